@@ -1,0 +1,34 @@
+# Secateur: prune what a language model reads down to the evidence that moves its answer.
+#
+#   make run                                   the experiment `quickstart`
+#   snakemake --config experiment=locomo       another one (conf/experiment)
+#   snakemake --profile slurm                  on a cluster
+#
+# Data flows data -> graph -> evaluate (documents) and data -> ecs -> evaluate (dialogues).
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+container: "docker://python:3.11-slim"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/graph.smk"
+include: "workflow/rules/ecs.smk"
+include: "workflow/rules/evaluate.smk"
+
+
+localrules:
+    all,
+    fetch_dataset,
+    compare_variants,
+    build_report,
+
+
+rule all:
+    default_target: True
+    input:
+        f"results/experiments/{EXPERIMENT}/report.html",

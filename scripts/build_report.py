@@ -1,0 +1,6 @@
+"""Rule build_report: hand Snakemake's job to the stage."""
+
+from secateur.stage import main
+from secateur.stages.build_report import run
+
+main(run, snakemake)  # noqa: F821 (Snakemake defines it)

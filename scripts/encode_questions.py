@@ -1,0 +1,6 @@
+"""Rule encode_questions: hand Snakemake's job to the stage."""
+
+from secateur.stage import main
+from secateur.stages.encode_questions import run
+
+main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,0 +1,334 @@
+"""Bad data is answered with one message that names the place, what was found, and what to do."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from secateur.datasets.fetch import fetch
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.datasets.registry import load_registry
+from secateur.errors import SecateurError
+
+REGISTRY = Path(__file__).parents[2] / "data" / "registry"
+GOOD = """\
+bears.json:
+  source: owner/repo@0000000000000000000000000000000000000000:bears.json
+  url: null
+  sha256: null
+  bytes: null
+  licence: MIT
+"""
+PASSAGE = {"id": "p1", "text": "Acme bought Bolt."}
+QUESTION = {"id": "q1", "question": "Who?"}
+
+
+def message(call, *args, **kwargs) -> str:
+    """What the user reads; always one line that ends in a way out."""
+    with pytest.raises(SecateurError) as caught:
+        call(*args, **kwargs)
+    assert "\n" not in str(caught.value)
+    assert "Fix: " in str(caught.value)
+    return str(caught.value)
+
+
+def registry(tmp_path, text: str) -> Path:
+    (tmp_path / "bears.yaml").write_text(text)
+    return tmp_path
+
+
+def custom(tmp_path, passages, questions=(QUESTION,)) -> dict[str, Path]:
+    """A folder of lines; a text is written as it is."""
+    for name, values in (("passages", passages), ("questions", questions)):
+        text = "".join((v if isinstance(v, str) else json.dumps(v)) + "\n" for v in values)
+        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
+    return {"folder": tmp_path}
+
+
+def corpus_message(tmp_path, *passages) -> str:
+    said = message(load_corpus, "folder", custom(tmp_path, passages))
+    assert said.startswith(str(tmp_path / "passages.jsonl"))
+    return said
+
+
+def questions_message(tmp_path, *questions) -> str:
+    files = custom(tmp_path, [PASSAGE], questions)
+    said = message(load_questions, "folder", "custom", files, load_corpus("folder", files).passages)
+    assert said.startswith(str(tmp_path / "questions.jsonl"))
+    return said
+
+
+# --- registry ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD.replace("licence", "license"), "bears.json: unknown key 'license'; did you mean 'licence'?"),
+        (GOOD.replace("  licence: MIT\n", ""), "licence is missing"),
+        (GOOD.replace("bytes: null", "bytes: -3"), "bytes must be a positive number or null, found -3"),
+        (GOOD.replace("sha256: null", "sha256: abc"), "sha256 must be 64 hex digits or null, found 'abc'"),
+        (GOOD.replace("url: null", "url: ftp://x"), "url must be an http(s) address or null, found 'ftp://x'"),
+        (GOOD + GOOD, "'bears.json' stands here twice"),
+        (GOOD + "  bytes: 3\n", "'bytes' stands here twice"),
+        ("bears.json: [", "not valid YAML"),
+        ("- bears.json", "expected a mapping"),
+        ("bears.json: 3", "expected a mapping, found 3"),
+    ],
+)
+def test_registry_key(tmp_path, text, said):
+    found = message(load_registry, registry(tmp_path, text))
+    assert said in found
+    assert "bears.yaml" in found
+
+
+def test_registry_name_in_two_files(tmp_path):
+    (tmp_path / "a.yaml").write_text(GOOD)
+    found = message(load_registry, registry(tmp_path, GOOD))
+    assert "bears.json is already registered in" in found
+    assert "a.yaml" in found
+
+
+def test_registry_folder_without_files(tmp_path):
+    assert "no registry files" in message(load_registry, tmp_path)
+
+
+# --- fetching ------------------------------------------------------------------------------------
+
+
+def test_missing_mirror_file_without_an_address_names_the_other_question_sets(tmp_path):
+    entry = load_registry(REGISTRY)["stem_question_dev.json"]
+    for mirror in (None, tmp_path):
+        found = message(fetch, entry, tmp_path / "raw" / "q.json", mirror)
+        assert "stem_question_dev.json" in found
+        assert "MIRROR=DIR (SECATEUR_MIRROR)" in found
+        assert "dataset stem_old)" in found
+        assert "dataset stem)" in found
+    assert not (tmp_path / "raw").exists()
+
+
+def test_missing_mirror_folder(tmp_path):
+    entry = load_registry(REGISTRY)["locomo10.json"]
+    found = message(fetch, entry, tmp_path / "l.json", tmp_path / "nowhere")
+    assert f"mirror {tmp_path / 'nowhere'}: no such folder" in found
+    assert "MIRROR=DIR" in found
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(2805274, "in 2805274 bytes,"), (10, "in 10 bytes (truncated)"), (2805275, "in 2805275 bytes,")]
+)
+def test_wrong_content_in_the_mirror_names_both_identities_and_leaves_nothing(tmp_path, size, said):
+    (tmp_path / "locomo10.json").write_bytes(b"x" * size)
+    entry = load_registry(REGISTRY)["locomo10.json"]
+    found = message(fetch, entry, tmp_path / "raw" / "l.json", tmp_path)
+    assert "locomo10.json: wrong checksum" in found
+    assert said in found
+    assert hashlib.sha256(b"x" * size).hexdigest() in found
+    assert "locomo.yaml" in found
+    assert not list((tmp_path / "raw").iterdir())
+
+
+@pytest.mark.parametrize("content", [b"not gzip", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03cut"])
+def test_damaged_gzip_in_the_mirror(tmp_path, content):
+    (tmp_path / "locomo10.json.gz").write_bytes(content)
+    found = message(fetch, load_registry(REGISTRY)["locomo10.json"], tmp_path / "raw" / "l.json", tmp_path)
+    assert "locomo10.json.gz: not readable" in found
+    assert not list((tmp_path / "raw").iterdir())
+
+
+def test_null_checksum_prints_what_was_found_and_where_to_enter_it(tmp_path):
+    (tmp_path / "bears.json").write_bytes(b"[]")
+    entry = load_registry(registry(tmp_path, GOOD))["bears.json"]
+    found = message(fetch, entry, tmp_path / "raw" / "b.json", tmp_path)
+    assert hashlib.sha256(b"[]").hexdigest() in found
+    assert "enter both in" in found
+    assert "bears.yaml" in found
+    assert not list((tmp_path / "raw").iterdir())
+
+
+# --- bring your own ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([PASSAGE, '{"id": "p2", '], "line 2: malformed JSON: Expecting property name"),
+        ([PASSAGE, "", "[1]"], "line 3: expected an object, found [1]"),
+        ([PASSAGE | {"speker": "Ann"}], "line 1: unknown key 'speker'; did you mean 'speaker'?"),
+        ([{"id": "p1"}], "line 1: text is missing"),
+        ([PASSAGE, {"id": "p2", "text": " \t"}], "line 2: text must be a text that is not empty, found ' \\t'"),
+        ([PASSAGE | {"text": 3}], "text must be a text that is not empty, found 3"),
+        ([PASSAGE | {"date": 2020}], "date must be a text that is not empty, or null, found 2020"),
+        ([PASSAGE, {"id": "p2", "text": "x"}, PASSAGE], "line 3: id 'p1' is already used in line 1"),
+        ([PASSAGE | {"doc": "d"}, {"id": "p2", "text": "x", "doc": "d", "group": "g"}], "doc 'd' is in group 'g' here"),
+        (['{"id": "p1", "text": "\\ud800"}'], "line 1: malformed JSON: half of a surrogate pair"),
+        (["[" * 100_000], "line 1: malformed JSON: nested too deeply"),
+        ([], "the file: is empty"),
+        (["", " "], "the file: is empty"),
+    ],
+)
+def test_passages(tmp_path, lines, said):
+    assert said in corpus_message(tmp_path, *lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([QUESTION | {"question": ""}], "line 1: question must be a text that is not empty, found ''"),
+        ([QUESTION | {"answer": True}], "answer must be a text, a number or null, found True"),
+        (['{"id": "q1", "question": "x", "answer": NaN}'], "line 1: malformed JSON: NaN is not JSON"),
+        ([QUESTION | {"evidence": "p1"}], "evidence must be a list of texts, or null, found 'p1'"),
+        ([QUESTION | {"evidence": [1]}], "evidence must be a list of texts, or null, found [1]"),
+        ([QUESTION | {"split": "valid"}], "split must be train, dev, test or null, found 'valid'"),
+        ([QUESTION | {"split": ["dev"]}], "split must be train, dev, test or null, found ['dev']"),
+        ([QUESTION | {"evidense": []}], "unknown key 'evidense'; did you mean 'evidence'?"),
+        ([QUESTION | {"group": "al"}], "line 1: group 'al' has no passages; did you mean 'all'?"),
+        ([QUESTION, QUESTION], "line 2: id 'q1' is already used in line 1"),
+        ([], "the file: is empty"),
+    ],
+)
+def test_questions(tmp_path, lines, said):
+    assert said in questions_message(tmp_path, *lines)
+
+
+def test_all_problems_come_in_one_message_up_to_twenty(tmp_path):
+    found = corpus_message(tmp_path, *[{"id": f"p{n}"} for n in range(25)])
+    assert "25 problems" in found
+    assert "line 20: text is missing; and 5 more. Fix: " in found
+    assert "line 21" not in found
+
+
+def test_a_question_without_evidence_and_an_unknown_id_are_kept_and_counted(tmp_path):
+    files = custom(tmp_path, [PASSAGE], [QUESTION, {"id": "q2", "question": "x", "evidence": ["p7"]}])
+    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages)
+    assert found.questions.height == 2
+    assert found.counts["questions_without_evidence"] == 1
+    assert found.counts["evidence_unresolved"] == 1
+    assert found.evidence.row(0) == ("q2", 0, "p7", None)
+
+
+def test_missing_file_names_the_folder_what_it_holds_and_what_is_expected(tmp_path):
+    (tmp_path / "passage.jsonl").write_text("")
+    found = message(load_corpus, "folder", {"folder": tmp_path})
+    assert f"{tmp_path}: no passages.jsonl or passages.jsonl.gz (it holds passage.jsonl)" in found
+    assert "DATA=DIR" in found
+    assert "no such folder" in message(load_corpus, "folder", {"folder": tmp_path / "nowhere"})
+
+
+def test_plain_and_gzipped_together(tmp_path):
+    files = custom(tmp_path, [PASSAGE])
+    (tmp_path / "passages.jsonl.gz").write_bytes(b"")
+    assert "remove one" in message(load_corpus, "folder", files)
+
+
+def test_not_utf8_and_not_gzip(tmp_path):
+    (tmp_path / "passages.jsonl").write_bytes(b'{"id": "\xff"}')
+    assert "not UTF-8 at byte 8" in message(load_corpus, "folder", {"folder": tmp_path})
+    (tmp_path / "passages.jsonl").rename(tmp_path / "passages.jsonl.gz")
+    assert "passages.jsonl.gz: not readable" in message(load_corpus, "folder", {"folder": tmp_path})
+
+
+# --- upstream files ------------------------------------------------------------------------------
+
+
+def upstream(tmp_path, value) -> dict[str, Path]:
+    path = tmp_path / "file.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return {"corpus": path, "questions": path, "conversations": path}
+
+
+UPSTREAM_QUESTION = {"id": "a", "source": "TV", "question": "Who?", "answer": "x", "question_type": "t"}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('[{"id": 1}\n{"id": 2}]', "malformed JSON: Expecting ',' delimiter: line 2"),
+        ([], "expected a list of objects, found an empty list"),
+        ([UPSTREAM_QUESTION | {"question": " "}], "object 0 (a): question is empty"),
+        ([UPSTREAM_QUESTION, UPSTREAM_QUESTION], "object 1: id 'a' is already used by object 0"),
+        ([UPSTREAM_QUESTION | {"source": 3}], "object 0: source must be a text, found 3"),
+        ([{"id": "a"}], "object 0: source is missing"),
+    ],
+)
+def test_upstream_questions(tmp_path, value, said):
+    found = message(load_questions, "tv", "tv", upstream(tmp_path, value))
+    assert said in found
+    assert "file.json" in found
+
+
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        ({"sample_id": "c1", "qa": []}, "c1 has no session_1"),
+        (
+            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]},
+            "c1 session_1 turn 0: text is missing",
+        ),
+        (
+            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]},
+            "c1 session_1 turn 0: text is empty",
+        ),
+        (
+            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
+            "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0",
+        ),
+        (3, "expected a conversation, found 3"),
+    ],
+)
+def test_locomo(tmp_path, sample, said):
+    assert said in message(load_corpus, "locomo", upstream(tmp_path, [sample]))
+
+
+@pytest.mark.parametrize(
+    ("titles", "said"),
+    [
+        ("- Boar\n- Moon", "article 1 begins 'Bear A bear sleeps.', not 'Boar'"),
+        ("- Bear", "2 articles for 1 titles"),
+        ("- Bear\n- Bear", "Bear listed twice"),
+        ("Bear: 1", "expected a list of titles"),
+    ],
+)
+def test_stem_titles_and_articles_belong_together(tmp_path, titles, said):
+    (tmp_path / "titles.yaml").write_text(titles)
+    text = "Bear A bear sleeps.\n\nMoon It rises."
+    files = upstream(tmp_path, [{"corpus_name": "STEM", "context": text}]) | {"titles": tmp_path / "titles.yaml"}
+    assert said in message(load_corpus, "stem", files)
+
+
+def test_questions_about_another_corpus(tmp_path):
+    corpus = load_corpus("graphrag_bench", upstream(tmp_path, [{"corpus_name": "Medical", "context": "It heals."}]))
+    files = upstream(tmp_path, [UPSTREAM_QUESTION])
+    found = message(load_questions, "graphrag_bench", "medical_v1", files, corpus.passages)
+    assert "1 questions (e.g. a) about TV" in found
+    assert "it holds Medical" in found
+
+
+def test_empty_corpus_text_and_damaged_parquet(tmp_path):
+    files = upstream(tmp_path, [{"corpus_name": "Medical", "context": " "}])
+    assert "text 0: context of Medical is empty" in message(load_corpus, "graphrag_bench", files)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1")
+    assert "not a readable Parquet file" in message(load_corpus, "graphrag_bench", {"corpus": tmp_path / "c.parquet"})
+
+
+def test_tv_has_no_corpus():
+    found = message(load_corpus, "tv", {})
+    assert "not obtainable" in found
+    assert "only prepare_dataset works" in found
+
+
+def test_empty_data_sets(tmp_path):
+    files = upstream(tmp_path, [{"sample_id": "c1", "session_1": []}])
+    assert "file.json: no passages" in message(load_corpus, "locomo", files)
+    turn = {"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}
+    files = {"conversations": upstream(tmp_path, [{"sample_id": "c1", "session_1": [turn]}])["conversations"]}
+    passages = load_corpus("locomo", files).passages
+    assert "file.json: no questions for locomo" in message(load_questions, "locomo", "locomo", files, passages)
+
+
+def test_unknown_kind():
+    assert "'locom' is unknown; did you mean 'locomo'?" in message(load_corpus, "locom", {})
+
+
+def test_questions_without_their_passages(tmp_path):
+    assert "Fix: load the corpus first" in message(load_questions, "stem", "stem", upstream(tmp_path, []))

@@ -1,0 +1,328 @@
+"""Each loader on small files that hold the traps of the real ones."""
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from secateur.datasets.containment import Quotable
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.datasets.schema import split_of
+from secateur.datasets.sentences import sentences
+from secateur.tables import TABLES, check
+
+
+def write(path: Path, value) -> Path:
+    path.write_text(json.dumps(value), "utf-8")
+    return path
+
+
+def conform(corpus, questions) -> None:
+    """Loaders return frames that their tables accept."""
+    for name, frame in (
+        ("passages", corpus.passages),
+        ("questions", questions.questions),
+        ("evidence", questions.evidence),
+    ):
+        check(TABLES[name], frame, "test", "test")
+        assert frame.schema == TABLES[name].empty().schema
+
+
+def holders(questions, name: str) -> list[str | None]:
+    return questions.evidence.filter(question_id=name).sort("n")["passage_id"].to_list()
+
+
+# --- splits, sentences, quotations ---------------------------------------------------------------
+
+
+def test_the_split_follows_the_hash_and_two_sets_are_test_only():
+    assert split_of("stem_old", "Biology-Brown bear-1") == split_of("stem_old", "Biology-Brown bear-1")
+    assert {split_of(name, f"q{n}") for name in ("locomo", "stem_dev") for n in range(50)} == {"test"}
+    shares = [split_of("novel_v1", f"q{n}") for n in range(5000)]
+    assert [round(shares.count(split) / 5000, 1) for split in ("train", "dev", "test")] == [0.6, 0.2, 0.2]
+
+
+def test_sentences_are_the_text_between_their_spans_and_never_cross_a_newline():
+    text = 'He said "go." Then (in 1848.) 30 men left.\n  no capital\n\nIt is U. arctos. End'
+    found = list(sentences(text))
+    assert [sentence for sentence, _, _ in found] == [
+        'He said "go.',
+        "Then (in 1848.",
+        "30 men left.",
+        "no capital",
+        "It is U. arctos.",
+        "End",
+    ]
+    assert all(text[start:end] == sentence for sentence, start, end in found)
+
+
+def test_a_quotation_counts_only_where_one_passage_holds_it_in_whole_words():
+    passages = Quotable(["a", "b", "c"], ["The brown\u2011bear, sleeps.", "Bears sleep!", "Bears sleep; bears sleep."])
+    assert passages.only_holder("brown bear sleeps") == "a"
+    assert passages.only_holder("Bears sleep") is None
+    assert passages.only_holder("bears sleep bears") == "c"
+    assert passages.only_holder("rown bear") is None
+    assert passages.only_holder("...") is None
+
+
+# --- LoCoMo --------------------------------------------------------------------------------------
+
+
+def turn(name: str, text: str) -> dict:
+    return {"speaker": "Ann", "dia_id": name, "text": text, "blip_caption": "a photo of a dog"}
+
+
+BODY = {
+    "speaker_a": "Ann",
+    "speaker_b": "Bob",
+    "session_10_date_time": "later",
+    "session_10": [turn("D10:1", "Ten.")],
+    "session_2_date_time": "1 May",
+    "session_2": [turn("D2:1", "Hello."), turn("D2:2", "I ran.")],
+    "session_11_date_time": "never took place",
+}
+QA = [
+    {"question": "When?", "answer": 2022, "evidence": ["D2:1; D10:1"], "category": 2},
+    {"question": "Why?", "adversarial_answer": "x", "evidence": ["D:2:2", "D2:02", "D2:2"], "category": 5},
+    {"question": "Who?", "answer": "Ann", "evidence": ["D", "D9:9"], "category": 1},
+    {"question": "What?", "answer": "x", "evidence": [], "category": 3},
+]
+
+
+def test_locomo_sessions_are_read_in_order_and_turns_without_their_caption(tmp_path):
+    files = {"conversations": write(tmp_path / "l.json", [{"sample_id": "conv-1", "conversation": BODY, "qa": QA}])}
+    corpus = load_corpus("locomo", files)
+    assert corpus.passages["passage_id"].to_list() == ["conv-1:D2:1", "conv-1:D2:2", "conv-1:D10:1"]
+    assert corpus.passages["position"].to_list() == [0, 1, 2]
+    assert corpus.passages.row(0, named=True) == {
+        "passage_id": "conv-1:D2:1",
+        "doc_id": "conv-1",
+        "title": None,
+        "group_id": "conv-1",
+        "session_id": "session_2",
+        "position": 0,
+        "text": "Hello.",
+        "speaker": "Ann",
+        "date": "1 May",
+        "start": None,
+        "end": None,
+    }
+    assert corpus.counts == {"passages": 3, "documents": 1, "sessions": 2, "session_dates_without_session": 1}
+
+
+def test_locomo_evidence_is_repaired_and_what_does_not_resolve_is_kept_and_counted(tmp_path):
+    files = {"conversations": write(tmp_path / "l.json", [{"sample_id": "conv-1", "conversation": BODY, "qa": QA}])}
+    corpus = load_corpus("locomo", files)
+    found = load_questions("locomo", "locomo", files, corpus.passages)
+    conform(corpus, found)
+    assert holders(found, "conv-1:q0") == ["conv-1:D2:1", "conv-1:D10:1"]
+    assert holders(found, "conv-1:q1") == ["conv-1:D2:2"]
+    assert found.evidence.filter(question_id="conv-1:q1")["text"].to_list() == ["I ran."]
+    assert found.evidence.filter(question_id="conv-1:q2")["text"].to_list() == ["D", "D9:9"]
+    assert found.questions["answer"].to_list() == ["2022", None, "Ann", "x"]
+    assert found.questions["type"].to_list() == ["2", "5", "1", "3"]
+    assert found.questions["cluster_id"].unique().to_list() == ["conv-1"]
+    assert found.counts == {
+        "questions": 4,
+        "questions_without_answer": 1,
+        "questions_without_evidence": 1,
+        "evidence": 5,
+        "evidence_repeated": 2,
+        "evidence_unresolved": 2,
+        "evidence_strings_repaired": 4,
+    }
+
+
+def test_locomo_flat_files_give_the_same_frames(tmp_path):
+    nested = {
+        "conversations": write(tmp_path / "l.json", [{"sample_id": n, "conversation": BODY} for n in ("2", "10")])
+    }
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for name in ("10", "2"):
+        write(flat / f"{name}.json", BODY | {"qa": []})
+    assert load_corpus("locomo", nested).passages.equals(load_corpus("locomo", {"conversations": flat}).passages)
+
+
+# --- STEM ----------------------------------------------------------------------------------------
+
+
+def stem_corpus(tmp_path):
+    text = (
+        "Bear A bear sleeps in winter. It eats fish. It eats fish. They are big, i.e. Very big indeed.\n\n"
+        "Spacetime A clock ticks. It eats fish. It curves near mass."
+    )
+    (tmp_path / "titles.yaml").write_text("- Bear\n- Spacetime\n")
+    corpus = write(tmp_path / "corpus.json", [{"corpus_name": "STEM", "context": text}])
+    return load_corpus("stem", {"corpus": corpus, "titles": tmp_path / "titles.yaml"})
+
+
+def stem_question(name: str, *evidence: str) -> dict:
+    keys = {"source": "STEM", "question": "Why?", "answer": "x", "question_type": "Complex Reasoning"}
+    return {"id": name, "evidence": list(evidence), "evidence_relations": []} | keys
+
+
+STEM_QUESTIONS = [
+    stem_question("one", "They are big, i.e.", "very big INDEED"),
+    stem_question("two", "It curves near mass.", "Nobody wrote this."),
+    stem_question("none", "Nobody wrote this."),
+    stem_question("joined", "a bear sleeps", "sleeps in winter"),
+]
+
+
+def test_stem_keeps_the_first_of_equal_sentences_and_numbers_them_in_their_article(tmp_path):
+    corpus = stem_corpus(tmp_path)
+    assert corpus.passages.select("passage_id", "text").rows() == [
+        ("Bear:0", "Bear A bear sleeps in winter."),
+        ("Bear:1", "It eats fish."),
+        ("Bear:2", "They are big, i.e."),
+        ("Bear:3", "Very big indeed."),
+        ("Spacetime:0", "Spacetime A clock ticks."),
+        ("Spacetime:1", "It curves near mass."),
+    ]
+    assert corpus.passages["title"].to_list() == corpus.passages["doc_id"].to_list()
+    assert corpus.counts == {"passages": 6, "documents": 2, "repeated_sentences_dropped": 2}
+
+
+def test_stem_drops_nothing_and_gold_inside_one_sentence_counts_once_with_all_its_words(tmp_path):
+    corpus = stem_corpus(tmp_path)
+    files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
+    found = load_questions("stem", "stem", files, corpus.passages)
+    conform(corpus, found)
+    assert [holders(found, name) for name in ("one", "two", "none", "joined")] == [
+        ["Bear:2", "Bear:3"],
+        ["Spacetime:1", None],
+        [None],
+        ["Bear:0"],
+    ]
+    assert found.evidence.filter(question_id="joined")["text"].to_list() == ["a bear sleeps sleeps in winter"]
+    assert found.questions["cluster_id"].to_list() == ["Bear", "Spacetime", "none", "Bear"]
+    assert (found.counts["evidence_repeated"], found.counts["evidence_unresolved"]) == (1, 2)
+
+
+def test_stem_old_drops_what_is_not_verbatim_and_the_questions_left_without(tmp_path):
+    corpus = stem_corpus(tmp_path)
+    files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
+    found = load_questions("stem", "stem_old", files, corpus.passages)
+    assert found.questions["question_id"].to_list() == ["one", "two", "joined"]
+    assert found.evidence["passage_id"].null_count() == 0
+    assert (found.counts["evidence_dropped"], found.counts["questions_dropped"]) == (2, 1)
+
+
+# --- GraphRAG-Bench and TV -----------------------------------------------------------------------
+
+BOOKS = [
+    {"corpus_name": "Novel-1", "context": "Produced by Ann. The cave has water. The cave has water. It rained."},
+    {"corpus_name": "Novel-2", "context": "The cave has water.\nThe ship sank"},
+]
+
+
+def novel_question(name: str, source: str, **keys) -> dict:
+    return {"id": name, "source": source, "question": "Why?", "answer": "x", "question_type": "Fact Retrieval"} | keys
+
+
+def test_graphrag_bench_parquet_and_json_give_the_same_passages(tmp_path):
+    pl.DataFrame(BOOKS).write_parquet(tmp_path / "c.parquet")
+    parquet = load_corpus("graphrag_bench", {"corpus": tmp_path / "c.parquet"})
+    plain = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", BOOKS)})
+    assert parquet.passages.equals(plain.passages)
+    assert plain.passages["passage_id"].to_list() == ["Novel-1:0", "Novel-1:1", "Novel-1:2", "Novel-2:0", "Novel-2:1"]
+    assert plain.counts["repeated_sentences_dropped"] == 1
+
+
+def test_graphrag_bench_evidence_is_split_into_parts_and_the_known_repeated_id_renamed(tmp_path):
+    corpus = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", BOOKS)})
+    questions = [
+        novel_question("Novel-55f0c0e2", "Novel-1", evidence="The cave has water.; Somebody drank it."),
+        novel_question("Novel-55f0c0e2", "Novel-2"),
+    ]
+    files = {"questions": write(tmp_path / "q.json", questions)}
+    found = load_questions("graphrag_bench", "novel_v2", files, corpus.passages)
+    conform(corpus, found)
+    assert found.questions["question_id"].to_list() == ["Novel-55f0c0e2", "Novel-55f0c0e2#2"]
+    assert found.questions["cluster_id"].to_list() == ["Novel-1", "Novel-2"]
+    assert holders(found, "Novel-55f0c0e2") == ["Novel-1:1", None]
+    assert found.counts["duplicate_question_ids_renamed"] == 1
+    assert found.counts["questions_without_evidence"] == 1
+
+
+def test_questions_about_a_single_corpus_are_their_own_clusters(tmp_path):
+    corpus = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", BOOKS[:1])})
+    files = {"questions": write(tmp_path / "q.json", [novel_question(n, "Novel-1") for n in "ab"])}
+    found = load_questions("graphrag_bench", "medical_v1", files, corpus.passages)
+    assert found.questions["cluster_id"].to_list() == ["a", "b"]
+
+
+def test_tv_evidence_stays_text(tmp_path):
+    questions = [novel_question("Tv-1", "TV", evidence=["Yes Guy, who...uncle", "Wiseguy is voiced by Hank Azaria."])]
+    found = load_questions("tv", "tv", {"questions": write(tmp_path / "q.json", questions)})
+    assert found.evidence.select("text", "passage_id").rows() == [
+        ("Yes Guy, who...uncle", None),
+        ("Wiseguy is voiced by Hank Azaria.", None),
+    ]
+    assert found.counts["evidence_unresolved"] == 2
+
+
+# --- bring your own ------------------------------------------------------------------------------
+
+PASSAGES = [
+    {"id": "p1", "text": "Acme bought Bolt.", "doc": "d1", "title": "Deals", "date": "2020"},
+    {"id": "p2", "text": "Bolt makes screws.", "doc": "d2"},
+    {"id": "p3", "text": "Bolt is in Kent.", "doc": "d1"},
+    {"id": "p4", "text": "Hello.", "group": "talk", "session": "s1", "speaker": "Ann", "doc": None},
+]
+QUESTIONS = [
+    {"id": "q1", "question": "Where?", "answer": 3, "evidence": ["p3", "p1"], "evidence_text": ["bolt is in kent"]},
+    {"id": "q2", "question": "What?", "answer": None, "evidence": ["p9", "p4"], "split": "dev"},
+    {"id": "q3", "question": "Who?", "group": "talk", "answer": "Ann", "type": "one hop"},
+]
+
+
+def lines(values) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def custom(tmp_path) -> dict[str, Path]:
+    (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+        stream.write(lines(QUESTIONS))
+    return {"folder": tmp_path}
+
+
+def test_custom_defaults_and_reading_order(tmp_path):
+    corpus = load_corpus("folder", custom(tmp_path))
+    rows = corpus.passages.select("passage_id", "doc_id", "group_id", "position").rows()
+    assert rows == [("p1", "d1", "all", 0), ("p2", "d2", "all", 0), ("p3", "d1", "all", 1), ("p4", "talk", "talk", 0)]
+
+
+def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
+    files = custom(tmp_path)
+    corpus = load_corpus("folder", files)
+    found = load_questions("folder", "custom", files, corpus.passages)
+    conform(corpus, found)
+    assert [holders(found, name) for name in ("q1", "q2", "q3")] == [["p3", "p1"], [None, None], []]
+    assert found.evidence.filter(question_id="q2")["text"].to_list() == ["p9", "p4"]
+    assert found.questions["answer"].to_list() == ["3", None, "Ann"]
+    assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
+    assert found.questions["cluster_id"].to_list() == ["d1", "q2", "q3"]
+    assert found.counts == {
+        "questions": 3,
+        "questions_without_answer": 1,
+        "questions_without_evidence": 1,
+        "evidence": 4,
+        "evidence_repeated": 1,
+        "evidence_unresolved": 2,
+    }
+
+
+def test_a_dialogue_is_resampled_by_group(tmp_path):
+    files = custom(tmp_path)
+    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages, cluster="group")
+    assert found.questions["cluster_id"].to_list() == ["all", "all", "talk"]
+
+
+@pytest.mark.parametrize("kind", ["locomo", "stem", "graphrag_bench", "folder"])
+def test_an_unnamed_file_is_reported_by_its_name(kind):
+    with pytest.raises(Exception, match=f"kind {kind}: no file for"):
+        load_corpus(kind, {})

@@ -1,0 +1,90 @@
+"""The counts of the real files. They run where a mirror holds them: SECATEUR_MIRROR=DIR."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from secateur.datasets.fetch import fetch
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.datasets.registry import load_registry
+from secateur.tables import TABLES, check
+
+MIRROR = os.environ.get("SECATEUR_MIRROR")
+pytestmark = pytest.mark.skipif(not MIRROR, reason="SECATEUR_MIRROR names no folder with the real data sets")
+REGISTRY = Path(__file__).parents[2] / "data" / "registry"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """Name -> path of a verified copy."""
+    folder, registry = tmp_path_factory.mktemp("real"), load_registry(REGISTRY)
+
+    def get(name: str) -> Path:
+        if not (folder / name).exists():
+            fetch(registry[name], folder / name, Path(MIRROR))
+        return folder / name
+
+    return get
+
+
+def loaded(kind: str, dataset: str, corpus_files, question_files):
+    """Corpus and questions, checked against their tables."""
+    corpus = load_corpus(kind, corpus_files)
+    found = load_questions(kind, dataset, question_files, corpus.passages)
+    check(TABLES["passages"], corpus.passages, dataset, "test")
+    check(TABLES["questions"], found.questions, dataset, "test")
+    check(TABLES["evidence"], found.evidence, dataset, "test")
+    return corpus, found
+
+
+def stem(real, dataset: str, name: str):
+    corpus = {"corpus": real("stem_corpus_plain.json"), "titles": REGISTRY / "stem_titles.yaml"}
+    return loaded("stem", dataset, corpus, {"questions": real(name)})
+
+
+def test_locomo_has_5882_turns_and_1982_scorable_questions_1536_of_them_in_categories_1_to_4(real):
+    files = {"conversations": real("locomo10.json")}
+    corpus, found = loaded("locomo", "locomo", files, files)
+    scorable = found.questions.join(found.evidence.drop_nulls("passage_id"), on="question_id", how="semi")
+    assert (corpus.passages.height, corpus.counts["sessions"], found.questions.height) == (5882, 272, 1986)
+    assert (scorable.height, scorable.filter(pl.col("type") != "5").height) == (1982, 1536)
+    assert found.counts["evidence_unresolved"] == 3
+    assert set(found.questions["split"]) == {"test"}
+
+
+def test_stem_dev_gold_is_verbatim_though_four_sentences_were_quoted_in_two_halves(real):
+    corpus, found = stem(real, "stem_dev", "stem_question_dev.json")
+    assert (corpus.passages.height, corpus.counts["documents"]) == (26484, 32)
+    assert (found.questions.height, found.evidence["passage_id"].null_count()) == (48, 0)
+    assert found.evidence.height + found.counts["evidence_repeated"] == 96
+    assert found.questions["cluster_id"].unique().to_list() == ["Brown bear"]
+
+
+def test_stem_old_has_122_scorable_questions_and_202_gold_sentences_over_31_articles(real):
+    _, found = stem(real, "stem_old", "old_stem_QnA_modified.json")
+    articles = found.evidence["passage_id"].str.replace(r":\d+$", "").n_unique()
+    assert (found.questions.height, found.evidence.height, articles) == (122, 202, 31)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "questions", "documents", "count", "resolved", "renamed"),
+    [
+        ("medical_corpus.json", "medical_questions_v1.json", 1, 2062, 0, 0),
+        ("medical_corpus.json", "medical_questions_v2.json", 1, 2062, 37, 0),
+        ("novel_corpus.parquet", "novel_questions_v1.json", 20, 2010, 0, 1),
+        ("novel_corpus.parquet", "novel_questions_v2.json", 20, 2010, 23, 1),
+    ],
+)
+def test_graphrag_bench_evidence_is_seldom_verbatim(real, corpus, questions, documents, count, resolved, renamed):
+    files = {"corpus": real(corpus)}, {"questions": real(questions)}
+    texts, found = loaded("graphrag_bench", questions.removesuffix(".json"), *files)
+    assert (texts.counts["documents"], found.questions.height) == (documents, count)
+    assert found.evidence["passage_id"].drop_nulls().len() == resolved
+    assert found.counts["duplicate_question_ids_renamed"] == renamed
+
+
+def test_tv_has_102_questions_with_256_texts_56_of_them_elided(real):
+    found = load_questions("tv", "tv", {"questions": real("tv_questions.json")})
+    assert (found.questions.height, found.evidence.height) == (102, 256)
+    assert found.evidence["text"].str.contains("...", literal=True).sum() == 56

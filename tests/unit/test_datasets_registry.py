@@ -1,0 +1,124 @@
+"""The registry and the fetching of its files."""
+
+import gzip
+import hashlib
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from secateur.datasets.fetch import fetch
+from secateur.datasets.registry import RegistryFile, load_registry
+from secateur.errors import SecateurError
+
+REGISTRY = Path(__file__).parents[2] / "data" / "registry"
+CONTENT = b'[{"text": "The bear sleeps."}]' * 100
+
+
+def entry(content=CONTENT, **changes) -> RegistryFile:
+    keys = {
+        "name": "bears.json",
+        "source": "owner/repo@" + "0" * 40 + ":bears.json",
+        "url": None,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+        "licence": "MIT",
+        "registered_in": Path("data/registry/bears.yaml"),
+    }
+    return RegistryFile(**keys | changes)
+
+
+def answer(request, paths):
+    """One reply of the loopback server; `paths` maps a path to (body, length claimed)."""
+    if request.path not in paths:
+        return request.send_error(404)
+    body, length = paths[request.path]
+    request.send_response(200)
+    request.send_header("Content-Length", str(length))
+    request.end_headers()
+    request.wfile.write(body)
+
+
+@pytest.fixture
+def server():
+    paths = {
+        "/bears.json": (CONTENT, len(CONTENT)),
+        "/other.json": (b"x" * len(CONTENT), len(CONTENT)),
+        "/cut.json": (CONTENT[:500], len(CONTENT)),
+    }
+    methods = {"do_GET": lambda self: answer(self, paths), "log_message": lambda *_: None}
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))
+    thread = threading.Thread(target=partial(httpd.serve_forever, poll_interval=0.01), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{httpd.server_port}"
+    httpd.shutdown()
+    httpd.server_close()
+    thread.join()
+
+
+def test_every_address_is_the_raw_form_of_its_source():
+    registry = load_registry(REGISTRY)
+    assert len(registry) == 17
+    for file in registry.values():
+        repository, _, rest = file.source.partition("@")
+        commit, _, path = rest.partition(":")
+        if file.url is not None:
+            assert file.url == f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+        assert file.sha256 and file.bytes and file.licence and file.note
+
+
+def test_only_the_subset_without_an_address_names_what_to_use_instead():
+    without = [file for file in load_registry(REGISTRY).values() if file.url is None]
+    assert [file.name for file in without] == ["stem_question_dev.json"]
+    assert "stem_old" in without[0].instead[0]
+    assert "dataset stem)" in without[0].instead[1]
+
+
+def test_the_mirrors_plain_copy_comes_before_its_gzipped_one_and_both_before_the_address(tmp_path, server):
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    fetch(entry(url=f"{server}/bears.json"), tmp_path / "a", mirror)
+    (mirror / "bears.json.gz").write_bytes(gzip.compress(CONTENT))
+    zipped = fetch(entry(url="http://127.0.0.1:1/"), tmp_path / "b", mirror)
+    (mirror / "bears.json").write_bytes(CONTENT)
+    plain = fetch(entry(url="http://127.0.0.1:1/"), tmp_path / "c", mirror)
+    assert [(tmp_path / name).read_bytes() for name in "abc"] == [CONTENT] * 3
+    assert (zipped.source, plain.source) == (str(mirror / "bears.json.gz"), str(mirror / "bears.json"))
+    assert (zipped.bytes, zipped.sha256) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+
+
+def test_a_download_is_verified_and_put_in_place_alone(tmp_path, server):
+    result = fetch(entry(url=f"{server}/bears.json"), tmp_path / "raw" / "bears.json")
+    assert result.source == f"{server}/bears.json"
+    assert [path.name for path in (tmp_path / "raw").iterdir()] == ["bears.json"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/nothing", "404"), ("/other.json", "wrong checksum"), ("/cut.json", "truncated")]
+)
+def test_a_failed_download_says_why_names_the_mirror_setting_and_leaves_nothing(tmp_path, server, path, said):
+    with pytest.raises(SecateurError, match=said) as caught:
+        fetch(entry(url=server + path), tmp_path / "raw" / "bears.json")
+    assert "bears.json" in str(caught.value)
+    assert "MIRROR=DIR" in str(caught.value)
+    assert not list((tmp_path / "raw").iterdir())
+
+
+def test_an_unreachable_address_is_named(tmp_path):
+    with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:1/x .*MIRROR=DIR"):
+        fetch(entry(url="http://127.0.0.1:1/x"), tmp_path / "bears.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_fetch_left_behind_is_overwritten(tmp_path, server):
+    (tmp_path / ".bears.json.part").write_bytes(b"half")
+    fetch(entry(url=f"{server}/bears.json"), tmp_path / "bears.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["bears.json"]
+
+
+def test_a_failed_fetch_leaves_an_earlier_good_file_alone(tmp_path, server):
+    (tmp_path / "bears.json").write_bytes(CONTENT)
+    with pytest.raises(SecateurError):
+        fetch(entry(url=f"{server}/other.json"), tmp_path / "bears.json")
+    assert (tmp_path / "bears.json").read_bytes() == CONTENT

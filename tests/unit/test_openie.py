@@ -1,0 +1,194 @@
+"""Dependency rules: one row for each construction, then pronouns, fragments, odd texts, determinism."""
+
+import pytest
+
+from secateur.triples.openie import extract, load_parser
+from secateur.triples.surface import is_pronoun
+
+CONSTRUCTIONS = {
+    "subject verb object": ("The factory produces cars.", [("factory", "produces", "cars")]),
+    "prepositional object": ("Google acquired YouTube in 2006.", [("Google", "acquired in", "2006")]),
+    "passive with agent": ("YouTube was acquired by Google.", [("YouTube", "was acquired by", "Google")]),
+    "copula": ("Paris is the capital of France.", [("Paris", "is", "capital of France")]),
+    "copula, adjective": ("The engine is very reliable.", [("engine", "is", "very reliable")]),
+    "adjective with preposition": ("The mayor is proud of the bridge.", [("mayor", "is proud of", "bridge")]),
+    "apposition": (
+        "Angela Merkel, the German chancellor, visited Tokyo.",
+        [("Angela Merkel", "is", "German chancellor"), ("Angela Merkel", "visited", "Tokyo")],
+    ),
+    "possessive": (
+        "Microsoft's founder bought a yacht.",
+        [("Microsoft", "has", "founder"), ("Microsoft's founder", "bought", "yacht")],
+    ),
+    "conjoined subjects": (
+        "Alice and Bob founded a small company.",
+        [("Alice", "founded", "small company"), ("Bob", "founded", "small company")],
+    ),
+    "conjoined objects": (
+        "The factory produces cars and trucks.",
+        [("factory", "produces", "cars"), ("factory", "produces", "trucks")],
+    ),
+    "conjoined verbs": (
+        "Wolves hunt deer and eat carrion.",
+        [("Wolves", "hunt", "deer"), ("Wolves", "eat", "carrion")],
+    ),
+    "conjuncts under of": (
+        "The board approved the sale of ships and aircraft.",
+        [("board", "approved", "sale of ships"), ("board", "approved", "sale of aircraft")],
+    ),
+    "numbers and dates": (
+        "Seven hundred soldiers crossed the river on 4 May 1812.",
+        [("Seven hundred soldiers", "crossed", "river"), ("Seven hundred soldiers", "crossed on", "4 May 1812")],
+    ),
+    "relative clause": (
+        "The scientist who discovered radium won two prizes.",
+        [("scientist", "discovered", "radium"), ("scientist", "won", "two prizes")],
+    ),
+    "object relative": ("The car that the mayor bought is red.", [("mayor", "bought", "car"), ("car", "is", "red")]),
+    "whose": ("The writer whose novel won the prize lives in Rome.", [("writer", "has", "novel")]),
+    "adverbial clause": (
+        "Because the dam broke the wall, the river flooded the town.",
+        [("dam", "broke", "wall"), ("river", "flooded", "town")],
+    ),
+    "condition": ("Bears attack hikers if hikers surprise cubs.", [("hikers", "if surprise", "cubs")]),
+    "complement clause": (
+        "Experts believe that the glacier lost 40 percent of its mass.",
+        [("Experts", "believe that", "glacier lost 40 percent"), ("glacier", "lost", "40 percent of mass")],
+    ),
+    "open complement": ("The museum plans to open a new gallery.", [("museum", "plans to open", "new gallery")]),
+    "participle": ("Tourists visiting the castle admired the tapestries.", [("Tourists", "visiting", "castle")]),
+    "passive participle": ("The bridge built by the Romans survived the war.", [("bridge", "built by", "Romans")]),
+    "never": ("The drug never cures the disease.", [("drug", "never cures", "disease")]),
+    "rarely": ("Bears rarely attack humans.", [("Bears", "rarely attack", "humans")]),
+    "not": ("The treaty did not end the war.", [("treaty", "did not end", "war")]),
+    "n't": ("The treaty didn't end the war.", [("treaty", "did not end", "war")]),
+    "seldom": ("The owls seldom hunt large fish.", [("owls", "seldom hunt", "large fish")]),
+    "often": ("Owls often sleep.", [("Owls", "often", "sleep")]),
+    "existence": ("There are wolves in Spain.", [("wolves", "are in", "Spain")]),
+    "dative": ("The king gave the knight a castle.", [("king", "gave", "castle"), ("king", "gave to", "knight")]),
+    "pronoun object": ("Rain causes them to leave the valley.", [("Rain", "causes them to leave", "valley")]),
+    "time before": ("The species entered Alaska 100,000 years ago.", [("species", "entered", "100,000 years ago")]),
+    "fragment": ("The old bridge in Prague", [("old bridge", "in", "Prague")]),
+    "title": ("Large language models for protein design", [("Large language models", "for", "protein design")]),
+    "who": ("Who founded Google?", [("person", "founded", "Google")]),
+    "what": ("What is the capital of Peru?", [("thing", "is", "capital of Peru")]),
+    "which": (
+        "Which subsidiaries did Siemens sell in 2015?",
+        [("Siemens", "sell", "subsidiaries"), ("Siemens", "sell in", "2015")],
+    ),
+    "unicode": ("Müller’s café serves crème brûlée.", [("Müller's café", "serves", "crème brûlée")]),
+    "symbols": ("The author wrote a book about C++.", [("author", "wrote book about", "C++")]),
+}
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return load_parser()
+
+
+@pytest.fixture(scope="module")
+def facts(parser):
+    def read(text):
+        return [(t.head, t.relation, t.tail) for t in extract(parser, [text])[0][0]]
+
+    return read
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+def test_constructions(facts, name):
+    text, expected = CONSTRUCTIONS[name]
+    found = facts(text)
+    assert [fact for fact in expected if fact not in found] == [], found
+
+
+def test_triples_come_in_text_order(facts):
+    tails = [tail for _, _, tail in facts("In 1998, Larry Page founded Google in Menlo Park.")]
+    assert tails == ["1998", "Google", "Menlo Park"]
+
+
+def test_originals_are_as_written(parser):
+    [[fact]], _ = extract(parser, ["The old wolves never hunt the deer."])
+    assert (fact.head_original, fact.relation_original, fact.tail_original) == (
+        "The old wolves",
+        "never hunt",
+        "the deer",
+    )
+    assert not fact.resolved
+
+
+@pytest.mark.parametrize(
+    ("texts", "title", "head", "original"),
+    [
+        (["Marie Curie was born in Warsaw.", "She won two Nobel Prizes."], None, "Marie Curie", "She"),
+        (["The wolves left the valley.", "They returned in spring."], None, "wolves", "They"),
+        (["The castle burned in 1420.", "It was rebuilt in 1500."], None, "castle", "It"),
+        (["The castle fell in 1420.", "It was rebuilt.", "It became a museum in 1900."], None, "castle", "It"),
+        (["She was born in London."], "Ada Lovelace", "Ada Lovelace", "She"),
+        (["The Brown bear is large.", "They live in Europe."], "Brown bear", "Brown bear", "They"),
+        (["Although they are heavy, the bears climb trees."], None, "bears", "they"),
+    ],
+)
+def test_a_leading_pronoun_takes_its_antecedent(parser, texts, title, head, original):
+    found = [fact for facts in extract(parser, texts, title)[0] for fact in facts if fact.resolved]
+    assert found
+    assert {(fact.head, fact.head_original) for fact in found} == {(head, original)}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["They returned in spring."],
+        ["The castle burned in 1420.", "They rebuilt the town in 1500."],
+        ["The castle burned in 1420.", "She rebuilt the town in 1500."],
+        ["The wolves left the valley.", "It is thought that hunters killed the deer."],
+        ["We measured the river in 2010."],
+    ],
+)
+def test_an_unsafe_pronoun_stays_unresolved(parser, texts):
+    assert not any(fact.resolved for facts in extract(parser, texts)[0] for fact in facts)
+
+
+def test_the_first_person_is_the_speaker(parser):
+    [[fact]], _ = extract(parser, ["I visited Rome."], speakers=["Melanie"])
+    assert (fact.head, fact.relation, fact.tail, fact.resolved) == ("Melanie", "visited", "Rome", True)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "?", "...", "(", "🙂", "the", "It.", "A"])
+def test_texts_that_say_nothing_give_nothing(facts, text):
+    assert facts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The engineers who built the bridge near the harbour measured the river, and " * 27 + "they left.",
+        "part of " * 400,
+        "run and " * 400,
+        "big red " * 400,
+    ],
+)
+def test_long_texts_keep_short_parts(facts, text):
+    longest = max((len(part.split()) for fact in facts(text) for part in fact), default=0)
+    assert longest <= 24
+
+
+def test_no_pronoun_and_nothing_empty_comes_out(parser):
+    texts = [text for text, _ in CONSTRUCTIONS.values()] + [
+        "He saw it.",
+        "They, who knew her, left us.",
+        "This is that.",
+    ]
+    triples = [fact for facts in extract(parser, texts)[0] for fact in facts]
+    assert all(fact.head and fact.relation and fact.tail for fact in triples)
+    assert not [fact for fact in triples if is_pronoun(fact.head) or is_pronoun(fact.tail)]
+
+
+def test_the_batch_size_changes_nothing(parser):
+    texts = [text for text, _ in CONSTRUCTIONS.values()]
+    assert extract(parser, texts, batch_size=1) == extract(parser, texts, batch_size=16)
+
+
+def test_one_list_for_each_text_and_a_count_of_the_dropped(parser):
+    lists, dropped = extract(parser, ["", "Rome is Rome.", "Bears eat fish."])
+    assert [len(facts) for facts in lists] == [0, 0, 1]
+    assert dropped["self"] == 1

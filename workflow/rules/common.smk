@@ -1,0 +1,174 @@
+# Helpers of the rules: the experiment, its variants, and each rule's parameters.
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from secateur import config as configuration
+from secateur import plan, provenance
+from secateur.errors import SecateurError
+
+ROOT = Path(workflow.basedir)
+CONF = ROOT / "conf"
+
+
+def _stop(error):
+    """End with the one message, without a traceback."""
+    print(f"\n{error}\n", file=sys.stderr)
+    sys.exit(2)
+
+
+def _listed(value):
+    return tuple(value.split()) if isinstance(value, str) else tuple(str(v) for v in value or ())
+
+
+EXPERIMENT = str(config.get("experiment", "quickstart"))
+FOLDER = config.get("data")
+OVERRIDES = _listed(config.get("overrides")) + (
+    (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
+)
+
+try:
+    VARIANTS = plan.variants(CONF, EXPERIMENT, OVERRIDES)
+except SecateurError as error:
+    _stop(error)
+
+OPTIONS = plan.all_names(CONF)
+
+
+wildcard_constraints:
+    file=r"[A-Za-z0-9_.]+",
+    shard=r"\d+of\d+",
+    **{axis: "|".join(values) for axis, values in OPTIONS.items()},
+
+
+def option(group, name):
+    """One option of one group, overrides applied."""
+    return configuration.option(CONF, group, name, OVERRIDES, EXPERIMENT)
+
+
+def leaf_params(rule, *slices, **extra):
+    """A rule's params: one `key=value` string per leaf of its config slice, and its code digest.
+
+    A slice is `group`, `group.key`, or `group=option` where no wildcard names the option.
+    """
+
+    def leaf(group, path, fixed):
+        def value(wildcards):
+            name = fixed or getattr(wildcards, group)
+            return f"{path}={configuration.leaves(group, option(group, name))[path]}"
+
+        return value
+
+    found = {}
+    for text in slices:
+        path, _, fixed = text.partition("=")
+        group, _, key = path.partition(".")
+        keys = [key] if key else [f.name for f in configuration.fields(configuration.GROUPS[group])]
+        for name in keys:
+            found[f"{group}_{name}"] = leaf(group, f"{group}.{name}", fixed)
+    for name, function in extra.items():
+        found[name] = _extra(name, function)
+    return found | {"code": f"code={provenance.code_digest(rule, ROOT)}"}
+
+
+def _extra(name, function):
+    return lambda wildcards: f"extra.{name}={json.dumps(function(wildcards), sort_keys=True, separators=(',', ':'))}"
+
+
+def raw(names):
+    return [f"results/raw/{name}/{name}" for name in names]
+
+
+def corpus_files(wildcards):
+    """What prepare_corpus reads: fetched files, or the passages of a folder."""
+    corpus = option("corpus", wildcards.corpus)
+    if corpus.loader == "folder":
+        return folder_file(corpus.folder, "passages")
+    return raw(corpus.files) + [str(ROOT / file) for file in corpus.extra]
+
+
+def dataset_files(wildcards):
+    """What prepare_dataset reads besides the passages."""
+    dataset = option("dataset", wildcards.dataset)
+    return folder_file(dataset.folder, "questions") if dataset.loader == "folder" else raw(dataset.files)
+
+
+def folder_file(folder, name):
+    """NAME.jsonl or NAME.jsonl.gz in a folder; the plain name where neither exists."""
+    if folder is None:
+        _stop("dataset custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR (with passages.jsonl and questions.jsonl).")
+    path = Path(folder) / f"{name}.jsonl"
+    if not path.exists() and not path.with_name(f"{name}.jsonl.gz").exists():
+        _stop(f"{path}: no such file, nor {name}.jsonl.gz. Fix: DATA=DIR names a folder with passages.jsonl and questions.jsonl (docs/data.md).")
+    return [str(path if path.exists() else path.with_name(f"{name}.jsonl.gz"))]
+
+
+def passages_of(wildcards):
+    """The passages a question set resolves against; none for questions without a corpus."""
+    return [] if option("corpus", wildcards.corpus).loader in plan.NO_CORPUS else [f"results/{wildcards.corpus}/passages/passages.parquet"]
+
+
+def shards(wildcards):
+    count = option("extractor", wildcards.extractor).shards
+    return [f"results/{wildcards.corpus}/triples/{wildcards.extractor}/{n}of{count}/triples.parquet" for n in range(count)]
+
+
+def registry_entry(wildcards):
+    from secateur.datasets.registry import load_registry
+
+    try:
+        entry = load_registry(ROOT / "data" / "registry").get(wildcards.file)
+    except SecateurError as error:
+        _stop(error)
+    if entry is None:
+        _stop(f"{wildcards.file}: not in data/registry. Fix: correct `files` in conf/corpus or conf/dataset.")
+    return vars(entry) if not hasattr(entry, "__dataclass_fields__") else {k: getattr(entry, k) for k in entry.__dataclass_fields__}
+
+
+EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "dim", "max_tokens", "batch", "block"))
+GRAPH = "{extractor}/{embedder}/{codebook}/{track}"
+
+
+def scores_path(variant):
+    """The per-question figures of a variant."""
+    base = f"results/{variant.corpus}/{variant.dataset}"
+    patterns = {
+        "graph": "evidence/{extractor}/{embedder}/{codebook}/{track}/{retriever}/{prompt}/{lm}",
+        "sentences": "sentences/{embedder}/{scorer}",
+        "selection": "selection/{embedder}/{scorer}",
+    }
+    return f"{base}/{patterns[variant.path].format(**variant.wildcards)}/question_metrics.parquet"
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def variant_rows(_):
+    """The variants as plain data, in the order of their files."""
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track, "path": v.path, "file": scores_path(v)} for v in VARIANTS]
+
+
+def dataset_rows(_):
+    """What compare_variants must know of each data set."""
+    found = {}
+    for name in unique(v.dataset for v in VARIANTS):
+        dataset = option("dataset", name)
+        keys = ("kind", "split", "types", "first", "unanswerable")
+        found[name] = {key: getattr(dataset, key) for key in keys}
+    return found
+
+
+def dataset_tables(name):
+    return [f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)]
+
+
+def prompt_tables():
+    """The prompts of every graph variant, for the report's cost figure."""
+    return unique(scores_path(v).replace("/evidence/", "/prompts/").replace("question_metrics", "prompts") for v in VARIANTS if v.path == "graph")
+
+
+def experiment_name(_):
+    return EXPERIMENT

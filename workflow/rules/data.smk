@@ -1,0 +1,58 @@
+# From an address to passages and questions.
+
+
+rule fetch_dataset:
+    output:
+        file="results/raw/{file}/{file}",
+        record="results/raw/{file}/run.json",
+    log:
+        "logs/fetch_dataset/{file}.log",
+    benchmark:
+        "logs/fetch_dataset/{file}.benchmark.tsv"
+    params:
+        **leaf_params("fetch_dataset", entry=registry_entry),
+    threads: 1
+    message:
+        "Fetch {wildcards.file} (mirror first, then its address)"
+    script:
+        "../../scripts/fetch_dataset.py"
+
+
+rule prepare_corpus:
+    input:
+        files=corpus_files,
+    output:
+        passages="results/{corpus}/passages/passages.parquet",
+        record="results/{corpus}/passages/run.json",
+    log:
+        "logs/prepare_corpus/{corpus}.log",
+    benchmark:
+        "logs/prepare_corpus/{corpus}.benchmark.tsv"
+    params:
+        **leaf_params("prepare_corpus", "corpus.loader"),
+    threads: 1
+    message:
+        "Read the passages of {wildcards.corpus}"
+    script:
+        "../../scripts/prepare_corpus.py"
+
+
+rule prepare_dataset:
+    input:
+        files=dataset_files,
+        passages=passages_of,
+    output:
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        record="results/{corpus}/{dataset}/questions/run.json",
+    log:
+        "logs/prepare_dataset/{corpus}-{dataset}.log",
+    benchmark:
+        "logs/prepare_dataset/{corpus}-{dataset}.benchmark.tsv"
+    params:
+        **leaf_params("prepare_dataset", "dataset.loader", "dataset.kind"),
+    threads: 1
+    message:
+        "Read the questions of {wildcards.dataset}, resolve their evidence"
+    script:
+        "../../scripts/prepare_dataset.py"

@@ -1,0 +1,111 @@
+# From contexts to figures: per question, per variant, per experiment.
+
+
+rule evaluate_prompts:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        prompts=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/prompts.parquet",
+    output:
+        question_metrics=f"results/{{corpus}}/{{dataset}}/evidence/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/question_metrics.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/evidence/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
+    log:
+        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
+    benchmark:
+        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+    params:
+        **leaf_params("evaluate_prompts", "dataset.semantic", *EMBEDDING, "eval.budgets=default", "eval.exact_min_content=default"),
+    threads: 1
+    message:
+        "Measure the evidence in the prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
+    script:
+        "../../scripts/evaluate_prompts.py"
+
+
+rule evaluate_sentences:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+    output:
+        question_metrics="results/{corpus}/{dataset}/sentences/{embedder}/{scorer}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/sentences/{embedder}/{scorer}/run.json",
+    log:
+        "logs/evaluate_sentences/{corpus}-{dataset}-{embedder}-{scorer}.log",
+    benchmark:
+        "logs/evaluate_sentences/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    params:
+        **leaf_params("evaluate_sentences", "dataset.semantic", *EMBEDDING, "eval.budgets=default"),
+    threads: 1
+    message:
+        "Measure the evidence in ranked sentences for {wildcards.dataset}"
+    script:
+        "../../scripts/evaluate_sentences.py"
+
+
+rule evaluate_selection:
+    input:
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        pool="results/{corpus}/{dataset}/pool/pool.parquet",
+        selections="results/{corpus}/{dataset}/selections/{embedder}/{scorer}/selections.parquet",
+    output:
+        question_metrics="results/{corpus}/{dataset}/selection/{embedder}/{scorer}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/selection/{embedder}/{scorer}/run.json",
+    log:
+        "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.log",
+    benchmark:
+        "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    params:
+        **leaf_params("evaluate_selection"),
+    threads: 1
+    message:
+        "Measure the selected context for {wildcards.dataset}"
+    script:
+        "../../scripts/evaluate_selection.py"
+
+
+rule compare_variants:
+    input:
+        question_metrics=unique(scores_path(variant) for variant in VARIANTS),
+        questions=dataset_tables("questions"),
+        evidence=dataset_tables("evidence"),
+    output:
+        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
+        comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
+        record=f"results/experiments/{EXPERIMENT}/run.json",
+    log:
+        f"logs/compare_variants/{EXPERIMENT}.log",
+    benchmark:
+        f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
+    params:
+        **leaf_params("compare_variants", "eval=default", variants=variant_rows, datasets=dataset_rows),
+    threads: 1
+    message:
+        f"Compare the variants of {EXPERIMENT}"
+    script:
+        "../../scripts/compare_variants.py"
+
+
+rule build_report:
+    input:
+        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
+        comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
+        prompts=prompt_tables(),
+    output:
+        report=f"results/experiments/{EXPERIMENT}/report.html",
+        record=f"results/experiments/{EXPERIMENT}/report/run.json",
+    log:
+        f"logs/build_report/{EXPERIMENT}.log",
+    benchmark:
+        f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
+    params:
+        **leaf_params("build_report", "experiment.title=" + EXPERIMENT, variants=variant_rows, name=experiment_name),
+    threads: 1
+    message:
+        f"Write the report of {EXPERIMENT}"
+    script:
+        "../../scripts/build_report.py"

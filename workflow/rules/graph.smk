@@ -1,0 +1,170 @@
+# The graph path: triples -> codebook -> runs -> candidates -> prompts (AutoPrunedRetriever, section 2).
+
+
+rule extract_triples:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+    output:
+        triples="results/{corpus}/triples/{extractor}/{shard}/triples.parquet",
+        record="results/{corpus}/triples/{extractor}/{shard}/run.json",
+    log:
+        "logs/extract_triples/{corpus}-{extractor}-{shard}.log",
+    benchmark:
+        "logs/extract_triples/{corpus}-{extractor}-{shard}.benchmark.tsv"
+    params:
+        **leaf_params("extract_triples", "extractor.kind", "extractor.block", "extractor.batch"),
+    threads: 1
+    message:
+        "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
+    script:
+        "../../scripts/extract_triples.py"
+
+
+rule encode_questions:
+    input:
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+    output:
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        record="results/{corpus}/{dataset}/triples/{extractor}/run.json",
+    log:
+        "logs/encode_questions/{corpus}-{dataset}-{extractor}.log",
+    benchmark:
+        "logs/encode_questions/{corpus}-{dataset}-{extractor}.benchmark.tsv"
+    params:
+        **leaf_params("encode_questions", "extractor.kind", "extractor.block", "extractor.batch"),
+    threads: 1
+    message:
+        "Extract triples from the questions of {wildcards.dataset}"
+    script:
+        "../../scripts/encode_questions.py"
+
+
+rule build_codebook:
+    input:
+        triples=shards,
+    output:
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+        record="results/{corpus}/codebook/{extractor}/{embedder}/run.json",
+    log:
+        "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
+    benchmark:
+        "logs/build_codebook/{corpus}-{extractor}-{embedder}.benchmark.tsv"
+    params:
+        **leaf_params(
+            "build_codebook", *EMBEDDING),
+    threads: 1
+    message:
+        "Build the codebook of {wildcards.corpus}"
+    script:
+        "../../scripts/build_codebook.py"
+
+
+rule build_runs:
+    input:
+        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+    output:
+        runs=f"results/{{corpus}}/runs/{GRAPH}/runs.parquet",
+        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
+        record=f"results/{{corpus}}/runs/{GRAPH}/run.json",
+    log:
+        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.log",
+    benchmark:
+        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.benchmark.tsv"
+    params:
+        **leaf_params("build_runs", "codebook", "track.runs", "embedder.tau"),
+    threads: 1
+    message:
+        "Build the runs of {wildcards.corpus} ({wildcards.track})"
+    script:
+        "../../scripts/build_runs.py"
+
+
+rule propose_candidates:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        runs=f"results/{{corpus}}/runs/{GRAPH}/runs.parquet",
+        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
+    output:
+        candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
+        sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/run.json",
+    log:
+        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.log",
+    benchmark:
+        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.benchmark.tsv"
+    params:
+        **leaf_params(
+            "propose_candidates",
+            "retriever",
+            "track.neighbour",
+            *EMBEDDING,
+        ),
+    threads: 1
+    message:
+        "Retrieve candidate runs for {wildcards.dataset} ({wildcards.retriever}, {wildcards.track})"
+    script:
+        "../../scripts/propose_candidates.py"
+
+
+rule build_prompts:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
+        candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
+        sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
+    output:
+        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        prompts=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/prompts.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
+    log:
+        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
+    benchmark:
+        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+    params:
+        **leaf_params("build_prompts", "prompt", "lm", "embedder.model", "eval.budgets=default"),
+    threads: 1
+    message:
+        "Build prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
+    script:
+        "../../scripts/build_prompts.py"
+
+
+rule rank_sentences:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+    output:
+        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        record="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/run.json",
+    log:
+        "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.log",
+    benchmark:
+        "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    params:
+        **leaf_params(
+            "rank_sentences",
+            "scorer",
+            "dataset.unanswerable",
+            *EMBEDDING,
+            "eval.seed=default",
+        ),
+    threads: 1
+    message:
+        "Rank the sentences of {wildcards.corpus} for {wildcards.dataset}"
+    script:
+        "../../scripts/rank_sentences.py"

@@ -1,0 +1,40 @@
+"""Files that appear whole or not at all: temporary name, fsync, rename."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["atomic", "read_json", "write_json", "write_text"]
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path`; renamed to it on success, removed on failure."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically, keys in the order given."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,73 @@
+"""Means with intervals, and paired differences between rows, from per-question figures."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from secateur.stats import bootstrap, paired_test, units
+
+__all__ = ["compare", "summarise"]
+
+ROW = ["system", "track", "scorer", "answer_aware", "metric"]
+
+
+def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.ndarray, np.ndarray]]:
+    """Rows that share the same questions at once: (row names, questions, values (q, rows), units)."""
+    keyed = part.with_columns(row=pl.struct(ROW).rank("dense"))
+    sets = keyed.group_by("row").agg(same=pl.col("question_id").sort().str.join("\n"))
+    for (_,), group in sets.sort("row").group_by("same", maintain_order=True):
+        mine = keyed.filter(pl.col("row").is_in(group["row"].to_list())).sort("row", "question_id")
+        names = mine.select("row", *ROW).unique("row", maintain_order=True)
+        questions = mine.select("question_id", "cluster_id").unique("question_id", maintain_order=True).sort("question_id")
+        yield names, questions, mine["value"].to_numpy().reshape(names.height, questions.height).T
+
+
+def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
+    """value, low, high, n of every row (system, track, scorer, metric) of one subset."""
+    found = []
+    for names, questions, values in _wide(part):
+        unit = units(questions["cluster_id"].to_list(), cfg.min_clusters)
+        low, high = bootstrap(values, unit, cfg.resamples, cfg.confidence, cfg.seed)
+        if questions.height < 2:
+            low = high = [None] * values.shape[1]
+        columns = {"value": values.mean(0), "low": low, "high": high}
+        found.append(names.drop("row").with_columns(n=pl.lit(questions.height, pl.Int32), **{k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}))
+    return pl.concat(found) if found else pl.DataFrame(schema=_SUMMARY)
+
+
+_NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
+_SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+
+
+def _baseline(part: pl.DataFrame) -> str:
+    """The sentence scorer with the best mean."""
+    means = part.filter(pl.col("system") == "sentences").group_by("scorer").agg(pl.col("value").mean())
+    return means.sort("value", "scorer", descending=[True, False])["scorer"][0] if means.height else ""
+
+
+def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
+    """Every row against the best sentence scorer of its track, answer-awareness and metric, paired by question."""
+    found = []
+    for key, group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
+        baseline = _baseline(group)
+        reference = group.filter((pl.col("system") == "sentences") & (pl.col("scorer") == baseline))
+        others = group.filter(~((pl.col("system") == "sentences") & (pl.col("scorer") == baseline)))
+        if not baseline or not others.height:
+            continue
+        paired = others.join(reference.select("question_id", base="value"), on="question_id")
+        differences = paired.with_columns(value=pl.col("value") - pl.col("base"))
+        for names, questions, values in _wide(differences):
+            unit = units(questions["cluster_id"].to_list(), cfg.min_clusters)
+            low, high = bootstrap(values, unit, cfg.resamples, cfg.confidence, cfg.seed)
+            p = paired_test(values, unit, cfg.permutations, cfg.seed)
+            series = {"difference": values.mean(0), "low": low, "high": high, "p": p}
+            found.append(
+                names.drop("row").with_columns(
+                    baseline=pl.lit(baseline),
+                    n=pl.lit(questions.height, pl.Int32),
+                    **{k: pl.Series(v, dtype=pl.Float64) for k, v in series.items()},
+                )
+            )
+    schema = _SUMMARY | {"baseline": pl.String, "difference": pl.Float64, "p": pl.Float64}
+    return pl.concat(found) if found else pl.DataFrame(schema={k: v for k, v in schema.items() if k != "value"})

@@ -1,0 +1,373 @@
+"""The configuration, declared once: one frozen dataclass per Hydra group, read strictly.
+
+Hydra composes YAML (`compose`); `from_dict` turns it into dataclasses and lists every problem at
+once. `option` gives one option of one group with the user's overrides applied.
+"""
+
+import json
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+from secateur.errors import SecateurError, nearest
+
+__all__ = ["GROUPS", "ConfigError", "Experiment", "from_dict", "leaves", "load", "names", "option", "unflatten"]
+
+
+class ConfigError(SecateurError):
+    """A configuration that does not fit its declaration."""
+
+
+def key(doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING) -> Any:
+    """A field with its documentation and its closed range."""
+    extra = {} if default is MISSING else {"default": default}
+    return field(metadata={"doc": doc, "low": low, "high": high}, **extra)
+
+
+# --- the groups --------------------------------------------------------------------------------
+
+Loader = Literal["locomo", "stem", "graphrag_bench", "tv", "folder"]
+SCORER_KINDS = Literal["random", "recency", "tfidf", "tfidf_question", "bm25", "lucene", "dense", "zsum"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Text to read: where its passages come from."""
+
+    loader: Loader = key("which loader reads the files")
+    files: tuple[str, ...] = key("names in data/registry")
+    extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
+    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the loader `folder`")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A corpus with one set of questions, in one release."""
+
+    corpus: str = key("option of conf/corpus the questions are asked of")
+    kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
+    loader: Loader = key("which loader reads the questions")
+    files: tuple[str, ...] = key("names in data/registry")
+    folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
+    split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
+    semantic: bool = key("also measure semantic@B (for evidence that is not quoted from the text)")
+    types: dict[str, tuple[str, ...]] = key("named subsets of question types that get rows of their own")
+    first: dict[str, int] = key("named subsets: the first N questions with evidence of each group")
+    unanswerable: tuple[str, ...] = key("question types left out of every answer-aware row")
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """Text to triples."""
+
+    kind: Literal["openie"] = key("the front end")
+    shards: int = key("jobs the documents are spread over", low=1, high=1000)
+    block: int = key("sentences of one document parsed and cached together", low=1)
+    batch: int = key("sentences in one batch of the parser", low=1)
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """Strings to unit vectors."""
+
+    model: str = key("folder or hub id of a sentence-transformers model, or package:PACKAGE/FOLDER inside a PyPI package")
+    dim: int = key("dimension of the vectors", low=1)
+    max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
+    batch: int = key("strings in one batch, after sorting by length", low=1)
+    block: int = key("strings embedded and cached together", low=1)
+    tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Triples to runs (paper 2.2, 2.3)."""
+
+    bonus_path: float = key("fit bonus where the new head is the previous tail", low=0, high=1)
+    bonus_node: float = key("fit bonus where head or tail already occurs in the run", low=0, high=1)
+    refine: bool = key("re-segment across boundaries until nothing changes")
+
+
+@dataclass(frozen=True)
+class Track:
+    """What a ranking may know of document order."""
+
+    runs: Literal["sentence", "document"] = key("where runs are cut: at sentence ends, or only where the fit fails")
+    neighbour: float = key("share of the better neighbouring sentence's z-score that is carried over", low=0, high=2)
+
+
+@dataclass(frozen=True)
+class Retriever:
+    """Coarse-to-fine path retrieval (paper 2.4, A.3) and the ranking of source sentences."""
+
+    coarse: Literal["maxpair", "idf_maxpair"] = key("symbol-space score of a run")
+    w_ent: float = key("weight of the best entity pair", low=0)
+    w_rel: float = key("weight of the best relation pair", low=0)
+    top_k: int = key("runs that survive the coarse stage", low=1)
+    top_m: int = key("runs that survive the fine stage", low=1)
+    top_t: int = key("entries averaged in RelTopT", low=1)
+    coverage: Literal["share", "count"] = key("Coverage as a share of the query lines, or the paper's count")
+    w_coverage: float = key("weight of Coverage", low=0)
+    tau_coverage: float = key("cosine at which a query line counts as covered", low=-1, high=1)
+    w_pairs: float = key("weight of ManyToMany", low=0)
+    tau_pairs: float = key("centre of ManyToMany's sigmoid", low=-1, high=1)
+    t_pairs: float = key("width of ManyToMany's sigmoid", low=0.001)
+    w_distinct: float = key("weight of Distinct1to1", low=0)
+    tau_distinct: float = key("cosine from which a 1:1 match counts", low=-1, high=1)
+    w_whole: float = key("weight of WholeChunk", low=0)
+    tau_whole: float = key("centre of WholeChunk's gate", low=-1, high=1)
+    t_whole: float = key("width of WholeChunk's gate", low=0.001)
+    sources: int = key("source sentences kept for each question", low=1)
+    w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of sources", low=0)
+    w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of sources", low=0)
+    w_run: float = key("weight of the best coarse run score (z-score) in the ranking of sources", low=0)
+    k1: float = key("BM25 term saturation over title and sentence", low=0)
+    b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
+    calibration: dict[str, tuple[float, ...]] = key(
+        "track: [slope, intercept] of the logistic map from a source's score to its probability of being evidence"
+    )
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Selected runs to a prompt (paper 2.5, 2.6)."""
+
+    assemble: Literal["cover", "runs"] = key("budgeted cover of source sentences, or runs in fine order (the paper)")
+    facts: Literal["include_all", "unique", "not_include"] = key("action on the facts channel")
+    theta: float = key("cosine from which runs are one cluster under `unique`", low=-1, high=1)
+    grounding: Literal["triples", "sentences", "both"] = key("show lines, whole sentences, or lines with upgrades")
+    words: Literal["all", "content"] = key("keep the function words of a line, or drop them")
+    cite: bool = key("end each record of cited lines with the number of its source")
+    encoding: Literal["cheapest", "words", "ids", "matrix", "lines"] = key("view of the edges in the prompt")
+    budget: int = key("word pieces of evidence in the prompt as used", low=1)
+    mix: float = key("lambda: weight of a new source sentence against new words", low=0, high=1)
+    words_per_source: float = key("new words that are worth one source sentence", low=0.001)
+
+
+@dataclass(frozen=True)
+class Lm:
+    """The model that reads the prompt. Here: its tokenizer, for prompt costs."""
+
+    gguf: str = key("GGUF file as package:PACKAGE/FILE")
+
+
+@dataclass(frozen=True)
+class Scorers:
+    """A named list of sentence scorers; rows, not variants."""
+
+    scorers: dict[str, dict[str, Any]] = key("name: {kind, and the kind's parameters}")
+    suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
+    neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
+    keep: int = key("best passages kept for each question and scorer", low=1)
+
+
+@dataclass(frozen=True)
+class System:
+    """A named way from question to context: which option of each axis it uses."""
+
+    path: Literal["graph", "sentences"] = key("which path of the DAG it takes")
+    tracks: tuple[str, ...] = key("options of conf/track it has rows in")
+    extractor: str = key("option of conf/extractor")
+    embedder: str = key("option of conf/embedder")
+    codebook: str = key("option of conf/codebook")
+    retriever: str = key("option of conf/retriever")
+    prompt: str = key("option of conf/prompt")
+    lm: str = key("option of conf/lm")
+    scorer: str = key("option of conf/scorer, for sentence rankings on documents")
+    selection_scorer: str = key("option of conf/scorer, for dialogues")
+
+
+@dataclass(frozen=True)
+class Eval:
+    """How contexts are measured (budgets, intervals)."""
+
+    budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured")
+    exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
+    resamples: int = key("bootstrap resamples", low=100)
+    permutations: int = key("sign flips of a paired test", low=100)
+    confidence: float = key("coverage of the intervals", low=0.5, high=0.999)
+    min_clusters: int = key("below this many clusters questions are resampled instead", low=1)
+    seed: int = key("seed of resampling and of the random scorer", low=0)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A matrix of variants: data sets, systems and, for ablations, single options."""
+
+    title: str = key("one line for the report")
+    datasets: tuple[str, ...] = key("options of conf/dataset")
+    systems: tuple[str, ...] = key("options of conf/system")
+    axes: dict[str, tuple[str, ...]] = key("further options of a system's axes, each varied by itself")
+    exclude: tuple[dict[str, str], ...] = key("combinations left out, e.g. {dataset: medical_v2, system: apr}")
+
+
+GROUPS: dict[str, type] = {
+    "corpus": Corpus,
+    "dataset": Dataset,
+    "extractor": Extractor,
+    "embedder": Embedder,
+    "codebook": Codebook,
+    "track": Track,
+    "retriever": Retriever,
+    "prompt": Prompt,
+    "lm": Lm,
+    "scorer": Scorers,
+    "system": System,
+    "eval": Eval,
+    "experiment": Experiment,
+}
+
+
+# --- strict reading ----------------------------------------------------------------------------
+
+
+def _convert(value: Any, hint: Any, where: str, found: list[str]) -> Any:
+    """`value` as the type `hint`, or a problem appended to `found`."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in args:
+            found.append(f"{where} is {value!r}, allowed: {', '.join(map(str, args))}{nearest(str(value), map(str, args))}")
+        return value
+    if origin in (Union, types.UnionType):
+        return None if value is None else _convert(value, next(a for a in args if a is not type(None)), where, found)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            found.append(f"{where} is {value!r}, a list is needed")
+            return ()
+        return tuple(_convert(item, args[0], f"{where}[{n}]", found) for n, item in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            found.append(f"{where} is {value!r}, a mapping is needed")
+            return {}
+        return {str(k): _convert(item, args[1], f"{where}.{k}", found) for k, item in value.items()}
+    if hint is Any:
+        return value
+    good = isinstance(value, hint) and not (isinstance(value, bool) and hint is not bool)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)  # YAML writes 1 for 1.0; one value, one form, so that nothing re-runs
+    if not good:
+        found.append(f"{where} is {value!r} ({type(value).__name__}), a value of type {hint.__name__} is needed")
+    return value
+
+
+def _in_range(value: Any, spec: Field, where: str) -> list[str]:
+    low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return []
+    below, above = low is not None and value < low, high is not None and value > high
+    allowed = f"[{'-inf' if low is None else low}, {'inf' if high is None else high}]"
+    return [f"{where} is {value}, allowed: {allowed}"] if below or above or value != value else []
+
+
+def from_dict(cls: type, data: Mapping[str, Any], where: str) -> Any:
+    """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once."""
+    hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
+    group = where.split("/")[-2] if "/" in where else where
+    found = [f"unknown key {group}.{k}{nearest(k, specs)}" for k in data if k not in specs]
+    found += [f"key {group}.{k} missing" for k, s in specs.items() if k not in data and s.default is MISSING]
+    values = {}
+    for name in (n for n in specs if n in data):
+        values[name] = _convert(data[name], hints[name], f"{group}.{name}", found)
+        found += _in_range(values[name], specs[name], f"{group}.{name}")
+    if found:
+        count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
+        raise ConfigError(f"{where}.yaml: {count}: {'; '.join(found)}. Fix: edit that file or the override that set it.")
+    return cls(**values)
+
+
+# --- composition -------------------------------------------------------------------------------
+
+
+def names(conf: Path, group: str) -> list[str]:
+    """The options of a group."""
+    return sorted(path.stem for path in (conf / group).glob("*.yaml"))
+
+
+def _known(conf: Path, group: str, name: str, asked_by: str) -> None:
+    allowed = names(conf, group)
+    if name not in allowed:
+        raise ConfigError(
+            f"{asked_by}: {group} {name!r} is no option of conf/{group}; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
+        )
+
+
+def _check_overrides(overrides: tuple[str, ...]) -> None:
+    """Each `group.key=value` must name a declared key."""
+    for text in overrides:
+        path, _, value = text.partition("=")
+        group, _, rest = path.lstrip("+~").partition(".")
+        if "=" not in text or not rest or value == "":
+            raise ConfigError(f"override {text!r}: the form is group.key=value, e.g. retriever.top_k=100")
+        if group not in GROUPS:
+            raise ConfigError(f"override {text!r}: unknown group {group!r}; allowed: {', '.join(GROUPS)}{nearest(group, GROUPS)}")
+        allowed, name = [f.name for f in fields(GROUPS[group])], rest.split(".")[0]
+        if name not in allowed:
+            raise ConfigError(
+                f"override {text!r}: conf/{group} has no key {name!r}; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
+            )
+
+
+@cache
+def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    mine = [o for o in overrides if o.lstrip("+~").partition(".")[0] == group]
+    try:
+        with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
+            composed = compose(config_name="config", overrides=[f"+{group}={name}", *mine])
+        return OmegaConf.to_container(composed, resolve=True)[group]
+    except (HydraException, OmegaConfBaseException) as error:
+        deepest = error
+        while deepest.__cause__ is not None:
+            deepest = deepest.__cause__
+        raise ConfigError(f"conf/{group}/{name}.yaml{' with ' + ' '.join(mine) if mine else ''}: {deepest}") from error
+
+
+@cache
+def option(conf: Path, group: str, name: str, overrides: tuple[str, ...] = (), asked_by: str = "the command line") -> Any:
+    """One option of one group as its dataclass, inheritance and overrides applied.
+
+    Raises ConfigError for an unknown group, option or key, a wrong type, a value out of range.
+    """
+    _known(conf, group, name, asked_by)
+    _check_overrides(overrides)
+    return from_dict(GROUPS[group], _compose(conf, group, name, overrides), f"conf/{group}/{name}")
+
+
+# --- leaves: what a stage sees of the configuration ----------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def leaves(group: str, config: Any) -> dict[str, str]:
+    """`{'retriever.top_k': '200'}`: every field as canonical JSON, so equal settings have equal text."""
+    return {
+        f"{group}.{f.name}": json.dumps(_plain(getattr(config, f.name)), sort_keys=True, separators=(",", ":"))
+        for f in fields(config)
+    }
+
+
+def unflatten(flat: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The inverse of `leaves`, for several groups at once."""
+    nested: dict[str, dict[str, Any]] = {}
+    for path, text in flat.items():
+        group, _, name = path.partition(".")
+        nested.setdefault(group, {})[name] = json.loads(text)
+    return nested
+
+
+def load(flat: Mapping[str, str]) -> types.SimpleNamespace:
+    """A stage's configuration from its leaves: one dataclass (or, for part of a group, namespace) per group."""
+    parts = {}
+    for group, values in unflatten(flat).items():
+        whole = group in GROUPS and set(values) == {f.name for f in fields(GROUPS[group])}
+        parts[group] = from_dict(GROUPS[group], values, f"{group}") if whole else types.SimpleNamespace(**values)
+    return types.SimpleNamespace(**parts)

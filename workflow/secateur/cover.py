@@ -1,0 +1,164 @@
+"""Prompt assembly as a budgeted cover: which lines and sentences of ranked sources fill a token budget best.
+
+Ours, not the paper's: sentences are ranked, lines are chosen inside them. The gain of adding to a block is
+    lambda p(s) [s is new] + (1 - lambda) sum of v(w) over new words w / words_per_source,
+where v(w) is the expected number of evidence sentences that hold w: the sum of p(s) over the sources that contain
+it, 0 for the question's words. Greedy by gain per token; gains only shrink as words are covered, so stale ones are
+upper bounds and re-evaluation is lazy.
+"""
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from secateur.text import content_words
+
+__all__ = ["Line", "Piece", "Source", "cover", "word_values"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One edge as it can be shown: the rest follows "head:". tokens are word pieces."""
+
+    edge_id: int
+    head: str
+    rest: str
+    head_tokens: int
+    rest_tokens: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A ranked sentence with its lines, in text order."""
+
+    passage_id: str
+    p: float
+    text: str
+    tokens: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A line of the block: a head with its chosen lines, or a whole sentence."""
+
+    passage_id: str
+    text: str
+    tokens: int
+    edge_ids: tuple[int, ...]
+    whole: bool
+
+
+def word_values(sources: Sequence[Source], question: str) -> dict[str, float]:
+    """v(w) for every content word of the sources."""
+    values: dict[str, float] = {}
+    for source in sources:
+        for word in content_words(source.text):
+            values[word] = values.get(word, 0.0) + source.p
+    return {word: 0.0 if word in content_words(question) else value for word, value in values.items()}
+
+
+class _Block:
+    """What has been chosen so far. Per source: chosen line numbers, or None once it is shown whole."""
+
+    def __init__(self, sources: Sequence[Source], values: Mapping[str, float], mix: float, scale: float, mark: int) -> None:
+        self.sources, self.values, self.mix, self.scale, self.mark = sources, values, mix, scale, mark
+        self.chosen: dict[int, list[int] | None] = {}
+        self.words: set[str] = set()
+        self.spent: dict[int, int] = {}
+        self.used = 0
+
+    def content(self, s: int, n: int | None) -> frozenset[str]:
+        source = self.sources[s]
+        return content_words(source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}")
+
+    def price(self, s: int, n: int | None) -> int:
+        """Word pieces that adding line n of source s (None: the whole sentence) costs now."""
+        source = self.sources[s]
+        if n is None:
+            return source.tokens + self.mark - self.spent.get(s, 0)
+        line, heads = source.lines[n], {source.lines[m].head for m in self.chosen.get(s) or ()}
+        joint = 1 if line.head in heads else line.head_tokens + 1 + self.mark  # ";" or "head:" and the record's mark
+        return line.rest_tokens + joint
+
+    def gain(self, s: int, n: int | None) -> float:
+        new = sum(self.values.get(w, 0.0) for w in self.content(s, n) - self.words)
+        fresh = self.sources[s].p if s not in self.chosen else 0.0
+        return self.mix * fresh + (1 - self.mix) * new / self.scale
+
+    def add(self, s: int, n: int | None, price: int) -> None:
+        self.chosen[s] = None if n is None else [*(self.chosen.get(s) or ()), n]
+        self.words |= self.content(s, n)
+        self.spent[s] = self.spent.get(s, 0) + price
+        self.used += price
+
+    def open(self, s: int, n: int | None) -> bool:
+        return s not in self.chosen or (self.chosen[s] is not None and n not in self.chosen[s])
+
+
+def _moves(sources: Sequence[Source], grounding: str) -> list[tuple[int, int | None]]:
+    lines = [(s, n) for s, source in enumerate(sources) for n in range(len(source.lines))] if grounding != "sentences" else []
+    return lines + ([(s, None) for s in range(len(sources))] if grounding != "triples" else [])
+
+
+def cover(
+    sources: Sequence[Source],
+    question: str,
+    budget: int,
+    *,
+    grounding: str = "both",
+    mix: float = 0.2,
+    words_per_source: float = 10.0,
+    mark: int = 0,
+    values: Mapping[str, float] | None = None,
+) -> list[Piece]:
+    """The block for one budget, in the order of the sources; its pieces' tokens sum to at most `budget`.
+
+    mark: word pieces a record spends on naming its source. A whole sentence replaces the lines already shown of
+    it and is charged the difference.
+    """
+    values = word_values(sources, question) if values is None else values
+    block = _Block(sources, values, mix, words_per_source, mark)
+
+    def entry(s: int, n: int | None) -> tuple[float, int, int]:
+        return (-block.gain(s, n) / max(block.price(s, n), 1), s, -1 if n is None else n)
+
+    heap = [entry(s, n) for s, n in _moves(sources, grounding)]
+    heapq.heapify(heap)
+    while heap:
+        bound, s, coded = heapq.heappop(heap)
+        n = None if coded < 0 else coded
+        if not block.open(s, n):
+            continue
+        now = entry(s, n)
+        if now[0] > bound + 1e-12:  # stale: words were covered since
+            if now[0] < 0:
+                heapq.heappush(heap, now)
+            continue
+        price = block.price(s, n)
+        if now[0] >= 0 or block.used + price > budget:
+            continue
+        block.add(s, n, price)
+        if n is not None:  # its siblings became cheaper: bounds must be renewed
+            siblings = [(s, m) for m in range(len(sources[s].lines)) if block.open(s, m)]
+            upgrade = [(s, None)] if grounding == "both" else []
+            for move in siblings + upgrade:
+                heapq.heappush(heap, entry(*move))
+    return _pieces(block)
+
+
+def _pieces(block: _Block) -> list[Piece]:
+    found = []
+    for s in sorted(block.chosen):
+        source, numbers = block.sources[s], block.chosen[s]
+        if numbers is None:
+            found.append(Piece(source.passage_id, source.text, source.tokens + block.mark, (), True))
+            continue
+        by_head: dict[str, list[Line]] = {}
+        for n in sorted(numbers):
+            by_head.setdefault(source.lines[n].head, []).append(source.lines[n])
+        for head, lines in by_head.items():
+            tokens = lines[0].head_tokens + 1 + block.mark + sum(line.rest_tokens for line in lines) + len(lines) - 1
+            text = f"{head}: {'; '.join(line.rest for line in lines)}"
+            found.append(Piece(source.passage_id, text, tokens, tuple(line.edge_id for line in lines), False))
+    return found

@@ -1,0 +1,96 @@
+"""One door to every kind of data set: a corpus and its questions apart, since question sets share a corpus."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from secateur.datasets import folder, graphrag_bench, locomo, stem, tv
+from secateur.datasets.folder import Cluster
+from secateur.datasets.schema import Corpus, Questions
+from secateur.errors import SecateurError, nearest
+
+__all__ = ["KINDS", "Kind", "load_corpus", "load_questions", "named_files"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One form of data: its two loaders, and the names under which each expects its files."""
+
+    corpus: Callable[..., Corpus]
+    questions: Callable[..., Questions]
+    corpus_files: tuple[str, ...]
+    question_files: tuple[str, ...]
+    needs_passages: bool = True
+
+
+KINDS: dict[str, Kind] = {
+    "locomo": Kind(locomo.load_corpus, locomo.load_questions, ("conversations",), ("conversations",)),
+    "stem": Kind(stem.load_corpus, stem.load_questions, ("corpus", "titles"), ("questions",)),
+    "graphrag_bench": Kind(graphrag_bench.load_corpus, graphrag_bench.load_questions, ("corpus",), ("questions",)),
+    "tv": Kind(tv.load_corpus, tv.load_questions, (), ("questions",), needs_passages=False),
+    "folder": Kind(folder.load_corpus, folder.load_questions, ("folder",), ("folder",)),
+}
+
+
+def load_corpus(kind: str, files: Mapping[str, Path]) -> Corpus:
+    """The passages of a corpus.
+
+    Raises SecateurError for an unknown kind, a file that is not named or unusable, and for tv, which has no corpus.
+    """
+    loader = _kind(kind)
+    corpus = loader.corpus(_named(kind, files, loader.corpus_files))
+    if corpus.passages.is_empty():
+        raise SecateurError(f"{_listed(files)}: no passages in it. Fix: name files that hold some text")
+    return corpus
+
+
+def load_questions(
+    kind: str,
+    dataset: str,
+    files: Mapping[str, Path],
+    passages: pl.DataFrame | None = None,
+    cluster: Cluster = "document",
+) -> Questions:
+    """The questions of a data set and their evidence in its passages.
+
+    `cluster` is what a folder's questions are resampled by; the other kinds know it themselves.
+    Raises SecateurError for an unknown kind, and for a file or passages that are missing or unusable.
+    """
+    loader = _kind(kind)
+    if passages is None and loader.needs_passages:
+        raise SecateurError(f"{dataset}: questions of kind {kind} need their passages. Fix: load the corpus first")
+    options = {"cluster": cluster} if kind == "folder" else {}
+    found = loader.questions(dataset, _named(kind, files, loader.question_files), passages, **options)
+    if found.questions.is_empty():
+        raise SecateurError(f"{_listed(files)}: no questions for {dataset} in it. Fix: name files that hold some")
+    return found
+
+
+def _kind(name: str) -> Kind:
+    if name not in KINDS:
+        raise SecateurError(
+            f"data set kind {name!r} is unknown{nearest(name, KINDS)}. Fix: use one of {', '.join(KINDS)}"
+        )
+    return KINDS[name]
+
+
+def _listed(files: Mapping[str, Path]) -> str:
+    return ", ".join(str(path) for path in files.values())
+
+
+def _named(kind: str, files: Mapping[str, Path], names: tuple[str, ...]) -> dict[str, Path]:
+    """The files under the names that a loader asks for."""
+    missing = [name for name in names if name not in files]
+    if missing:
+        given = ", ".join(files) or "none"
+        raise SecateurError(
+            f"kind {kind}: no file for {', '.join(missing)} (given: {given}). Fix: name it under `files`"
+        )
+    return {name: Path(files[name]) for name in names}
+
+
+def named_files(names: tuple[str, ...], paths: list[Path]) -> dict[str, Path]:
+    """A rule's input files under the names a loader asks for, in order; a folder is known by a file in it."""
+    return {name: path.parent if name == "folder" else path for name, path in zip(names, paths, strict=True)}

@@ -1,0 +1,109 @@
+"""Read what loaders are given, plain or gzipped: JSON, JSON lines and texts, with messages that name the place."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from secateur.datasets.problems import Problems
+from secateur.errors import SecateurError
+
+__all__ = ["check_fields", "parse_json", "read_json", "read_records", "read_text", "unique_ids"]
+
+NAMES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged or not UTF-8."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            return stream.read().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise SecateurError(f"{path}: no such file. Fix: run the stage that fetches it, or correct the path") from error
+    except UnicodeDecodeError as error:
+        raise SecateurError(f"{path}: not UTF-8 at byte {error.start}. Fix: save the file as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise SecateurError(f"{path}: not readable ({error}). Fix: fetch or compress the file again") from error
+
+
+def parse_json(text: str) -> Any:
+    """A JSON value. Raises ValueError with the place in the text for anything that is not JSON, NaN included."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("half of a surrogate pair (\\ud800 to \\udfff) in a text") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. Raises SecateurError with file and line where it is malformed."""
+    try:
+        return parse_json(read_text(path))
+    except ValueError as error:
+        raise SecateurError(
+            f"{path}: malformed JSON: {error}. Fix: correct that line, or fetch the file again"
+        ) from error
+
+
+def read_records(path: Path, fields: Mapping[str, tuple[type, ...]]) -> list[dict[str, Any]]:
+    """A JSON list of objects that have these fields with these types.
+
+    Raises SecateurError where the file holds anything else, or nothing.
+    """
+    records = read_json(path)
+    if not isinstance(records, list) or not records:
+        found = "an empty list" if records == [] else type(records).__name__
+        raise SecateurError(f"{path}: expected a list of objects, found {found}. Fix: fetch the file again")
+    problems = Problems(path, f"each object has {', '.join(fields)}; fetch the file again, or correct it")
+    for n, record in enumerate(records):
+        for clause in check_fields(record, fields):
+            problems.add(f"object {n}", clause)
+    problems.stop()
+    return records
+
+
+def check_fields(record: Any, fields: Mapping[str, tuple[type, ...]]) -> list[str]:
+    """What is missing or has the wrong type, each in a clause; a field that may be null may be absent."""
+    if not isinstance(record, dict):
+        return [f"expected an object, found {record!r:.80}"]
+    return [
+        f"{name} is missing" if name not in record else f"{name} must be {_either(types)}, found {record[name]!r:.80}"
+        for name, types in fields.items()
+        if not _is_a(record.get(name), types)
+    ]
+
+
+def _is_a(value: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and not isinstance(value, bool)  # True is an int to Python, not to a reader
+
+
+def _either(types: tuple[type, ...]) -> str:
+    return " or ".join(dict.fromkeys(NAMES[kind] for kind in types))
+
+
+def unique_ids(path: Path, ids: list[str], repeats: frozenset[str] = frozenset()) -> list[str]:
+    """The ids, where the second occurrence of one in `repeats` becomes `id#2`.
+
+    Raises SecateurError for any other id that occurs twice.
+    """
+    problems = Problems(path, "ids are unique within a file; give the later one another id")
+    first: dict[str, int] = {}
+    seen: dict[str, int] = {}
+    unique = []
+    for n, name in enumerate(ids):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1 and name not in repeats:
+            problems.add(f"object {n}", f"id {name!r} is already used by object {first[name]}")
+        first.setdefault(name, n)
+        unique.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    problems.stop()
+    return unique

@@ -1,0 +1,100 @@
+"""What every loader returns: the frames of passages, questions and evidence, and counts of what was repaired."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from secateur.tables import TABLES
+
+__all__ = [
+    "Corpus",
+    "Questions",
+    "evidence_frame",
+    "evidence_rows",
+    "passages_frame",
+    "question_counts",
+    "questions_frame",
+    "split_of",
+]
+
+TEST_ONLY = frozenset({"locomo", "stem_dev"})
+TRAIN, DEV = 0.6, 0.8
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Passages, and counts of what was dropped or repaired on the way."""
+
+    passages: pl.DataFrame
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Questions, their evidence, and counts of what was dropped, repaired or left unresolved."""
+
+    questions: pl.DataFrame
+    evidence: pl.DataFrame
+    counts: dict[str, int]
+
+
+def passages_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as a `passages` frame; a column that no row has is null."""
+    return _frame("passages", rows)
+
+
+def questions_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as a `questions` frame."""
+    return _frame("questions", rows)
+
+
+def evidence_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as an `evidence` frame."""
+    return _frame("evidence", rows)
+
+
+def _frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
+
+
+def split_of(dataset: str, question_id: str) -> str:
+    """train, dev or test, by hash of data set and id, so that a question keeps its split when others come or go.
+
+    >>> split_of("locomo", "conv-26:q0")
+    'test'
+    """
+    if dataset in TEST_ONLY:
+        return "test"
+    place = int(hashlib.sha256(f"{dataset}:{question_id}".encode()).hexdigest()[:8], 16) / 2**32
+    return "train" if place < TRAIN else "dev" if place < DEV else "test"
+
+
+def evidence_rows(question_id: str, found: Iterable[tuple[str, str | None]]) -> list[dict[str, Any]]:
+    """Numbered evidence of one question from (text, passage id or None) pairs.
+
+    Gold that names a passage twice counts once; the row then carries both texts, so that no word is lost.
+    """
+    merged: dict[tuple[str, str], str] = {}
+    for text, passage_id in found:
+        key = ("passage", passage_id) if passage_id is not None else ("text", text)
+        known = merged.get(key, "")
+        merged[key] = known if known and text in known else f"{known} {text}".strip()
+    return [
+        {"question_id": question_id, "n": n, "text": text, "passage_id": name if kind == "passage" else None}
+        for n, ((kind, name), text) in enumerate(merged.items())
+    ]
+
+
+def question_counts(questions: pl.DataFrame, evidence: pl.DataFrame, given: int) -> dict[str, int]:
+    """The counts that every loader reports; `given` is the number of evidence entries before equal ones were joined."""
+    return {
+        "questions": questions.height,
+        "questions_without_answer": questions["answer"].null_count(),
+        "questions_without_evidence": questions.join(evidence, on="question_id", how="anti").height,
+        "evidence": evidence.height,
+        "evidence_repeated": given - evidence.height,
+        "evidence_unresolved": evidence["passage_id"].null_count(),
+    }

@@ -1,0 +1,16 @@
+"""The one error a user is meant to read: what is wrong, where, what is allowed, how to fix it."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["SecateurError", "nearest"]
+
+
+class SecateurError(Exception):
+    """A problem the user can act on. Shown without a traceback; the exit code is 2."""
+
+
+def nearest(word: str, allowed: Iterable[str]) -> str:
+    """`; did you mean 'top_k'?` or nothing, for the end of a message about an unknown name."""
+    match = get_close_matches(word, list(allowed), n=1, cutoff=0.5)
+    return f"; did you mean {match[0]!r}?" if match else ""

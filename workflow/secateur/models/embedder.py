@@ -1,0 +1,81 @@
+"""Strings to unit vectors, computed in fp32 once per distinct string and cached by (weights, string)."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.cache import VectorCache
+from secateur.errors import SecateurError
+from secateur.models.locate import locate
+from secateur.models.word_pieces import word_piece_counter
+
+__all__ = ["Embedder"]
+
+
+class Embedder:
+    """A sentence-transformers model behind a cache.
+
+    Work is planned once from the sorted distinct strings and cut into blocks; a block whose strings are
+    all known is skipped, any other is computed whole, so a run that was killed resumes with the same
+    batches and the same bytes.
+    """
+
+    def __init__(self, cfg, cache: Path, log=None) -> None:
+        self.cfg, self.log, self._model = cfg, log, None
+        self.cache = VectorCache(cache / "embeddings" / self._digest(), cfg.dim)
+
+    def _digest(self) -> str:
+        from secateur.cache import digest
+        from secateur.provenance import file_digest
+
+        folder = Path(locate(self.cfg.model))
+        weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+        return digest(self.cfg.max_tokens, *(file_digest(w) for w in weights) if weights else (self.cfg.model,))
+
+    def _load(self):
+        if self._model is None:
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+            import torch
+            from sentence_transformers import SentenceTransformer
+
+            torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+            self._model = SentenceTransformer(locate(self.cfg.model), device=device)
+            self._model.max_seq_length = self.cfg.max_tokens
+            width = self._model.get_embedding_dimension()
+            if width != self.cfg.dim:
+                raise SecateurError(
+                    f"embedder {self.cfg.model}: vectors have {width} dimensions, embedder.dim says {self.cfg.dim}. "
+                    f"Fix: set embedder.dim={width} in its option file."
+                )
+        return self._model
+
+    def truncated(self, texts: Sequence[str]) -> int:
+        """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
+        room = self.cfg.max_tokens - 2  # the window holds two special tokens
+        long = [t for t in texts if len(t) > room]  # a token is one character at least
+        if not long or not (Path(locate(self.cfg.model)) / "tokenizer.json").exists():
+            return 0
+        return int((word_piece_counter(self.cfg.model)(long) > room).sum())
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, d) unit vectors of n strings, in order."""
+        plan = sorted(set(texts), key=lambda t: (len(t), t))
+        known, vectors = self.cache.get(plan)
+        for start in range(0, len(plan), self.cfg.block):
+            part = slice(start, start + self.cfg.block)
+            if not known[part].all():
+                vectors[part] = self._encode(plan[part])
+                self.cache.put(plan[part], vectors[part])
+                if self.log:
+                    self.log.info("embedded %d of %d strings", min(part.stop, len(plan)), len(plan))
+        place = {text: n for n, text in enumerate(plan)}
+        return vectors[[place[t] for t in texts]] if texts else vectors
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._load().encode(
+            list(texts), batch_size=self.cfg.batch, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+        )

@@ -1,0 +1,50 @@
+"""Token counts: word pieces for budgets, the answering model's tokens for prompt costs."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.models.locate import locate
+
+__all__ = ["Counter", "lm_counter", "word_piece_counter"]
+
+
+class Counter(Protocol):
+    """Counts tokens, without special ones."""
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """(n,) token counts."""
+
+
+class _Counter:
+    def __init__(self, tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return np.array([len(e.ids) for e in encoded], np.int64)
+
+
+@cache
+def word_piece_counter(model: str) -> Counter:
+    """Counter of the embedder's own tokenizer. Word pieces never span white space or punctuation, so counts of
+    parts joined by white space or punctuation add up."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(Path(locate(model)) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return _Counter(tokenizer)
+
+
+@cache
+def lm_counter(gguf: str) -> Counter:
+    """Counter of a language model's tokenizer, read from its GGUF file; the weights are not loaded."""
+    from transformers import AutoTokenizer
+
+    path = Path(locate(gguf))
+    return _Counter(AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).backend_tokenizer)

@@ -1,0 +1,126 @@
+"""An experiment's matrix, resolved: which variants exist, and which options each of them uses.
+
+A variant is one (data set, system, track). Its name in every table is the system's, followed by the
+options in which it differs from that system: `secateur`, `secateur:dense`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from secateur.config import ConfigError, Dataset, Experiment, System, names, option
+from secateur.errors import nearest
+
+__all__ = ["AXES", "Variant", "experiment", "variants"]
+
+AXES = ("extractor", "embedder", "codebook", "retriever", "prompt", "lm", "scorer")
+NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row source of an experiment."""
+
+    dataset: str
+    corpus: str
+    kind: str
+    system: str
+    path: str
+    track: str | None
+    options: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, axis: str) -> str:
+        """The option this variant uses on an axis."""
+        return dict(self.options)[axis]
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """All axes by name."""
+        return {"dataset": self.dataset, "corpus": self.corpus, "track": self.track or "blind"} | dict(self.options)
+
+
+def _system_name(name: str, changed: dict[str, str]) -> str:
+    return ":".join([name, "+".join(changed.values())]) if changed else name
+
+
+def _ablations(spec: Experiment, name: str) -> Iterator[dict[str, str]]:
+    """The system as it is, then one axis at a time. Ablations speak of the default graph system."""
+    yield {}
+    if name == "secateur":
+        for axis, values in spec.axes.items():
+            yield from ({axis: value} for value in values)
+
+
+def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
+    """The experiment, validated; ConfigError names the nearest one where there is no such name."""
+    return option(conf, "experiment", name, overrides, asked_by="experiment")
+
+
+def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:
+    """Every variant of an experiment, each of its options composed and validated.
+
+    Raises ConfigError for unknown options, for axes that do not exist, and for data sets without a corpus.
+    """
+    spec, where, found = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
+    for axis in spec.axes:
+        if axis not in AXES:
+            raise ConfigError(f"{where}: unknown axis {axis!r}; allowed: {', '.join(AXES)}{nearest(axis, AXES)}")
+    for dataset_name in spec.datasets:
+        dataset = option(conf, "dataset", dataset_name, overrides, where)
+        corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
+        if corpus.loader in NO_CORPUS:
+            raise ConfigError(
+                f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
+                f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
+            )
+        for system_name in spec.systems:
+            system = option(conf, "system", system_name, overrides, where)
+            found += list(_of(conf, spec, dataset_name, dataset, system_name, system, overrides))
+    found = list(dict.fromkeys(v for v in found if not _excluded(spec, v)))
+    if not found:
+        raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
+    return found
+
+
+def _of(
+    conf: Path, spec: Experiment, dataset_name: str, dataset: Dataset, name: str, system: System, overrides: tuple[str, ...]
+) -> Iterator[Variant]:
+    base = {axis: getattr(system, axis) for axis in AXES}
+    if dataset.kind == "dialogue":
+        if system.path == "sentences":  # the selection path; track is null there
+            base["scorer"] = system.selection_scorer
+            yield _variant(conf, dataset_name, dataset, name, "selection", None, base, overrides)
+        return
+    for changed in _ablations(spec, name) if system.path == "graph" else [{}]:
+        options = base | changed
+        differing = {axis: value for axis, value in changed.items() if value != base[axis]}
+        for track in system.tracks if system.path == "graph" else ("blind",):
+            full = _system_name(name, differing)
+            yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
+
+
+def _variant(
+    conf: Path,
+    dataset_name: str,
+    dataset: Dataset,
+    system: str,
+    path: str,
+    track: str | None,
+    options: dict[str, str],
+    overrides: tuple[str, ...],
+) -> Variant:
+    for axis, value in options.items():
+        option(conf, axis, value, overrides, f"system {system}")
+    option(conf, "track", track or "blind", overrides, f"system {system}")
+    track = track if path == "graph" else None
+    return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))
+
+
+def _excluded(spec: Experiment, variant: Variant) -> bool:
+    have = variant.wildcards | {"system": variant.system}
+    return any(all(have.get(axis) == value for axis, value in entry.items()) for entry in spec.exclude)
+
+
+def all_names(conf: Path) -> dict[str, list[str]]:
+    """Options by axis, for wildcard constraints."""
+    return {group: names(conf, group) for group in ("corpus", "dataset", "track", *AXES)}

@@ -1,0 +1,84 @@
+"""Rank the passages of each question's group with every scorer of a list, with its suffixes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from secateur.baselines import Group, score
+from secateur.errors import SecateurError
+from secateur.models.embedder import Embedder
+from secateur.tables import TABLES
+
+__all__ = ["expanded", "rank"]
+
+SUFFIXES = ("+neighbour", "+answer")
+
+
+def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any], bool, bool]]:
+    """(full name, specification, neighbour, answer) of each scorer and each suffixed form asked for."""
+    wrong = [s for s in suffixes if s.replace("+neighbour", "").replace("+answer", "")]
+    if wrong:
+        raise SecateurError(f"scorer.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined.")
+    for name, spec in scorers.items():
+        free = spec.get("kind") in ("random", "recency")  # neither looks at the question
+        for suffix in ("", *(() if free else suffixes)):
+            yield name + suffix, spec, "+neighbour" in suffix, "+answer" in suffix
+
+
+def _group(passages: pl.DataFrame, embedder: Embedder) -> Group:
+    speaker = passages["speaker"]
+    texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
+    _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
+    return Group(texts, [t or "" for t in passages["title"]], docs, embedder.embed)
+
+
+def _best(scores: np.ndarray, allowed: np.ndarray | None, keep: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of the best `keep` of each row, ties to the earlier passage."""
+    masked = scores if allowed is None else np.where(allowed, scores, -np.inf)
+    order = np.argsort(-masked, axis=1, kind="stable")[:, :keep]
+    return order, np.take_along_axis(masked, order, axis=1)
+
+
+def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx, pool: pl.DataFrame | None = None) -> pl.DataFrame:
+    """The `utilities` table: the best passages of each question under each scorer.
+
+    +answer forms are made only for questions with an answer whose type is answerable.
+    """
+    embedder, found = Embedder(cfg.embedder, ctx.cache, ctx.log), []
+    work = list(expanded(cfg.scorer.scorers, cfg.scorer.suffixes))
+    pooled = None if pool is None else dict(pool.group_by("question_id").agg("passage_id").iter_rows())
+    groups = questions.sort("position").partition_by("group_id", maintain_order=True)
+    cut = embedder.truncated(passages["text"].to_list())
+    if cut:
+        ctx.warn(f"{cut} passages are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut")
+    ctx.counts["truncated"] = cut
+    for asked in ctx.progress(groups, len(groups), "groups"):
+        own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
+        group, ids = _group(own, embedder), own["passage_id"].to_numpy()
+        answerable = asked.filter(pl.col("answer").is_not_null() & ~pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False))
+        for name, spec, neighbour, answer in work:
+            these = answerable if answer else asked
+            if not these.height:
+                continue
+            queries = [f"{q} {a}" if answer else q for q, a in these.select("text", "answer").iter_rows()]
+            share = cfg.scorer.neighbour if neighbour else None
+            scores = score(group, queries, spec, neighbour=share, seed=cfg.eval.seed)
+            allowed = None if pooled is None else np.stack([np.isin(ids, pooled[q]) for q in these["question_id"]])
+            order, values = _best(scores, allowed, cfg.scorer.keep)
+            found.append(_frame(these["question_id"].to_numpy(), name, ids[order], values))
+    return pl.concat(found) if found else TABLES["utilities"].empty()
+
+
+def _frame(question_ids: np.ndarray, scorer: str, chosen: np.ndarray, values: np.ndarray) -> pl.DataFrame:
+    width = chosen.shape[1]
+    frame = pl.DataFrame(
+        {
+            "question_id": np.repeat(question_ids, width),
+            "rank": np.tile(np.arange(width, dtype=np.int32), len(question_ids)),
+            "passage_id": chosen.ravel(),
+            "value": values.ravel().astype(np.float32),
+        }
+    )
+    return frame.filter(pl.col("value").is_finite()).with_columns(scorer=pl.lit(scorer))

@@ -1,0 +1,214 @@
+"""One self-contained HTML page per experiment, from its tables."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from secateur import plots
+
+__all__ = ["found", "render", "row_name"]
+
+MAX_CURVES = 8  # lines in one panel that stay readable
+RECALL = ("exact", "novel", "held", "semantic")
+
+
+def row_name(system: str, scorer: str | None) -> str:
+    """How a row is called on the page."""
+    return f"{system} · {scorer}" if scorer else system
+
+
+def _named(metrics: pl.DataFrame) -> pl.DataFrame:
+    names = [row_name(s, c) for s, c in metrics.select("system", "scorer").iter_rows()]
+    return metrics.with_columns(name=pl.Series(names, dtype=pl.String))
+
+
+def _recall(metrics: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a budget, with the budget as a number and the metric without it."""
+    parts = pl.col("metric").str.split_exact("@", 1)
+    rows = metrics.filter(pl.col("metric").str.contains("@")).with_columns(base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32))
+    return rows.drop("metric").rename({"base": "metric"})
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.{digits}f}"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
+
+
+def _cell(text: str, small: str = "") -> dict[str, str]:
+    return {"text": text, "small": small}
+
+
+def _form(system: str, published: bool) -> str:
+    return "published" if published else "" if system == "sentences" else "ours"
+
+
+def _recall_table(rows: pl.DataFrame, budgets: Sequence[int]) -> dict[str, Any]:
+    """One line a row, one column a budget."""
+    lines = []
+    for (name,), own in rows.group_by("name", maintain_order=True):
+        by = {r["budget"]: r for r in own.iter_rows(named=True)}
+        cells = [_cell(_number(by[b]["value"]), _interval(by[b])) if b in by else _cell("") for b in budgets]
+        lines.append({"form": _form(own["system"][0], own["published"][0]), "cells": [_cell(name), *cells]})
+    return {"heads": ["system", *map(str, budgets)], "rows": lines}
+
+
+def _order(rows: pl.DataFrame) -> dict[str, int]:
+    """Rows worth a curve: all graph systems, then the best sentence rankings; name -> colour."""
+    means = rows.filter(pl.col("metric") == rows["metric"][0]).group_by("name", "system", maintain_order=True).agg(pl.col("value").mean())
+    graph = means.filter(pl.col("system") != "sentences").sort("name")["name"].to_list()
+    sentences = means.filter(pl.col("system") == "sentences").sort("value", "name", descending=[True, False])["name"].to_list()
+    return {name: n for n, name in enumerate((graph + sentences)[: max(MAX_CURVES, len(graph) + 2)])}
+
+
+def _note(own: pl.DataFrame, where: str) -> str:
+    n = own["n"].unique().sort().to_list()
+    count = str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}"
+    return f"n = {count} questions, split {own['split'][0]}, 95 % intervals. Rows: {where}."
+
+
+def _track_parts(name: str, own: pl.DataFrame, track: str) -> list[dict[str, Any]]:
+    rows = _recall(own.filter((pl.col("track") == track) & (pl.col("subset") == "all")))
+    if not rows.height:
+        return []
+    present = [m for m in RECALL if m in rows["metric"].unique().to_list()]
+    budgets, where = rows["budget"].unique().sort().to_list(), f"dataset = {name}, track = {track}"
+    parts = [
+        {
+            "title": f"Order-{track}: evidence recall against tokens",
+            "svg": plots.curves(rows, present[:2], _order(rows), f"evidence recall on {name}, order-{track}"),
+            "form": "curves",
+            "note": _note(rows, where) + " Bands: graph systems' intervals; the table has all.",
+        }
+    ]
+    for metric in present:
+        part = rows.filter(pl.col("metric") == metric).sort("system", "scorer", nulls_last=True)
+        parts.append({"title": f"Order-{track}: {metric}", "table": _recall_table(part, budgets), "note": _note(part, f"{where}, metric = {metric}@B")})
+    return parts
+
+
+def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
+    rows = own.filter(pl.col("metric") == "f1_at_gold")
+    parts = []
+    for aware, title in ((False, "answer-free"), (True, "answer-aware (the scorer sees the gold answer)")):
+        part = rows.filter((pl.col("answer_aware") == aware) & ~pl.col("published"))
+        if not part.height:
+            continue
+        subsets = part["subset"].unique(maintain_order=True).to_list()
+        main = "cat1-4" if "cat1-4" in subsets else subsets[0]
+        best = part.filter(pl.col("subset") == main).sort("value", "name", descending=[True, False])
+        where = f"dataset = {name}, metric = f1_at_gold, answer_aware = {str(aware).lower()}"
+        parts.append({"title": f"F1 at gold size, {title}, {main}", "svg": plots.bars(best, f"F1 on {name}"), "form": "bars", "note": _note(best, where)})
+        shown = rows.filter(pl.col("answer_aware") == aware)
+        parts.append({"title": f"F1 at gold size by subset, {title}", "table": _subset_table(shown, subsets, best), "note": _note(part, where)})
+    return parts
+
+
+def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame) -> dict[str, Any]:
+    names = list(dict.fromkeys([*best["name"], *rows["name"]]))
+    lines = []
+    for name in names:
+        by = {r["subset"]: r for r in rows.filter(pl.col("name") == name).iter_rows(named=True)}
+        any_row = next(iter(by.values()))
+        cells = [_cell(_number(by[s]["value"], 4), _interval(by[s])) if s in by else _cell("") for s in subsets]
+        label = f"{name} (published)" if any_row["published"] else name
+        lines.append({"form": _form(any_row["system"], any_row["published"]), "cells": [_cell(label), *cells]})
+    return {"heads": ["scorer", *subsets], "rows": lines}
+
+
+def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[str, Any] | None:
+    """Ours against the best sentence scorer, paired."""
+    rows = own.filter((pl.col("system") != "sentences") & pl.col("track").eq_missing(track) & (pl.col("subset") == "all"))
+    rows = rows.filter(pl.col("metric").str.split("@").list.first().is_in(["exact", "novel"]))
+    if not rows.height:
+        return None
+    lines = [
+        {"form": "", "cells": [_cell(r["system"]), _cell(r["metric"]), _cell(r["baseline"]), _cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}"), _cell(f"{r['p']:.4f}")]}
+        for r in rows.iter_rows(named=True)
+    ]
+    return {
+        "title": f"Order-{track}: difference to the best sentence ranking, paired",
+        "table": {"heads": ["system", "metric", "best sentence scorer", "difference", "p"], "rows": lines},
+        "note": _note(rows, f"comparisons.parquet, dataset = {name}, track = {track}") + " p: sign flips over resampling units, two-sided, not corrected for the number of rows.",
+    }
+
+
+def _cost_part(name: str, prompts: pl.DataFrame) -> dict[str, Any] | None:
+    own = prompts.filter(pl.col("dataset") == name)
+    if not own.height:
+        return None
+    return {
+        "title": "Tokens of the whole prompt, by encoding",
+        "svg": plots.tokens_by_encoding(own, f"prompt tokens on {name}"),
+        "form": "bars",
+        "note": f"n = {own['n'][0]} questions; counted by the answering model's tokenizer, rules and question included. Rows: prompts.parquet of each variant.",
+    }
+
+
+def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
+    """The headline sentences: what the rows say, with their intervals."""
+    lines = []
+    named = _named(metrics.filter(~pl.col("published")))
+    for (dataset,), own in named.group_by("dataset", maintain_order=True):
+        f1 = own.filter((pl.col("metric") == "f1_at_gold") & (pl.col("subset") == "all"))
+        for aware, label in ((False, "answer-free"), (True, "answer-aware")):
+            best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
+            for r in best.iter_rows(named=True):
+                lines.append(f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {_number(r['value'])} ({_interval(r)}, n {r['n']}).")
+        for track in ("blind", "aware"):
+            lines += _headline(dataset, track, own, comparisons)
+    return lines
+
+
+def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
+    mine = own.filter((pl.col("track") == track) & (pl.col("subset") == "all") & (pl.col("system") == "secateur"))
+    metric = next((m for m in ("exact@256", "novel@256") if m in mine["metric"].to_list()), None)
+    if metric is None:
+        return []
+    row = mine.filter(pl.col("metric") == metric).row(0, named=True)
+    against = comparisons.filter((pl.col("dataset") == dataset) & (pl.col("track") == track) & (pl.col("system") == "secateur") & (pl.col("metric") == metric) & (pl.col("subset") == "all"))
+    tail = ""
+    if against.height:
+        c = against.row(0, named=True)
+        tail = f"; {c['difference']:+.3f} ({c['low']:+.3f} to {c['high']:+.3f}, p {c['p']:.3f}) against {c['baseline']}"
+    return [f"{dataset}, order-{track}: secateur {metric} {_number(row['value'])} ({_interval(row)}, n {row['n']}){tail}."]
+
+
+def render(
+    name: str, title: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, prompts: pl.DataFrame, variants: Sequence[Mapping[str, Any]]
+) -> str:
+    """The page. prompts: dataset, name, encoding, tokens, n."""
+    from jinja2 import Environment, StrictUndefined
+
+    rows, sections = _named(metrics), []
+    for (dataset,), own in rows.group_by("dataset", maintain_order=True):
+        against = comparisons.filter(pl.col("dataset") == dataset)
+        parts = _selection_parts(dataset, own)
+        for track in ("blind", "aware"):
+            parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
+        cost = _cost_part(dataset, prompts)
+        sections.append({"title": dataset, "about": _about(own), "parts": parts + ([cost] if cost else [])})
+    template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
+    page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
+    sections = [s | {"parts": [{"svg": "", "table": None, "form": "", "note": ""} | p for p in s["parts"]]} for s in sections]
+    return page.render(
+        name=name,
+        title=title,
+        found=found(metrics, comparisons),
+        rows=f"results/experiments/{name}/metrics.parquet",
+        sections=sections,
+        variants=[{"name": f"{v['dataset']} · {v['system']}" + (f" · {v['track']}" if v["track"] else ""), "file": v["file"]} for v in variants],
+    )
+
+
+def _about(own: pl.DataFrame) -> str:
+    if own["track"].is_null().all():
+        return "Selection path: each scorer picks as many passages as the question has gold ones."
+    return (
+        "Graph path: evidence that reaches the prompt at equal numbers of word pieces, beside rankings of whole sentences. "
+        "Order-blind rows never look at a sentence's position; order-aware rows may."
+    )

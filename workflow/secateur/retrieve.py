@@ -1,0 +1,119 @@
+"""Coarse-to-fine path retrieval (paper 2.4, A.3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Membership", "coarse_scores", "fine_scores", "symbol_idf", "top"]
+
+Vectors = NDArray[np.float32]  # (n, d), unit rows
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which symbols each run holds: run i has symbols[starts[i]:starts[i + 1]]; no run is empty."""
+
+    symbols: NDArray[np.int64]
+    starts: NDArray[np.int64]  # (runs + 1,)
+
+    @classmethod
+    def of(cls, runs: NDArray[np.int64], symbols: NDArray[np.int64], count: int) -> "Membership":
+        """From parallel (run, symbol) pairs; repeats are dropped."""
+        width = int(symbols.max(initial=0)) + 1
+        pairs = np.unique(runs.astype(np.int64) * width + symbols)
+        sizes = np.bincount(pairs // width, minlength=count)
+        return cls(pairs % width, np.concatenate([[0], np.cumsum(sizes)]))
+
+    def maxima(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(runs,) maximum over each run's symbols of values (symbols,)."""
+        return np.maximum.reduceat(values[self.symbols], self.starts[:-1])
+
+
+def symbol_idf(members: Membership, count: int) -> NDArray[np.float32]:
+    """(count,) idf(e) = ln(1 + runs / runs with e), scaled to a maximum of 1."""
+    frequency = np.bincount(members.symbols, minlength=count)
+    idf = np.log1p((len(members.starts) - 1) / np.maximum(frequency, 1))
+    return (idf / idf.max()).astype(np.float32)
+
+
+def coarse_scores(
+    query_entities: Vectors,
+    query_relations: Vectors,
+    entities: Vectors,
+    relations: Vectors,
+    members: tuple[Membership, Membership],
+    weights: tuple[float, float],
+    idf: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None] = (None, None),
+) -> NDArray[np.float32]:
+    """(runs,) w_ent max_ij cos(E(q)_i, E(f)_j) + w_rel max_pr cos(R(q)_p, R(f)_r) (equation of 2.4).
+
+    Query symbols meet each unique codebook symbol once; a segment maximum over run membership does the rest.
+    A side without query symbols contributes nothing.
+    """
+    total = np.zeros(len(members[0].starts) - 1, np.float32)
+    sides = zip((query_entities, query_relations), (entities, relations), members, weights, idf, strict=True)
+    for query, codebook, member, weight, scale in sides:
+        if len(query) and weight:
+            best = (query @ codebook.T).max(0)
+            total += weight * member.maxima(best if scale is None else best * scale)
+    return total
+
+
+def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Indices of the k best scores, best first, ties to the lower index."""
+    return np.argsort(-scores, kind="stable")[:k]
+
+
+def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-x))
+
+
+def _distinct(s: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    """(k,) greedy 1:1 matches at or above the threshold: sum / sqrt(matches). s: (k, nq, nc), -inf for padding."""
+    s, runs = s.copy(), np.arange(len(s))
+    total, matches = np.zeros(len(s)), np.zeros(len(s))
+    for _ in range(min(s.shape[1:])):
+        flat = s.reshape(len(s), -1).argmax(1)
+        row, column = np.divmod(flat, s.shape[2])
+        best = s[runs, row, column]
+        good = best >= threshold
+        if not good.any():
+            break
+        total += np.where(good, best, 0)
+        matches += good
+        s[runs, row, :] = -np.inf
+        s[runs, :, column] = -np.inf
+    return total / np.sqrt(np.maximum(matches, 1))
+
+
+def fine_scores(
+    query_lines: Vectors, lines: Vectors, starts: NDArray[np.int64], cfg, whole: Callable[[], NDArray[np.float32]]
+) -> dict[str, NDArray[np.float64]]:
+    """The five terms of A.3 and their weighted sum `fine`, each (k,), for k candidate runs.
+
+    lines: (sum of run sizes, d), run i holding lines[starts[i]:starts[i + 1]]; thresholds apply to the cosine
+    matrix itself. `whole` gives the k cosines of the joined texts; it is called only if the term has weight.
+    """
+    sizes = np.diff(starts)
+    k, nq, nc = len(sizes), len(query_lines), int(sizes.max())
+    s = np.full((k, nq, nc), -np.inf)
+    run = np.repeat(np.arange(k), sizes)
+    s[run, :, np.arange(len(lines)) - starts[:-1][run]] = lines @ query_lines.T
+    entries = np.sort(s.reshape(k, -1), axis=1)[:, ::-1][:, : cfg.top_t]
+    counted = np.isfinite(entries)
+    rel_top = np.where(counted, entries, 0).sum(1) / np.maximum(counted.sum(1), 1)
+    covered = (s.max(2) >= cfg.tau_coverage).sum(1)
+    coverage = covered / nq if cfg.coverage == "share" else covered.astype(float)
+    soft = _sigmoid((s - cfg.tau_pairs) / cfg.t_pairs)  # padding is -inf: exactly 0
+    pairs = np.log1p(soft.sum((1, 2)) / np.sqrt(nq * sizes))
+    distinct = _distinct(s, cfg.tau_distinct)
+    gate = np.zeros(k)
+    if cfg.w_whole:
+        cosine = whole().astype(float)
+        gate = _sigmoid((cosine - cfg.tau_whole) / cfg.t_whole) * cosine / np.sqrt(sizes)
+    fine = (
+        rel_top + cfg.w_coverage * coverage + cfg.w_pairs * pairs + cfg.w_distinct * distinct + cfg.w_whole * gate
+    )
+    return {"rel_top": rel_top, "coverage": coverage, "pairs": pairs, "distinct": distinct, "whole": gate, "fine": fine}

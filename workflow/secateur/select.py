@@ -1,0 +1,37 @@
+"""Knowledge selection per channel (paper 2.5): include all, one representative per cluster, or nothing."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ACTIONS", "apply_action", "representatives"]
+
+ACTIONS = ("include_all", "unique", "not_include")
+
+
+def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
+    """Indices of one run per complete-link cluster at cosine theta, in the order given.
+
+    The consensus is the member with the highest mean similarity to its cluster (lemma 8 with epsilon = 1 - theta:
+    complete link keeps every pair of a cluster at or above theta). vectors: (n, d), unit rows.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(vectors) < 2:
+        return list(range(len(vectors)))
+    cosine = np.clip(vectors.astype(np.float64) @ vectors.astype(np.float64).T, -1, 1)
+    distance = 1 - (cosine + cosine.T) / 2
+    np.fill_diagonal(distance, 0)
+    labels = fcluster(linkage(squareform(distance, checks=False), "complete"), 1 - theta, "distance")
+    chosen = []
+    for label in dict.fromkeys(labels.tolist()):
+        members = np.flatnonzero(labels == label)
+        chosen.append(int(members[cosine[np.ix_(members, members)].mean(1).argmax()]))
+    return sorted(chosen)
+
+
+def apply_action(action: str, vectors: NDArray[np.float32], theta: float) -> list[int]:
+    """Indices of the runs a channel keeps under an action."""
+    if action == "not_include":
+        return []
+    return representatives(vectors, theta) if action == "unique" else list(range(len(vectors)))

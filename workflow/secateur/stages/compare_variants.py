@@ -1,0 +1,34 @@
+"""Per-question figures of all variants to means, intervals and paired comparisons."""
+
+import polars as pl
+
+from secateur.comparison import compare, summarise
+from secateur.subsets import members
+
+
+def _figures(cfg, inputs) -> pl.DataFrame:
+    frames = inputs.each("question_metrics")
+    by_file = dict(zip((str(p) for p in inputs.paths("question_metrics")), frames, strict=True))
+    named = [
+        by_file[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"])) for v in cfg.extra.variants
+    ]
+    return pl.concat(named)
+
+
+def run(cfg, inputs, outputs, ctx):
+    figures, metrics, comparisons = _figures(cfg, inputs), [], []
+    tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
+    for (name, spec), (questions, evidence) in zip(cfg.extra.datasets.items(), tables, strict=True):
+        chosen = questions if spec["split"] == "all" else questions.filter(pl.col("split") == spec["split"])
+        own = figures.filter(pl.col("dataset") == name).join(chosen.select("question_id", "cluster_id"), on="question_id")
+        for subset, ids in members(chosen, evidence, spec).items():
+            part = own.filter(pl.col("question_id").is_in(list(ids)))
+            extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": pl.lit(spec["split"])}
+            metrics.append(summarise(part, cfg.eval).with_columns(**extra))
+            comparisons.append(compare(part, cfg.eval).with_columns(**extra))
+        clusters = chosen["cluster_id"].n_unique()
+        if clusters < cfg.eval.min_clusters:
+            ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
+    outputs["metrics"] = pl.concat(metrics).with_columns(published=pl.lit(False))
+    outputs["comparisons"] = pl.concat(comparisons)
+    return {"rows": sum(m.height for m in metrics)}

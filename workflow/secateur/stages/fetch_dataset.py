@@ -1,0 +1,14 @@
+"""One registered file: from the mirror or its address, verified."""
+
+import os
+from pathlib import Path
+
+from secateur.datasets.fetch import fetch
+from secateur.datasets.registry import RegistryFile
+
+
+def run(cfg, inputs, outputs, ctx):
+    mirror = os.environ.get("SECATEUR_MIRROR")
+    result = fetch(RegistryFile(**cfg.extra.entry), outputs.path("file"), Path(mirror) if mirror else None)
+    ctx.log.info("from %s", result.source)
+    return {"bytes": result.bytes}

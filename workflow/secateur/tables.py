@@ -1,0 +1,510 @@
+"""Every table of the pipeline, declared once: schema, key, row checks, and a line on each column.
+
+A table is checked when it is written and again when it is read. Its version and the digest of its
+declaration travel in the Parquet metadata, so that a reader never takes an old table for a new one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from secateur.errors import SecateurError
+
+__all__ = ["TABLES", "Column", "Table", "TableError", "check", "read_table", "read_tables", "write_table"]
+
+META = b"secateur.table"
+VECTOR = pa.list_(pa.float16(), 1)  # stands for a fixed-size list of whatever dimension the frame has
+EXAMPLES = 3  # keys named for each problem
+
+
+class TableError(SecateurError):
+    """A table that breaks its declaration."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: Arrow type, meaning, and whether it may be null."""
+
+    type: pa.DataType
+    doc: str
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table's declaration. `checks` map a sentence to an expression that is true for good rows."""
+
+    name: str
+    version: int
+    doc: str
+    writer: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column]
+    checks: Mapping[str, pl.Expr] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema, with the declaration's identity in its metadata."""
+        identity = f"{self.name}@{self.version}:{self.digest}".encode()
+        fields = [pa.field(name, c.type, c.nullable) for name, c in self.columns.items()]
+        return pa.schema(fields, metadata={META: identity})
+
+    @property
+    def digest(self) -> str:
+        """Digest of what a reader relies on: names, types, nullability, key and checks; not the docs."""
+        parts = [self.name, str(self.version), ",".join(self.key)]
+        parts += [f"{name}:{c.type}:{c.nullable}" for name, c in self.columns.items()]
+        parts += [f"{claim}:{expr}" for claim, expr in self.checks.items()]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def empty(self) -> pl.DataFrame:
+        """A frame without rows."""
+        return pl.from_arrow(self.schema.empty_table())
+
+
+def _rows(mask: pl.Series, frame: pl.DataFrame, key: tuple[str, ...]) -> str:
+    """`12 rows (e.g. a, b, c)` for the rows where the mask is true."""
+    bad = frame.filter(mask).head(EXAMPLES).select(key)
+    named = ", ".join("/".join(str(value) for value in row) for row in bad.iter_rows())
+    count = int(mask.sum())
+    return f"{count} row{'s' if count != 1 else ''} (e.g. {named})"
+
+
+def problems(table: Table, frame: pl.DataFrame) -> list[str]:
+    """All the ways in which a frame breaks its declaration, each in a clause."""
+    missing = [c for c in table.columns if c not in frame.columns]
+    extra = [c for c in frame.columns if c not in table.columns]
+    found = [f"column {c} missing" for c in missing] + [f"column {c} not declared" for c in extra]
+    if missing:
+        return found
+    for name, column in table.columns.items():
+        if not column.nullable and frame[name].null_count():
+            found.append(f"{name} null in {_rows(frame[name].is_null(), frame, table.key)}")
+    if table.key and frame.height:
+        twice = frame.select(pl.struct(table.key).is_duplicated()).to_series()
+        if twice.any():
+            found.append(f"key {', '.join(table.key)} duplicated in {_rows(twice, frame, table.key)}")
+    for claim, expr in table.checks.items():
+        bad = frame.select(~expr.fill_null(True)).to_series()
+        if bad.any():
+            found.append(f"not ({claim}) in {_rows(bad, frame, table.key)}")
+    return found
+
+
+def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
+    """Raise a TableError that lists every problem at once, or return."""
+    found = problems(table, frame)
+    if found:
+        count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
+        raise TableError(
+            f"{table.name}@{table.version} written by {table.writer} ({where}): {count}; {'; '.join(found)}. Fix: {fix}"
+        )
+
+
+def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
+    """Check a frame, sort it by its key, write it as zstd Parquet; the number of rows."""
+    check(table, frame, str(path), f"this is a bug in the stage {table.writer} or its input; its log names both")
+    frame = frame.select(list(table.columns))
+    if table.key:
+        frame = frame.sort(table.key)
+    try:
+        arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        arrow = arrow.cast(_sized(table.schema, arrow.schema))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}") from error
+    pq.write_table(arrow, path, compression="zstd", use_dictionary=_dictionary(table), store_schema=True)
+    return frame.height
+
+
+def _sized(schema: pa.Schema, actual: pa.Schema) -> pa.Schema:
+    """The declared schema with each VECTOR in the dimension at hand."""
+    for n, column in enumerate(schema):
+        if column.type == VECTOR:
+            width = actual.field(column.name).type.list_size
+            schema = schema.set(n, column.with_type(pa.list_(pa.float16(), width)))
+    return schema
+
+
+def _dictionary(table: Table) -> list[str]:
+    """String columns repeat and are dictionary-coded; numbers are not."""
+    return [name for name, column in table.columns.items() if pa.types.is_string(column.type)]
+
+
+def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """Read a table after checking that it was written under today's declaration.
+
+    Raises TableError where the file is absent, is no Parquet file, or was written by another version.
+    """
+    path = Path(path)
+    fix = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
+    if not path.exists():
+        raise TableError(f"{path}: no such table. Fix: {fix}")
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except pa.ArrowInvalid as error:
+        raise TableError(f"{path}: not a readable Parquet file ({error}). Fix: delete it and {fix}") from error
+    identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
+    if identity != expected:
+        raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {fix}")
+    frame = pl.from_arrow(pq.read_table(path, columns=columns))
+    if columns is None:
+        check(table, frame, str(path), fix)
+    return frame
+
+
+def read_tables(table: Table, paths: list[Path]) -> pl.DataFrame:
+    """Several shards of one table as one frame, in the order given."""
+    return pl.concat([read_table(table, path) for path in paths]) if paths else table.empty()
+
+
+# --- the declarations --------------------------------------------------------------------------
+
+_s, _i32, _i64, _f32, _f64, _b = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
+_not_empty = {"text not empty": pl.col("text").str.strip_chars().str.len_chars() > 0}
+_split = {"split in train, dev, test": pl.col("split").is_in(["train", "dev", "test"])}
+
+
+def _declare(*tables: Table) -> dict[str, Table]:
+    return {table.name: table for table in tables}
+
+
+TABLES: dict[str, Table] = _declare(
+    Table(
+        "passages",
+        1,
+        "The smallest citable pieces of source text: a dialogue turn, a sentence.",
+        "prepare_corpus",
+        ("doc_id", "position"),
+        {
+            "passage_id": Column(_s, "unique id"),
+            "doc_id": Column(_s, "document or conversation the passage stands in"),
+            "title": Column(_s, "the document's title, where the source has one", True),
+            "group_id": Column(_s, "what a question may look at: a conversation, a book, a corpus"),
+            "session_id": Column(_s, "dialogue session", True),
+            "position": Column(_i32, "place in the document's reading order, from 0"),
+            "text": Column(_s, "the passage as written"),
+            "speaker": Column(_s, "who says it", True),
+            "date": Column(_s, "when it was said or written, as the source puts it", True),
+            "start": Column(_i32, "first character in the document, where the source is one text", True),
+            "end": Column(_i32, "one past the last character", True),
+        },
+        _not_empty | {"passage_id unique": pl.col("passage_id").is_unique()},
+    ),
+    Table(
+        "questions",
+        1,
+        "The questions of one data set.",
+        "prepare_dataset",
+        ("question_id",),
+        {
+            "question_id": Column(_s, "unique id"),
+            "group_id": Column(_s, "the group of passages it is asked of"),
+            "cluster_id": Column(_s, "unit of resampling: conversation, book, or article of the first gold evidence"),
+            "position": Column(_i32, "place in the file, from 0"),
+            "text": Column(_s, "the question"),
+            "answer": Column(_s, "gold answer as text", True),
+            "type": Column(_s, "the source's category", True),
+            "split": Column(_s, "train, dev or test"),
+        },
+        _not_empty | _split,
+    ),
+    Table(
+        "evidence",
+        1,
+        "Gold evidence: one row for each text or passage that a question's answer rests on.",
+        "prepare_dataset",
+        ("question_id", "n"),
+        {
+            "question_id": Column(_s, "the question"),
+            "n": Column(_i32, "place in the question's evidence, from 0"),
+            "text": Column(_s, "the evidence as the source states it; the passage's text where only an id is given", True),
+            "passage_id": Column(_s, "the passage it resolves to, null where it does not", True),
+        },
+        {"text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null()},
+    ),
+    Table(
+        "triples",
+        1,
+        "Triples in text order, with their provenance.",
+        "extract_triples",
+        ("doc_id", "position", "n"),
+        {
+            "doc_id": Column(_s, "document (for questions: the question)"),
+            "position": Column(_i32, "the passage's place in the document"),
+            "n": Column(_i32, "place in the passage, from 0"),
+            "passage_id": Column(_s, "the passage (for questions: the question)"),
+            "head": Column(_s, "normalised surface form"),
+            "relation": Column(_s, "normalised surface form"),
+            "tail": Column(_s, "normalised surface form"),
+            "head_original": Column(_s, "as written"),
+            "relation_original": Column(_s, "as written"),
+            "tail_original": Column(_s, "as written"),
+            "resolved": Column(_b, "true where a pronoun head was replaced by its antecedent"),
+        },
+        {
+            "head not empty": pl.col("head").str.len_chars() > 0,
+            "relation not empty": pl.col("relation").str.len_chars() > 0,
+            "tail not empty": pl.col("tail").str.len_chars() > 0,
+        },
+    ),
+    Table(
+        "entities",
+        1,
+        "Codebook E: one row for each distinct entity.",
+        "build_codebook",
+        ("entity_id",),
+        {
+            "entity_id": Column(_i32, "dense id, by first appearance"),
+            "text": Column(_s, "normalised surface form"),
+            "count": Column(_i32, "mentions"),
+            "embedding": Column(VECTOR, "unit vector"),
+        },
+        {"text unique": pl.col("text").is_unique()},
+    ),
+    Table(
+        "relations",
+        1,
+        "Codebook R: one row for each distinct relation.",
+        "build_codebook",
+        ("relation_id",),
+        {
+            "relation_id": Column(_i32, "dense id, by first appearance"),
+            "text": Column(_s, "normalised surface form"),
+            "count": Column(_i32, "mentions"),
+            "embedding": Column(VECTOR, "unit vector"),
+        },
+        {"text unique": pl.col("text").is_unique()},
+    ),
+    Table(
+        "edges",
+        1,
+        "Codebook M: the distinct edges.",
+        "build_codebook",
+        ("edge_id",),
+        {
+            "edge_id": Column(_i32, "dense id, by first appearance"),
+            "h": Column(_i32, "head entity"),
+            "r": Column(_i32, "relation"),
+            "t": Column(_i32, "tail entity"),
+            "embedding": Column(VECTOR, "unit vector of the line `h r t`"),
+        },
+        {"h, r, t unique": pl.struct("h", "r", "t").is_unique()},
+    ),
+    Table(
+        "edge_sources",
+        1,
+        "Every edge's provenance, in text order: the sequence F of edge ids.",
+        "build_codebook",
+        ("doc_id", "position", "n"),
+        {
+            "doc_id": Column(_s, "document"),
+            "position": Column(_i32, "the passage's place in the document"),
+            "n": Column(_i32, "the triple's place in the passage"),
+            "passage_id": Column(_s, "passage"),
+            "edge_id": Column(_i32, "edge"),
+        },
+    ),
+    Table(
+        "runs",
+        1,
+        "Locally coherent segments of a document's edge sequence.",
+        "build_runs",
+        ("run_id",),
+        {
+            "run_id": Column(_i32, "dense id, in text order"),
+            "doc_id": Column(_s, "document"),
+            "channel": Column(_s, "facts, questions or answers"),
+            "size": Column(_i32, "number of edges"),
+        },
+        {"size at least 1": pl.col("size") >= 1},
+    ),
+    Table(
+        "run_edges",
+        1,
+        "The edges of each run in text order, with their passages.",
+        "build_runs",
+        ("run_id", "n"),
+        {
+            "run_id": Column(_i32, "run"),
+            "n": Column(_i32, "place in the run, from 0"),
+            "edge_id": Column(_i32, "edge"),
+            "passage_id": Column(_s, "the passage this mention of the edge stands in"),
+        },
+    ),
+    Table(
+        "candidates",
+        1,
+        "Runs that survive the coarse and the fine stage, with every score term.",
+        "propose_candidates",
+        ("question_id", "channel", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "channel": Column(_s, "facts, questions or answers"),
+            "rank": Column(_i32, "by fine score, from 0"),
+            "run_id": Column(_i32, "run"),
+            "coarse": Column(_f32, "symbol-space score"),
+            "rel_top": Column(_f32, "RelTopT"),
+            "coverage": Column(_f32, "Coverage"),
+            "pairs": Column(_f32, "ManyToMany"),
+            "distinct": Column(_f32, "Distinct1to1"),
+            "whole": Column(_f32, "WholeChunk"),
+            "fine": Column(_f32, "weighted sum of the five"),
+        },
+    ),
+    Table(
+        "sources",
+        1,
+        "Source sentences in the order in which a prompt draws on them.",
+        "propose_candidates",
+        ("question_id", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "rank": Column(_i32, "from 0"),
+            "passage_id": Column(_s, "sentence"),
+            "score": Column(_f32, "ranking score"),
+            "p": Column(_f32, "calibrated probability of being evidence"),
+        },
+        {"p in [0, 1]": pl.col("p").is_between(0, 1)},
+    ),
+    Table(
+        "pool",
+        1,
+        "The passages a question's context is selected from.",
+        "propose_passages",
+        ("question_id", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "rank": Column(_i32, "reading order, from 0"),
+            "passage_id": Column(_s, "passage"),
+        },
+    ),
+    Table(
+        "utilities",
+        1,
+        "Scores of passages, best first; ties to the earlier passage.",
+        "score_candidates, rank_sentences",
+        ("question_id", "scorer", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "scorer": Column(_s, "name of the scorer with its suffixes"),
+            "rank": Column(_i32, "from 0"),
+            "passage_id": Column(_s, "passage"),
+            "value": Column(_f32, "score"),
+        },
+        {"value finite": pl.col("value").is_finite()},
+    ),
+    Table(
+        "selections",
+        1,
+        "The selected context of each question and scorer.",
+        "select_context",
+        ("question_id", "scorer", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "scorer": Column(_s, "scorer"),
+            "rank": Column(_i32, "from 0"),
+            "passage_id": Column(_s, "passage"),
+        },
+    ),
+    Table(
+        "blocks",
+        1,
+        "The evidence block of each question at each budget, line by line.",
+        "build_prompts",
+        ("question_id", "budget", "n"),
+        {
+            "question_id": Column(_s, "question"),
+            "budget": Column(_i32, "word pieces allowed"),
+            "n": Column(_i32, "line, from 0"),
+            "kind": Column(_s, "line or sentence"),
+            "passage_id": Column(_s, "where the line comes from"),
+            "edge_ids": Column(pa.list_(_i32), "the edges a line shows; none for a sentence"),
+            "text": Column(_s, "the line as it stands in the block"),
+            "tokens": Column(_i32, "its word pieces"),
+        },
+        {"kind in line, sentence": pl.col("kind").is_in(["line", "sentence"])},
+    ),
+    Table(
+        "prompts",
+        1,
+        "The prompt as used, in every encoding, with its cost under the answering model's tokenizer.",
+        "build_prompts",
+        ("question_id", "encoding"),
+        {
+            "question_id": Column(_s, "question"),
+            "encoding": Column(_s, "words, ids, matrix or lines"),
+            "facts": Column(_s, "action on the facts channel"),
+            "edges": Column(_i32, "edges shown"),
+            "tokens": Column(_i32, "tokens of the whole prompt"),
+            "chosen": Column(_b, "the one that is sent"),
+            "text": Column(_s, "the whole prompt"),
+        },
+    ),
+    Table(
+        "question_metrics",
+        1,
+        "One figure of one question under one variant.",
+        "evaluate_prompts, evaluate_sentences, evaluate_selection",
+        (),
+        {
+            "question_id": Column(_s, "question"),
+            "track": Column(_s, "blind or aware (of document order); null on the selection path", True),
+            "scorer": Column(_s, "scorer; null for graph systems", True),
+            "answer_aware": Column(_b, "whether the scorer sees the gold answer"),
+            "metric": Column(_s, "name"),
+            "value": Column(_f64, "fraction, tokens or nats"),
+        },
+        {"value finite": pl.col("value").is_finite()},
+    ),
+    Table(
+        "metrics",
+        1,
+        "The experiment's figures: means over questions with intervals.",
+        "compare_variants",
+        ("dataset", "system", "track", "scorer", "subset", "metric", "split", "published"),
+        {
+            "dataset": Column(_s, "data set"),
+            "system": Column(_s, "system or variant"),
+            "track": Column(_s, "blind or aware; null on the selection path", True),
+            "scorer": Column(_s, "scorer; null for graph systems", True),
+            "answer_aware": Column(_b, "whether the gold answer is seen"),
+            "subset": Column(_s, "which questions"),
+            "metric": Column(_s, "name"),
+            "value": Column(_f64, "mean over questions"),
+            "low": Column(_f64, "lower end of the 95 % interval", True),
+            "high": Column(_f64, "upper end", True),
+            "n": Column(_i32, "questions"),
+            "split": Column(_s, "train, dev, test or all"),
+            "published": Column(_b, "taken from a publication, not computed here"),
+        },
+    ),
+    Table(
+        "comparisons",
+        1,
+        "Paired differences between two rows of one data set, track and metric.",
+        "compare_variants",
+        (),
+        {
+            "dataset": Column(_s, "data set"),
+            "track": Column(_s, "blind or aware; null on the selection path", True),
+            "answer_aware": Column(_b, "whether the gold answer is seen"),
+            "subset": Column(_s, "which questions"),
+            "metric": Column(_s, "name"),
+            "system": Column(_s, "system"),
+            "scorer": Column(_s, "its scorer", True),
+            "baseline": Column(_s, "the scorer it is compared with (system sentences)"),
+            "difference": Column(_f64, "mean paired difference"),
+            "low": Column(_f64, "lower end of the 95 % interval"),
+            "high": Column(_f64, "upper end"),
+            "p": Column(_f64, "two-sided, sign flips over resampling units"),
+            "n": Column(_i32, "questions"),
+            "split": Column(_s, "train, dev, test or all"),
+        },
+        {"p in (0, 1]": pl.col("p").is_between(0, 1)},
+    ),
+)

@@ -1,0 +1,59 @@
+"""Words as evidence recall counts them, and the word pieces budgets are counted in."""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+__all__ = ["content_words", "stem", "without_function_words", "word_list"]
+
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return ENGLISH_STOP_WORDS
+
+
+def stem(word: str) -> str:
+    """Harman's S-stemmer (1991): plural endings only.
+
+    >>> [stem(w) for w in ("ponies", "caresses", "bears", "gas", "focus")]
+    ['pony', 'caresse', 'bear', 'ga', 'focus']
+    """
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
+
+
+@lru_cache(maxsize=1 << 18)
+def word_list(text: str) -> tuple[str, ...]:
+    """Content words in order, with repeats: NFKC, lower case, [a-z0-9]+, two characters or more,
+    without scikit-learn's stop list, S-stemmed."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+    return tuple(stem(w) for w in words if len(w) >= 2 and w not in _stop_words())
+
+
+@lru_cache(maxsize=1 << 18)
+def content_words(text: str) -> frozenset[str]:
+    """Content-word types of a text."""
+    return frozenset(word_list(text))
+
+
+def without_function_words(text: str) -> str:
+    """A text without its stop words and one-letter words; numbers stay.
+
+    >>> without_function_words("It was the largest of the 3 bears.")
+    'largest 3 bears.'
+    """
+    kept = []
+    for token in text.split():
+        bare = _WORD.findall(unicodedata.normalize("NFKC", token).lower())
+        if any(w.isdigit() or (len(w) >= 2 and w not in _stop_words()) for w in bare):
+            kept.append(token)
+    return " ".join(kept)

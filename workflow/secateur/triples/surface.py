@@ -1,0 +1,158 @@
+"""Surface forms of triples: what every front end shares, whatever it extracts with."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Triple", "filter_triples", "is_pronoun", "normalise", "word_set"]
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(words.split())
+
+
+DETERMINERS = frozenset({"a", "an", "the", "this", "that", "these", "those"})
+PRONOUNS = word_set(
+    "i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself "
+    "we us our ours ourselves they them their theirs themselves this that these those there here who whom whose "
+    "which what that's it's each other one another something anything nothing everything someone anyone everyone"
+) | {"each other", "one another"}
+# Wikidata labels that relation extractors fall back on when a sentence states no relation between its entities.
+FILLER_RELATIONS = frozenset({"opposite of", "different from", "said to be the same as"})
+# Relations that say something only if their tail does.
+LIGHT_RELATIONS = frozenset({"part of", "has part", "has parts", "facet of", "instance of", "subclass of", "is", "are"})
+GENERIC_TAILS = word_set("thing things way ways case cases example examples kind kinds type types entity concept")
+TYPOGRAPHY = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2018": "'", "\u2019": "'"})
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True)
+class Triple:
+    """One fact: normalised head, relation, tail, the same as written, and whether a pronoun head was replaced."""
+
+    head: str
+    relation: str
+    tail: str
+    head_original: str
+    relation_original: str
+    tail_original: str
+    resolved: bool = False
+
+
+def filter_triples(triples: Iterable[Triple]) -> tuple[list[Triple], Counter]:
+    """The triples of one sentence that say something, in order, and a count of the dropped by reason.
+
+    AutoPrunedRetriever 2.2. The reasons: empty, self, pronoun, generic, duplicate, inverse.
+    """
+    kept: list[Triple] = []
+    dropped: Counter = Counter()
+    facts: set[tuple[str, str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
+    for triple in triples:
+        head, relation, tail = (part.casefold() for part in (triple.head, triple.relation, triple.tail))
+        reason = _fault(triple, head, relation, tail)
+        if not reason and (head, relation, tail) in facts:
+            reason = "duplicate"
+        if not reason and (tail, head) in pairs:
+            reason = "inverse"
+        if reason:
+            dropped[reason] += 1
+            continue
+        facts.add((head, relation, tail))
+        pairs.add((head, tail))
+        kept.append(triple)
+    return kept, dropped
+
+
+def _fault(triple: Triple, head: str, relation: str, tail: str) -> str:
+    """Why a triple is worthless by itself, or an empty string."""
+    if not (head.strip() and relation.strip() and tail.strip()):
+        return "empty"
+    if head == tail:
+        return "self"
+    if is_pronoun(triple.head) or is_pronoun(triple.tail):
+        return "pronoun"
+    if relation in FILLER_RELATIONS or (relation in LIGHT_RELATIONS and tail in GENERIC_TAILS):
+        return "generic"
+    return ""
+
+
+def is_pronoun(text: str) -> bool:
+    """True for a bare pronoun; capitals longer than a letter are a name (IT, US, WHO)."""
+    return text.lower() in PRONOUNS and not (len(text) > 1 and text.isupper())
+
+
+def normalise(text: str) -> str:
+    """Surface form: NFKC, single spaces, no determiners or punctuation at the ends; case and inner marks stay.
+
+    AutoPrunedRetriever 2.2. Idempotent; empty where nothing but determiners and punctuation was there.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(TYPOGRAPHY)
+    text = " ".join(text.split())
+    while (shorter := _strip_determiners(_strip_punctuation(text))) != text:
+        text = shorter
+    return text
+
+
+def _strip_determiners(text: str) -> str:
+    """Without the determiner at either end; a final capital A is a name (vitamin A), "those of" stands for a noun."""
+    first, _, rest = text.partition(" ")
+    if first.lower() in DETERMINERS and (rest or first != "A") and not rest.startswith("of "):
+        return rest
+    rest, _, last = text.rpartition(" ")
+    return rest if last in {"a", "an", "the"} else text
+
+
+def _strip_punctuation(text: str) -> str:
+    """Without the punctuation mark, or the pair of brackets, at the ends."""
+    start, end = 0, len(text)
+    if text[:1].isalnum() and text[-1:].isalnum():
+        return text
+    while start < end and _loose_start(text[start:end]):
+        start += 1
+    while start < end and _loose_end(text[start:end]):
+        end -= 1
+    return text[start:end].strip()
+
+
+def _loose_start(text: str) -> bool:
+    """True where the first character is punctuation that belongs to nothing: not that of -5, .5, #3, (R)-lactate."""
+    first, following = text[0], text[1:2]
+    if first in BRACKETS:
+        partner = _partner(text)
+        return partner in (-1, len(text) - 1)
+    if first in "-.#@%&" and following.isalnum():
+        return first == "-" and not following.isdigit()
+    return _is_mark(first)
+
+
+def _loose_end(text: str) -> bool:
+    """True where the last character is punctuation that belongs to nothing: not that of U.S., C#, 5%, f(x)."""
+    last, before = text[-1], text[-2:-1]
+    word = text.rsplit(" ", 1)[-1]
+    if last == ".":
+        return "." not in word[:-1].strip(".") or not before.isalpha()
+    if last in BRACKETS.values():
+        opening = next(o for o, c in BRACKETS.items() if c == last)
+        return text.count(opening) < text.count(last)
+    if last in "%#" and before.isalnum():
+        return False
+    return _is_mark(last)
+
+
+def _partner(text: str) -> int:
+    """Where the bracket that opens the text closes, or -1."""
+    opening, closing, depth = text[0], BRACKETS[text[0]], 0
+    for place, character in enumerate(text):
+        depth += (character == opening) - (character == closing)
+        if depth == 0:
+            return place
+    return -1
+
+
+def _is_mark(character: str) -> bool:
+    """True for punctuation, control and format characters, and the back-tick, which is quotation."""
+    return unicodedata.category(character)[0] in "PC" or character in "`\u00b4" or character.isspace()
