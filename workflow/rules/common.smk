@@ -124,7 +124,7 @@ def registry_entry(wildcards):
         _stop(error)
     if entry is None:
         _stop(f"{wildcards.file}: not in data/registry. Fix: correct `files` in conf/corpus or conf/dataset.")
-    return vars(entry) if not hasattr(entry, "__dataclass_fields__") else {k: getattr(entry, k) for k in entry.__dataclass_fields__}
+    return {key: str(value) if isinstance(value, Path) else value for key, value in vars(entry).items()}
 
 
 EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "dim", "max_tokens", "batch", "block"))
@@ -153,12 +153,9 @@ def variant_rows(_):
 
 def dataset_rows(_):
     """What compare_variants must know of each data set."""
-    found = {}
-    for name in unique(v.dataset for v in VARIANTS):
-        dataset = option("dataset", name)
-        keys = ("kind", "split", "types", "first", "unanswerable")
-        found[name] = {key: getattr(dataset, key) for key in keys}
-    return found
+    keys = ("kind", "split", "types", "first", "unanswerable")
+    datasets = {name: option("dataset", name) for name in unique(v.dataset for v in VARIANTS)}
+    return [{"name": name} | {key: getattr(one, key) for key in keys} for name, one in datasets.items()]
 
 
 def dataset_tables(name):

@@ -14,10 +14,10 @@ ROW = ["system", "track", "scorer", "answer_aware", "metric"]
 
 def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.ndarray, np.ndarray]]:
     """Rows that share the same questions at once: (row names, questions, values (q, rows), units)."""
-    keyed = part.with_columns(row=pl.struct(ROW).rank("dense"))
+    keyed = part.with_columns(row=pl.concat_str([pl.col(c).cast(pl.String).fill_null("") for c in ROW], separator="\n"))
     sets = keyed.group_by("row").agg(same=pl.col("question_id").sort().str.join("\n"))
     for (_,), group in sets.sort("row").group_by("same", maintain_order=True):
-        mine = keyed.filter(pl.col("row").is_in(group["row"].to_list())).sort("row", "question_id")
+        mine = keyed.join(group.select("row"), on="row").sort("row", "question_id")
         names = mine.select("row", *ROW).unique("row", maintain_order=True)
         questions = mine.select("question_id", "cluster_id").unique("question_id", maintain_order=True).sort("question_id")
         yield names, questions, mine["value"].to_numpy().reshape(names.height, questions.height).T

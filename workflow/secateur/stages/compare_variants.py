@@ -18,7 +18,8 @@ def _figures(cfg, inputs) -> pl.DataFrame:
 def run(cfg, inputs, outputs, ctx):
     figures, metrics, comparisons = _figures(cfg, inputs), [], []
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
-    for (name, spec), (questions, evidence) in zip(cfg.extra.datasets.items(), tables, strict=True):
+    for spec, (questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
+        name = spec["name"]
         chosen = questions if spec["split"] == "all" else questions.filter(pl.col("split") == spec["split"])
         own = figures.filter(pl.col("dataset") == name).join(chosen.select("question_id", "cluster_id"), on="question_id")
         for subset, ids in members(chosen, evidence, spec).items():

@@ -9,6 +9,7 @@ from secateur.datasets.registry import RegistryFile
 
 def run(cfg, inputs, outputs, ctx):
     mirror = os.environ.get("SECATEUR_MIRROR")
-    result = fetch(RegistryFile(**cfg.extra.entry), outputs.path("file"), Path(mirror) if mirror else None)
+    entry = RegistryFile(**cfg.extra.entry | {"registered_in": Path(cfg.extra.entry["registered_in"])})
+    result = fetch(entry, outputs.path("file"), Path(mirror) if mirror else None)
     ctx.log.info("from %s", result.source)
     return {"bytes": result.bytes}

@@ -32,7 +32,9 @@ OBJECTS = word_set("dobj attr oprd acomp dative npadvmod")
 OWNERS = word_set("dobj attr acomp oprd")  # what hangs on these is said of the clause's subject
 PREPOSITIONS = word_set("prep agent dative")
 AUXILIARIES = word_set("aux auxpass neg prt")
-SUBJECTLESS = word_set("conj relcl acl xcomp advcl ccomp dep parataxis pcomp prep")
+SHARED = word_set(
+    "conj relcl acl xcomp advcl ccomp dep parataxis pcomp prep"
+)  # such a clause may share the subject above
 MODIFIERS = word_set("det predet amod compound nummod quantmod nmod poss case advmod npadvmod neg")
 INNER = MODIFIERS | word_set(
     "conj cc punct prt dobj aux prep pobj"
@@ -728,7 +730,7 @@ def _subjects(tree: _Tree, verb: int, depth: int) -> list[int]:
         return []
     if dep in ("relcl", "acl") and not _is_verb(tree, governor):
         return [governor]
-    if dep in SUBJECTLESS:
+    if dep in SHARED:
         return _subjects(tree, governor, depth + 1)
     return []
 
