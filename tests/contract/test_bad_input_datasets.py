@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry

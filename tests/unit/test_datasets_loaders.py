@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from secateur.datasets.containment import Quotable
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.schema import split_of

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile, load_registry
 from secateur.errors import SecateurError

@@ -38,9 +38,9 @@ OPTIONS = plan.all_names(CONF)
 
 
 wildcard_constraints:
+    **{axis: "|".join(values) for axis, values in OPTIONS.items()},
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
-    **{axis: "|".join(values) for axis, values in OPTIONS.items()},
 
 
 def option(group, name):
@@ -98,21 +98,31 @@ def dataset_files(wildcards):
 def folder_file(folder, name):
     """NAME.jsonl or NAME.jsonl.gz in a folder; the plain name where neither exists."""
     if folder is None:
-        _stop("dataset custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR (with passages.jsonl and questions.jsonl).")
+        _stop(
+            "dataset custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR (with passages.jsonl and questions.jsonl)."
+        )
     path = Path(folder) / f"{name}.jsonl"
     if not path.exists() and not path.with_name(f"{name}.jsonl.gz").exists():
-        _stop(f"{path}: no such file, nor {name}.jsonl.gz. Fix: DATA=DIR names a folder with passages.jsonl and questions.jsonl (docs/data.md).")
+        _stop(
+            f"{path}: no such file, nor {name}.jsonl.gz. Fix: DATA=DIR names a folder with passages.jsonl and questions.jsonl (docs/data.md)."
+        )
     return [str(path if path.exists() else path.with_name(f"{name}.jsonl.gz"))]
 
 
 def passages_of(wildcards):
     """The passages a question set resolves against; none for questions without a corpus."""
-    return [] if option("corpus", wildcards.corpus).loader in plan.NO_CORPUS else [f"results/{wildcards.corpus}/passages/passages.parquet"]
+    return (
+        []
+        if option("corpus", wildcards.corpus).loader in plan.NO_CORPUS
+        else [f"results/{wildcards.corpus}/passages/passages.parquet"]
+    )
 
 
 def shards(wildcards):
     count = option("extractor", wildcards.extractor).shards
-    return [f"results/{wildcards.corpus}/triples/{wildcards.extractor}/{n}of{count}/triples.parquet" for n in range(count)]
+    return [
+        f"results/{wildcards.corpus}/triples/{wildcards.extractor}/{n}of{count}/triples.parquet" for n in range(count)
+    ]
 
 
 def registry_entry(wildcards):
@@ -131,15 +141,18 @@ EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "dim", "max_tokens", "b
 GRAPH = "{extractor}/{embedder}/{codebook}/{track}"
 
 
+def graph_file(stage, table, variant):
+    """A table of a graph variant under the folder of one of its question-dependent stages."""
+    axes = "{extractor}/{embedder}/{codebook}/{track}/{retriever}/{prompt}/{lm}".format(**variant.wildcards)
+    return f"results/{variant.corpus}/{variant.dataset}/{stage}/{axes}/{table}.parquet"
+
+
 def scores_path(variant):
     """The per-question figures of a variant."""
-    base = f"results/{variant.corpus}/{variant.dataset}"
-    patterns = {
-        "graph": "evidence/{extractor}/{embedder}/{codebook}/{track}/{retriever}/{prompt}/{lm}",
-        "sentences": "sentences/{embedder}/{scorer}",
-        "selection": "selection/{embedder}/{scorer}",
-    }
-    return f"{base}/{patterns[variant.path].format(**variant.wildcards)}/question_metrics.parquet"
+    if variant.path == "graph":
+        return graph_file("evidence", "question_metrics", variant)
+    folder = f"results/{variant.corpus}/{variant.dataset}/{variant.path}"
+    return f"{folder}/{variant['embedder']}/{variant['scorer']}/question_metrics.parquet"
 
 
 def unique(values):
@@ -148,7 +161,10 @@ def unique(values):
 
 def variant_rows(_):
     """The variants as plain data, in the order of their files."""
-    return [{"dataset": v.dataset, "system": v.system, "track": v.track, "path": v.path, "file": scores_path(v)} for v in VARIANTS]
+    return [
+        {"dataset": v.dataset, "system": v.system, "track": v.track, "path": v.path, "file": scores_path(v)}
+        for v in VARIANTS
+    ]
 
 
 def dataset_rows(_):
@@ -164,7 +180,7 @@ def dataset_tables(name):
 
 def prompt_tables():
     """The prompts of every graph variant, for the report's cost figure."""
-    return unique(scores_path(v).replace("/evidence/", "/prompts/").replace("question_metrics", "prompts") for v in VARIANTS if v.path == "graph")
+    return unique(graph_file("prompts", "prompts", v) for v in VARIANTS if v.path == "graph")
 
 
 def experiment_name(_):

@@ -9,9 +9,9 @@ rule fetch_dataset:
         "logs/fetch_dataset/{file}.log",
     benchmark:
         "logs/fetch_dataset/{file}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("fetch_dataset", entry=registry_entry),
-    threads: 1
     message:
         "Fetch {wildcards.file} (mirror first, then its address)"
     script:
@@ -28,9 +28,9 @@ rule prepare_corpus:
         "logs/prepare_corpus/{corpus}.log",
     benchmark:
         "logs/prepare_corpus/{corpus}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("prepare_corpus", "corpus.loader"),
-    threads: 1
     message:
         "Read the passages of {wildcards.corpus}"
     script:
@@ -49,9 +49,9 @@ rule prepare_dataset:
         "logs/prepare_dataset/{corpus}-{dataset}.log",
     benchmark:
         "logs/prepare_dataset/{corpus}-{dataset}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("prepare_dataset", "dataset.loader", "dataset.kind"),
-    threads: 1
     message:
         "Read the questions of {wildcards.dataset}, resolve their evidence"
     script:

@@ -12,9 +12,9 @@ rule propose_passages:
         "logs/propose_passages/{corpus}-{dataset}.log",
     benchmark:
         "logs/propose_passages/{corpus}-{dataset}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("propose_passages"),
-    threads: 1
     message:
         "Pool the passages each question of {wildcards.dataset} may select from"
     script:
@@ -33,6 +33,7 @@ rule score_candidates:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{scorer}.log",
     benchmark:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params(
             "score_candidates",
@@ -41,7 +42,6 @@ rule score_candidates:
             *EMBEDDING,
             "eval.seed=default",
         ),
-    threads: 1
     message:
         "Score the pooled passages of {wildcards.dataset}"
     script:
@@ -59,9 +59,9 @@ rule select_context:
         "logs/select_context/{corpus}-{dataset}-{embedder}-{scorer}.log",
     benchmark:
         "logs/select_context/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("select_context"),
-    threads: 1
     message:
         "Select as many passages as there are gold ones for {wildcards.dataset}"
     script:

@@ -15,9 +15,15 @@ rule evaluate_prompts:
         "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
     benchmark:
         "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
-    params:
-        **leaf_params("evaluate_prompts", "dataset.semantic", *EMBEDDING, "eval.budgets=default", "eval.exact_min_content=default"),
     threads: 1
+    params:
+        **leaf_params(
+            "evaluate_prompts",
+            "dataset.semantic",
+            *EMBEDDING,
+            "eval.budgets=default",
+            "eval.exact_min_content=default",
+        ),
     message:
         "Measure the evidence in the prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
     script:
@@ -37,9 +43,9 @@ rule evaluate_sentences:
         "logs/evaluate_sentences/{corpus}-{dataset}-{embedder}-{scorer}.log",
     benchmark:
         "logs/evaluate_sentences/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("evaluate_sentences", "dataset.semantic", *EMBEDDING, "eval.budgets=default"),
-    threads: 1
     message:
         "Measure the evidence in ranked sentences for {wildcards.dataset}"
     script:
@@ -59,9 +65,9 @@ rule evaluate_selection:
         "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.log",
     benchmark:
         "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("evaluate_selection"),
-    threads: 1
     message:
         "Measure the selected context for {wildcards.dataset}"
     script:
@@ -81,9 +87,9 @@ rule compare_variants:
         f"logs/compare_variants/{EXPERIMENT}.log",
     benchmark:
         f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("compare_variants", "eval=default", variants=variant_rows, datasets=dataset_rows),
-    threads: 1
     message:
         f"Compare the variants of {EXPERIMENT}"
     script:
@@ -102,9 +108,9 @@ rule build_report:
         f"logs/build_report/{EXPERIMENT}.log",
     benchmark:
         f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
-    params:
-        **leaf_params("build_report", "experiment.title=" + EXPERIMENT, variants=variant_rows, name=experiment_name),
     threads: 1
+    params:
+        **leaf_params("build_report", f"experiment.title={EXPERIMENT}", variants=variant_rows, name=experiment_name),
     message:
         f"Write the report of {EXPERIMENT}"
     script:

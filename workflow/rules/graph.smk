@@ -11,9 +11,9 @@ rule extract_triples:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.log",
     benchmark:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("extract_triples", "extractor.kind", "extractor.block", "extractor.batch"),
-    threads: 1
     message:
         "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
     script:
@@ -30,9 +30,9 @@ rule encode_questions:
         "logs/encode_questions/{corpus}-{dataset}-{extractor}.log",
     benchmark:
         "logs/encode_questions/{corpus}-{dataset}-{extractor}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("encode_questions", "extractor.kind", "extractor.block", "extractor.batch"),
-    threads: 1
     message:
         "Extract triples from the questions of {wildcards.dataset}"
     script:
@@ -52,10 +52,9 @@ rule build_codebook:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
     benchmark:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.benchmark.tsv"
-    params:
-        **leaf_params(
-            "build_codebook", *EMBEDDING),
     threads: 1
+    params:
+        **leaf_params("build_codebook", *EMBEDDING),
     message:
         "Build the codebook of {wildcards.corpus}"
     script:
@@ -74,9 +73,9 @@ rule build_runs:
         "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.log",
     benchmark:
         "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("build_runs", "codebook", "track.runs", "embedder.tau"),
-    threads: 1
     message:
         "Build the runs of {wildcards.corpus} ({wildcards.track})"
     script:
@@ -101,6 +100,7 @@ rule propose_candidates:
         "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.log",
     benchmark:
         "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params(
             "propose_candidates",
@@ -108,7 +108,6 @@ rule propose_candidates:
             "track.neighbour",
             *EMBEDDING,
         ),
-    threads: 1
     message:
         "Retrieve candidate runs for {wildcards.dataset} ({wildcards.retriever}, {wildcards.track})"
     script:
@@ -135,9 +134,9 @@ rule build_prompts:
         "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
     benchmark:
         "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params("build_prompts", "prompt", "lm", "embedder.model", "eval.budgets=default"),
-    threads: 1
     message:
         "Build prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
     script:
@@ -155,6 +154,7 @@ rule rank_sentences:
         "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.log",
     benchmark:
         "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+    threads: 1
     params:
         **leaf_params(
             "rank_sentences",
@@ -163,7 +163,6 @@ rule rank_sentences:
             *EMBEDDING,
             "eval.seed=default",
         ),
-    threads: 1
     message:
         "Rank the sentences of {wildcards.corpus} for {wildcards.dataset}"
     script:

@@ -136,7 +136,8 @@ def _tfidf_question(group: Group, queries: Sequence[str]) -> Scores:
     vectorizer = CountVectorizer(stop_words="english")
     counts = vectorizer.fit_transform([*group.texts, *queries]).astype(np.float64).tocsr()
     passages, asked = counts[: len(group.texts)], counts[len(group.texts) :]
-    df, squared, n = (passages > 0).sum(0).A1 if hasattr(passages.sum(0), "A1") else np.asarray((passages > 0).sum(0)).ravel(), passages.multiply(passages).tocsr(), len(group.texts) + 1
+    df, squared = np.asarray((passages > 0).sum(0)).ravel(), passages.multiply(passages).tocsr()
+    n = len(group.texts) + 1
     rows = []
     for q in range(len(queries)):
         own = np.asarray(asked[q].todense()).ravel()
@@ -157,7 +158,7 @@ def _dense(group: Group, queries: Sequence[str]) -> Scores:
 
 
 def _zsum(group: Group, queries: Sequence[str], lexical: Mapping[str, Any]) -> Scores:
-    return z_scores(_base(group, queries, lexical, 0)) + z_scores(_dense(group, queries))
+    return z_scores(score(group, queries, lexical, seed=0)) + z_scores(_dense(group, queries))
 
 
 def _random(group: Group, queries: Sequence[str], seed: int) -> Scores:
@@ -168,7 +169,11 @@ def _recency(group: Group, queries: Sequence[str]) -> Scores:
     return np.tile(np.arange(len(group.texts), dtype=np.float64), (len(queries), 1))
 
 
-def _base(group: Group, queries: Sequence[str], spec: Mapping[str, Any], seed: int) -> Scores:
+def score(group: Group, queries: Sequence[str], spec: Mapping[str, Any], *, seed: int) -> Scores:
+    """(questions, passages) scores of one scorer.
+
+    Raises SecateurError for an unknown kind or parameters the kind does not take.
+    """
     kind, rest = spec.get("kind"), {k: v for k, v in spec.items() if k != "kind"}
     functions: dict[str, Callable[..., Scores]] = {
         "random": lambda **k: _random(group, queries, seed, **k),
@@ -186,11 +191,3 @@ def _base(group: Group, queries: Sequence[str], spec: Mapping[str, Any], seed: i
         return functions[kind](**rest)
     except TypeError as error:
         raise SecateurError(f"scorer of kind {kind}: wrong parameters {rest} ({error}). Fix: conf/scorer.") from error
-
-
-def score(
-    group: Group, queries: Sequence[str], spec: Mapping[str, Any], *, neighbour: float | None, seed: int
-) -> Scores:
-    """(questions, passages) scores of one scorer; with `neighbour`, smoothed over adjacent passages."""
-    scores = _base(group, queries, spec, seed)
-    return scores if neighbour is None else neighbour_smoothed(scores, group.docs, neighbour)

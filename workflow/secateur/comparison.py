@@ -19,7 +19,9 @@ def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.n
     for (_,), group in sets.sort("row").group_by("same", maintain_order=True):
         mine = keyed.join(group.select("row"), on="row").sort("row", "question_id")
         names = mine.select("row", *ROW).unique("row", maintain_order=True)
-        questions = mine.select("question_id", "cluster_id").unique("question_id", maintain_order=True).sort("question_id")
+        questions = (
+            mine.select("question_id", "cluster_id").unique("question_id", maintain_order=True).sort("question_id")
+        )
         yield names, questions, mine["value"].to_numpy().reshape(names.height, questions.height).T
 
 
@@ -32,7 +34,11 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
         if questions.height < 2:
             low = high = [None] * values.shape[1]
         columns = {"value": values.mean(0), "low": low, "high": high}
-        found.append(names.drop("row").with_columns(n=pl.lit(questions.height, pl.Int32), **{k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}))
+        found.append(
+            names.drop("row").with_columns(
+                n=pl.lit(questions.height, pl.Int32), **{k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}
+            )
+        )
     return pl.concat(found) if found else pl.DataFrame(schema=_SUMMARY)
 
 
@@ -49,7 +55,7 @@ def _baseline(part: pl.DataFrame) -> str:
 def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
     """Every row against the best sentence scorer of its track, answer-awareness and metric, paired by question."""
     found = []
-    for key, group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
+    for _, group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
         baseline = _baseline(group)
         reference = group.filter((pl.col("system") == "sentences") & (pl.col("scorer") == baseline))
         others = group.filter(~((pl.col("system") == "sentences") & (pl.col("scorer") == baseline)))

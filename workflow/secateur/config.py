@@ -74,7 +74,9 @@ class Extractor:
 class Embedder:
     """Strings to unit vectors."""
 
-    model: str = key("folder or hub id of a sentence-transformers model, or package:PACKAGE/FOLDER inside a PyPI package")
+    model: str = key(
+        "folder or hub id of a sentence-transformers model, or package:PACKAGE/FOLDER inside a PyPI package"
+    )
     dim: int = key("dimension of the vectors", low=1)
     max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
     batch: int = key("strings in one batch, after sorting by length", low=1)
@@ -229,7 +231,9 @@ def _convert(value: Any, hint: Any, where: str, found: list[str]) -> Any:
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         if value not in args:
-            found.append(f"{where} is {value!r}, allowed: {', '.join(map(str, args))}{nearest(str(value), map(str, args))}")
+            found.append(
+                f"{where} is {value!r}, allowed: {', '.join(map(str, args))}{nearest(str(value), map(str, args))}"
+            )
         return value
     if origin in (Union, types.UnionType):
         return None if value is None else _convert(value, next(a for a in args if a is not type(None)), where, found)
@@ -274,7 +278,9 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str) -> Any:
         found += _in_range(values[name], specs[name], f"{group}.{name}")
     if found:
         count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
-        raise ConfigError(f"{where}.yaml: {count}: {'; '.join(found)}. Fix: edit that file or the override that set it.")
+        raise ConfigError(
+            f"{where}.yaml: {count}: {'; '.join(found)}. Fix: edit that file or the override that set it."
+        )
     return cls(**values)
 
 
@@ -302,7 +308,9 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
         if "=" not in text or not rest or value == "":
             raise ConfigError(f"override {text!r}: the form is group.key=value, e.g. retriever.top_k=100")
         if group not in GROUPS:
-            raise ConfigError(f"override {text!r}: unknown group {group!r}; allowed: {', '.join(GROUPS)}{nearest(group, GROUPS)}")
+            raise ConfigError(
+                f"override {text!r}: unknown group {group!r}; allowed: {', '.join(GROUPS)}{nearest(group, GROUPS)}"
+            )
         allowed, name = [f.name for f in fields(GROUPS[group])], rest.split(".")[0]
         if name not in allowed:
             raise ConfigError(
@@ -330,7 +338,9 @@ def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> d
 
 
 @cache
-def option(conf: Path, group: str, name: str, overrides: tuple[str, ...] = (), asked_by: str = "the command line") -> Any:
+def option(
+    conf: Path, group: str, name: str, overrides: tuple[str, ...] = (), asked_by: str = "the command line"
+) -> Any:
     """One option of one group as its dataclass, inheritance and overrides applied.
 
     Raises ConfigError for an unknown group, option or key, a wrong type, a value out of range.

@@ -61,7 +61,9 @@ def word_values(sources: Sequence[Source], question: str) -> dict[str, float]:
 class _Block:
     """What has been chosen so far. Per source: chosen line numbers, or None once it is shown whole."""
 
-    def __init__(self, sources: Sequence[Source], values: Mapping[str, float], mix: float, scale: float, mark: int) -> None:
+    def __init__(
+        self, sources: Sequence[Source], values: Mapping[str, float], mix: float, scale: float, mark: int
+    ) -> None:
         self.sources, self.values, self.mix, self.scale, self.mark = sources, values, mix, scale, mark
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
@@ -97,7 +99,11 @@ class _Block:
 
 
 def _moves(sources: Sequence[Source], grounding: str) -> list[tuple[int, int | None]]:
-    lines = [(s, n) for s, source in enumerate(sources) for n in range(len(source.lines))] if grounding != "sentences" else []
+    lines = (
+        [(s, n) for s, source in enumerate(sources) for n in range(len(source.lines))]
+        if grounding != "sentences"
+        else []
+    )
     return lines + ([(s, None) for s in range(len(sources))] if grounding != "triples" else [])
 
 

@@ -83,7 +83,13 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
 
 
 def _of(
-    conf: Path, spec: Experiment, dataset_name: str, dataset: Dataset, name: str, system: System, overrides: tuple[str, ...]
+    conf: Path,
+    spec: Experiment,
+    dataset_name: str,
+    dataset: Dataset,
+    name: str,
+    system: System,
+    overrides: tuple[str, ...],
 ) -> Iterator[Variant]:
     base = {axis: getattr(system, axis) for axis in AXES}
     if dataset.kind == "dialogue":

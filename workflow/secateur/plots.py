@@ -32,7 +32,12 @@ def _svg(figure, label: str) -> str:
     figure.savefig(stream, format="svg", metadata={"Date": None})
     svg = stream.getvalue()
     svg = svg[svg.index("<svg") :]
-    return re.sub(r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"', rf'<svg role="img" aria-label="{label}" \1\2', svg, count=1)
+    return re.sub(
+        r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"',
+        rf'<svg role="img" aria-label="{label}" \1\2',
+        svg,
+        count=1,
+    )
 
 
 def curves(rows: pl.DataFrame, metrics: Sequence[str], names: Mapping[str, int], label: str) -> str:
@@ -48,7 +53,9 @@ def curves(rows: pl.DataFrame, metrics: Sequence[str], names: Mapping[str, int],
                 continue
             ours = not name.startswith("sentences")
             style = {"color": COLOURS[colour % len(COLOURS)], "linewidth": 2.2 if ours else 1.2}
-            axis.plot(own["budget"], own["value"], STYLES[0 if ours else 1], marker="o", markersize=3.5, label=name, **style)
+            axis.plot(
+                own["budget"], own["value"], STYLES[0 if ours else 1], marker="o", markersize=3.5, label=name, **style
+            )
             if ours and own["low"].null_count() == 0:
                 axis.fill_between(own["budget"], own["low"], own["high"], color=style["color"], alpha=0.10, linewidth=0)
         budgets = rows["budget"].unique().sort().to_list()
@@ -70,7 +77,9 @@ def bars(rows: pl.DataFrame, label: str) -> str:
     axis.barh(places, value, color=COLOURS[0], alpha=0.8, height=0.65)
     if rows["low"].null_count() == 0:
         below, above = value - rows["low"].to_numpy(), rows["high"].to_numpy() - value
-        axis.errorbar(value, places, xerr=[below.clip(0), above.clip(0)], fmt="none", ecolor="#111827", elinewidth=1, capsize=2)
+        axis.errorbar(
+            value, places, xerr=[below.clip(0), above.clip(0)], fmt="none", ecolor="#111827", elinewidth=1, capsize=2
+        )
     axis.set_yticks(places, rows["name"].to_list())
     axis.invert_yaxis()
     axis.set(xlabel="F1 at gold size", xlim=(0, None))

@@ -69,11 +69,24 @@ def _encode_matrix(payload: Payload, _: Collection) -> str:
     e, r, matrix = _indices(edges)
     place = {edge: n for n, edge in enumerate(edges)}
     view = {"e": e, "r": r, "edge_matrix": matrix}
-    view |= {"questions(edges[i])": [place[x] for x in payload.questions], "facts(edges[i])": [place[x] for x in payload.facts]}
+    view |= {
+        "questions(edges[i])": [place[x] for x in payload.questions],
+        "facts(edges[i])": [place[x] for x in payload.facts],
+    }
     return _with_sentences(view, payload)
 
 
-_SPECIAL = {"\\": "\\\\", "?": "\\?", ">": "\\>", ";": "\\;", ":": "\\:", "[": "\\[", "|": "\\|", "\n": "\\n", "\r": "\\r"}
+_SPECIAL = {
+    "\\": "\\\\",
+    "?": "\\?",
+    ">": "\\>",
+    ";": "\\;",
+    ":": "\\:",
+    "[": "\\[",
+    "|": "\\|",
+    "\n": "\\n",
+    "\r": "\\r",
+}
 _BACK = {"n": "\n", "r": "\r"}
 
 

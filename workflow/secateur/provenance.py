@@ -23,7 +23,17 @@ from secateur.tables import TABLES
 __all__ = ["GLUE", "code_digest", "file_digest", "imports", "machine", "versions"]
 
 GLUE = ("config", "tables", "stage", "provenance", "plan", "artifacts", "errors")
-PACKAGES = ("numpy", "polars", "pyarrow", "scikit-learn", "scipy", "sentence-transformers", "snakemake", "spacy", "torch")
+PACKAGES = (
+    "numpy",
+    "polars",
+    "pyarrow",
+    "scikit-learn",
+    "scipy",
+    "sentence-transformers",
+    "snakemake",
+    "spacy",
+    "torch",
+)
 
 
 def _without_docs(source: str) -> str:
@@ -126,7 +136,9 @@ def commit(root: Path) -> str | None:
     """The git commit, with `+` where the tree is changed; None outside a repository."""
     try:
         head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-        dirty = subprocess.run(["git", "-C", str(root), "status", "--porcelain"], capture_output=True, text=True, check=True)
+        dirty = subprocess.run(
+            ["git", "-C", str(root), "status", "--porcelain"], capture_output=True, text=True, check=True
+        )
     except (subprocess.CalledProcessError, FileNotFoundError):
         return None
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")

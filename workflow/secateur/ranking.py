@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from secateur.baselines import Group, score
+from secateur.baselines import Group, neighbour_smoothed, score
 from secateur.errors import SecateurError
 from secateur.models.embedder import Embedder
 from secateur.tables import TABLES
@@ -16,11 +16,15 @@ __all__ = ["expanded", "rank"]
 SUFFIXES = ("+neighbour", "+answer")
 
 
-def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any], bool, bool]]:
+def expanded(
+    scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, Any], bool, bool]]:
     """(full name, specification, neighbour, answer) of each scorer and each suffixed form asked for."""
     wrong = [s for s in suffixes if s.replace("+neighbour", "").replace("+answer", "")]
     if wrong:
-        raise SecateurError(f"scorer.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined.")
+        raise SecateurError(
+            f"scorer.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined."
+        )
     for name, spec in scorers.items():
         free = spec.get("kind") in ("random", "recency")  # neither looks at the question
         for suffix in ("", *(() if free else suffixes)):
@@ -32,6 +36,38 @@ def _group(passages: pl.DataFrame, embedder: Embedder) -> Group:
     texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
     _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
     return Group(texts, [t or "" for t in passages["title"]], docs, embedder.embed)
+
+
+class _Bases:
+    """Scores of a scorer without smoothing, made once a group and shared by its forms."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.known = seed, {}
+
+    def __call__(self, group: Group, asked: pl.DataFrame, spec: dict[str, Any], answer: bool) -> np.ndarray:
+        key = (repr(spec), answer)
+        if key not in self.known:
+            queries = [f"{q} {a}" if answer else q for q, a in asked.select("text", "answer").iter_rows()]
+            self.known[key] = score(group, queries, spec, seed=self.seed)
+        return self.known[key]
+
+    def forget(self) -> None:
+        self.known.clear()
+
+
+def _answerable(asked: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.ndarray:
+    """(questions,) whether the gold answer may be shown to a scorer."""
+    refused = pl.col("type").is_in(list(unanswerable)).fill_null(False)
+    return asked.select(pl.col("answer").is_not_null() & ~refused).to_series().to_numpy()
+
+
+def _allowed(asked: pl.DataFrame, pooled: dict[str, list[str]], ids: np.ndarray) -> np.ndarray:
+    """(questions, passages) whether a passage is in the question's pool."""
+    place = {p: n for n, p in enumerate(ids.tolist())}
+    found = np.zeros((asked.height, len(ids)), bool)
+    for row, question in enumerate(asked["question_id"]):
+        found[row, [place[p] for p in pooled[question]]] = True
+    return found
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray | None, keep: int) -> tuple[np.ndarray, np.ndarray]:
@@ -46,28 +82,31 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx, pool: pl.Dat
 
     +answer forms are made only for questions with an answer whose type is answerable.
     """
-    embedder, found = Embedder(cfg.embedder, ctx.cache, ctx.log), []
+    embedder, found, bases = Embedder(cfg.embedder, ctx.cache, ctx.log), [], _Bases(cfg.eval.seed)
     work = list(expanded(cfg.scorer.scorers, cfg.scorer.suffixes))
     pooled = None if pool is None else dict(pool.group_by("question_id").agg("passage_id").iter_rows())
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     cut = embedder.truncated(passages["text"].to_list())
     if cut:
-        ctx.warn(f"{cut} passages are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut")
+        ctx.warn(
+            f"{cut} passages are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut"
+        )
     ctx.counts["truncated"] = cut
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = _group(own, embedder), own["passage_id"].to_numpy()
-        answerable = asked.filter(pl.col("answer").is_not_null() & ~pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False))
+        allowed = None if pooled is None else _allowed(asked, pooled, ids)
+        may_see = _answerable(asked, cfg.dataset.unanswerable)
         for name, spec, neighbour, answer in work:
-            these = answerable if answer else asked
-            if not these.height:
+            these = may_see if answer else np.ones(asked.height, bool)
+            if not these.any():
                 continue
-            queries = [f"{q} {a}" if answer else q for q, a in these.select("text", "answer").iter_rows()]
-            share = cfg.scorer.neighbour if neighbour else None
-            scores = score(group, queries, spec, neighbour=share, seed=cfg.eval.seed)
-            allowed = None if pooled is None else np.stack([np.isin(ids, pooled[q]) for q in these["question_id"]])
-            order, values = _best(scores, allowed, cfg.scorer.keep)
-            found.append(_frame(these["question_id"].to_numpy(), name, ids[order], values))
+            scores = bases(group, asked.filter(these), spec, answer)
+            if neighbour:
+                scores = neighbour_smoothed(scores, group.docs, cfg.scorer.neighbour)
+            order, values = _best(scores, None if allowed is None else allowed[these], cfg.scorer.keep)
+            found.append(_frame(asked["question_id"].to_numpy()[these], name, ids[order], values))
+        bases.forget()
     return pl.concat(found) if found else TABLES["utilities"].empty()
 
 

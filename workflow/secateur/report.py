@@ -27,12 +27,20 @@ def _named(metrics: pl.DataFrame) -> pl.DataFrame:
 def _recall(metrics: pl.DataFrame) -> pl.DataFrame:
     """The rows of a budget, with the budget as a number and the metric without it."""
     parts = pl.col("metric").str.split_exact("@", 1)
-    rows = metrics.filter(pl.col("metric").str.contains("@")).with_columns(base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32))
+    rows = metrics.filter(pl.col("metric").str.contains("@")).with_columns(
+        base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32)
+    )
     return rows.drop("metric").rename({"base": "metric"})
 
 
 def _number(value: float | None, digits: int = 3) -> str:
-    return "" if value is None else f"{value:.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.{digits}f}"
+    return (
+        ""
+        if value is None
+        else f"{value:.{digits}f}".replace("0.", ".", 1)
+        if abs(value) < 1
+        else f"{value:.{digits}f}"
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -59,9 +67,15 @@ def _recall_table(rows: pl.DataFrame, budgets: Sequence[int]) -> dict[str, Any]:
 
 def _order(rows: pl.DataFrame) -> dict[str, int]:
     """Rows worth a curve: all graph systems, then the best sentence rankings; name -> colour."""
-    means = rows.filter(pl.col("metric") == rows["metric"][0]).group_by("name", "system", maintain_order=True).agg(pl.col("value").mean())
+    means = (
+        rows.filter(pl.col("metric") == rows["metric"][0])
+        .group_by("name", "system", maintain_order=True)
+        .agg(pl.col("value").mean())
+    )
     graph = means.filter(pl.col("system") != "sentences").sort("name")["name"].to_list()
-    sentences = means.filter(pl.col("system") == "sentences").sort("value", "name", descending=[True, False])["name"].to_list()
+    sentences = (
+        means.filter(pl.col("system") == "sentences").sort("value", "name", descending=[True, False])["name"].to_list()
+    )
     return {name: n for n, name in enumerate((graph + sentences)[: max(MAX_CURVES, len(graph) + 2)])}
 
 
@@ -87,7 +101,13 @@ def _track_parts(name: str, own: pl.DataFrame, track: str) -> list[dict[str, Any
     ]
     for metric in present:
         part = rows.filter(pl.col("metric") == metric).sort("system", "scorer", nulls_last=True)
-        parts.append({"title": f"Order-{track}: {metric}", "table": _recall_table(part, budgets), "note": _note(part, f"{where}, metric = {metric}@B")})
+        parts.append(
+            {
+                "title": f"Order-{track}: {metric}",
+                "table": _recall_table(part, budgets),
+                "note": _note(part, f"{where}, metric = {metric}@B"),
+            }
+        )
     return parts
 
 
@@ -102,9 +122,22 @@ def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
         main = "cat1-4" if "cat1-4" in subsets else subsets[0]
         best = part.filter(pl.col("subset") == main).sort("value", "name", descending=[True, False])
         where = f"dataset = {name}, metric = f1_at_gold, answer_aware = {str(aware).lower()}"
-        parts.append({"title": f"F1 at gold size, {title}, {main}", "svg": plots.bars(best, f"F1 on {name}"), "form": "bars", "note": _note(best, where)})
+        parts.append(
+            {
+                "title": f"F1 at gold size, {title}, {main}",
+                "svg": plots.bars(best, f"F1 on {name}"),
+                "form": "bars",
+                "note": _note(best, where),
+            }
+        )
         shown = rows.filter(pl.col("answer_aware") == aware)
-        parts.append({"title": f"F1 at gold size by subset, {title}", "table": _subset_table(shown, subsets, best), "note": _note(part, where)})
+        parts.append(
+            {
+                "title": f"F1 at gold size by subset, {title}",
+                "table": _subset_table(shown, subsets, best),
+                "note": _note(part, where),
+            }
+        )
     return parts
 
 
@@ -122,18 +155,30 @@ def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame
 
 def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[str, Any] | None:
     """Ours against the best sentence scorer, paired."""
-    rows = own.filter((pl.col("system") != "sentences") & pl.col("track").eq_missing(track) & (pl.col("subset") == "all"))
+    rows = own.filter(
+        (pl.col("system") != "sentences") & pl.col("track").eq_missing(track) & (pl.col("subset") == "all")
+    )
     rows = rows.filter(pl.col("metric").str.split("@").list.first().is_in(["exact", "novel"]))
     if not rows.height:
         return None
     lines = [
-        {"form": "", "cells": [_cell(r["system"]), _cell(r["metric"]), _cell(r["baseline"]), _cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}"), _cell(f"{r['p']:.4f}")]}
+        {
+            "form": "",
+            "cells": [
+                _cell(r["system"]),
+                _cell(r["metric"]),
+                _cell(r["baseline"]),
+                _cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}"),
+                _cell(f"{r['p']:.4f}"),
+            ],
+        }
         for r in rows.iter_rows(named=True)
     ]
     return {
         "title": f"Order-{track}: difference to the best sentence ranking, paired",
         "table": {"heads": ["system", "metric", "best sentence scorer", "difference", "p"], "rows": lines},
-        "note": _note(rows, f"comparisons.parquet, dataset = {name}, track = {track}") + " p: sign flips over resampling units, two-sided, not corrected for the number of rows.",
+        "note": _note(rows, f"comparisons.parquet, dataset = {name}, track = {track}")
+        + " p: sign flips over resampling units, two-sided, not corrected for the number of rows.",
     }
 
 
@@ -158,7 +203,9 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
         for aware, label in ((False, "answer-free"), (True, "answer-aware")):
             best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
             for r in best.iter_rows(named=True):
-                lines.append(f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {_number(r['value'])} ({_interval(r)}, n {r['n']}).")
+                lines.append(
+                    f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {_number(r['value'])} ({_interval(r)}, n {r['n']})."
+                )
         for track in ("blind", "aware"):
             lines += _headline(dataset, track, own, comparisons)
     return lines
@@ -170,16 +217,29 @@ def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataF
     if metric is None:
         return []
     row = mine.filter(pl.col("metric") == metric).row(0, named=True)
-    against = comparisons.filter((pl.col("dataset") == dataset) & (pl.col("track") == track) & (pl.col("system") == "secateur") & (pl.col("metric") == metric) & (pl.col("subset") == "all"))
+    against = comparisons.filter(
+        (pl.col("dataset") == dataset)
+        & (pl.col("track") == track)
+        & (pl.col("system") == "secateur")
+        & (pl.col("metric") == metric)
+        & (pl.col("subset") == "all")
+    )
     tail = ""
     if against.height:
         c = against.row(0, named=True)
         tail = f"; {c['difference']:+.3f} ({c['low']:+.3f} to {c['high']:+.3f}, p {c['p']:.3f}) against {c['baseline']}"
-    return [f"{dataset}, order-{track}: secateur {metric} {_number(row['value'])} ({_interval(row)}, n {row['n']}){tail}."]
+    return [
+        f"{dataset}, order-{track}: secateur {metric} {_number(row['value'])} ({_interval(row)}, n {row['n']}){tail}."
+    ]
 
 
 def render(
-    name: str, title: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, prompts: pl.DataFrame, variants: Sequence[Mapping[str, Any]]
+    name: str,
+    title: str,
+    metrics: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    prompts: pl.DataFrame,
+    variants: Sequence[Mapping[str, Any]],
 ) -> str:
     """The page. prompts: dataset, name, encoding, tokens, n."""
     from jinja2 import Environment, StrictUndefined
@@ -194,14 +254,19 @@ def render(
         sections.append({"title": dataset, "about": _about(own), "parts": parts + ([cost] if cost else [])})
     template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
-    sections = [s | {"parts": [{"svg": "", "table": None, "form": "", "note": ""} | p for p in s["parts"]]} for s in sections]
+    sections = [
+        s | {"parts": [{"svg": "", "table": None, "form": "", "note": ""} | p for p in s["parts"]]} for s in sections
+    ]
     return page.render(
         name=name,
         title=title,
         found=found(metrics, comparisons),
         rows=f"results/experiments/{name}/metrics.parquet",
         sections=sections,
-        variants=[{"name": f"{v['dataset']} · {v['system']}" + (f" · {v['track']}" if v["track"] else ""), "file": v["file"]} for v in variants],
+        variants=[
+            {"name": f"{v['dataset']} · {v['system']}" + (f" · {v['track']}" if v["track"] else ""), "file": v["file"]}
+            for v in variants
+        ],
     )
 
 

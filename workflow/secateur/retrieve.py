@@ -113,7 +113,5 @@ def fine_scores(
     if cfg.w_whole:
         cosine = whole().astype(float)
         gate = _sigmoid((cosine - cfg.tau_whole) / cfg.t_whole) * cosine / np.sqrt(sizes)
-    fine = (
-        rel_top + cfg.w_coverage * coverage + cfg.w_pairs * pairs + cfg.w_distinct * distinct + cfg.w_whole * gate
-    )
+    fine = rel_top + cfg.w_coverage * coverage + cfg.w_pairs * pairs + cfg.w_distinct * distinct + cfg.w_whole * gate
     return {"rel_top": rel_top, "coverage": coverage, "pairs": pairs, "distinct": distinct, "whole": gate, "fine": fine}

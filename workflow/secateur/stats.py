@@ -37,7 +37,9 @@ def bootstrap(
     return low, high
 
 
-def paired_test(differences: NDArray[np.float64], unit: NDArray[np.int64], permutations: int, seed: int) -> NDArray[np.float64]:
+def paired_test(
+    differences: NDArray[np.float64], unit: NDArray[np.int64], permutations: int, seed: int
+) -> NDArray[np.float64]:
     """Two-sided p of each column's mean difference: signs of whole units are flipped at random.
 
     The observed assignment counts as one, so p is never 0. differences: (questions, series).

@@ -222,7 +222,9 @@ TABLES: dict[str, Table] = _declare(
         {
             "question_id": Column(_s, "the question"),
             "n": Column(_i32, "place in the question's evidence, from 0"),
-            "text": Column(_s, "the evidence as the source states it; the passage's text where only an id is given", True),
+            "text": Column(
+                _s, "the evidence as the source states it; the passage's text where only an id is given", True
+            ),
             "passage_id": Column(_s, "the passage it resolves to, null where it does not", True),
         },
         {"text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null()},

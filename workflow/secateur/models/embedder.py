@@ -77,5 +77,9 @@ class Embedder:
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._load().encode(
-            list(texts), batch_size=self.cfg.batch, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+            list(texts),
+            batch_size=self.cfg.batch,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+            convert_to_numpy=True,
         )

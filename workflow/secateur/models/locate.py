@@ -20,7 +20,9 @@ def locate(model: str) -> str:
     package, _, inside = model.removeprefix(PREFIX).partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise SecateurError(f"model {model}: package {package} is not installed. Fix: make setup (requirements/models.txt).")
+        raise SecateurError(
+            f"model {model}: package {package} is not installed. Fix: make setup (requirements/models.txt)."
+        )
     path = Path(spec.submodule_search_locations[0]) / inside
     if not path.exists():
         raise SecateurError(f"model {model}: {path} does not exist. Fix: correct the path or reinstall {package}.")

@@ -9,7 +9,9 @@ from secateur.models.embedder import Embedder
 
 def _embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> pl.DataFrame:
     vectors = embedder.embed(texts.to_list())
-    return frame.with_columns(embedding=pl.Series(vectors.astype(np.float32), dtype=pl.Array(pl.Float32, embedder.cfg.dim)))
+    return frame.with_columns(
+        embedding=pl.Series(vectors.astype(np.float32), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
+    )
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -22,6 +24,8 @@ def run(cfg, inputs, outputs, ctx):
     outputs["edge_sources"] = book.edge_sources
     cut = embedder.truncated(lines.to_list())
     if cut:
-        ctx.warn(f"{cut} edge lines are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut")
+        ctx.warn(
+            f"{cut} edge lines are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut"
+        )
     ctx.counts |= {"truncated": cut, "cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
     return {"entities": book.entities.height, "relations": book.relations.height, "edges": book.edges.height}

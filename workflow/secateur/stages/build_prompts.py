@@ -19,7 +19,11 @@ class Assembly:
         entities, relations = inputs["entities"], inputs["relations"]
         self.cfg, self.edges = cfg, inputs["edges"]
         lines = edge_lines(self.edges, entities, relations)
-        twice = lines.group_by("head", pl.concat_str("relation", "tail", separator=" ").alias("rest")).len().filter(pl.col("len") > 1)
+        twice = (
+            lines.group_by("head", pl.concat_str("relation", "tail", separator=" ").alias("rest"))
+            .len()
+            .filter(pl.col("len") > 1)
+        )
         self.ambiguous = set(twice.select("head", "rest").iter_rows())
         self.surface = list(lines.select("head", "relation", "tail").iter_rows())
         self.count = word_piece_counter(cfg.embedder.model)
@@ -125,7 +129,10 @@ def run(cfg, inputs, outputs, ctx):
     assembly, questions = Assembly(cfg, inputs), inputs["questions"].sort("position")
     asked = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
     asked_edges = {qid: [tuple(e.values()) for e in edges] for qid, edges in asked.iter_rows()}
-    ranked = {k[0]: v for k, v in inputs["sources"].sort("question_id", "rank").partition_by("question_id", as_dict=True).items()}
+    ranked = {
+        k[0]: v
+        for k, v in inputs["sources"].sort("question_id", "rank").partition_by("question_id", as_dict=True).items()
+    }
     candidates = inputs["candidates"].partition_by("question_id", as_dict=True)
     vectors = assembly.edges["embedding"].to_numpy().astype(np.float32) if cfg.prompt.assemble == "runs" else None
     pairs = inputs["run_edges"].sort("run_id", "n").group_by("run_id", maintain_order=True)
@@ -133,7 +140,11 @@ def run(cfg, inputs, outputs, ctx):
     budgets, blocks, prompts = sorted({*cfg.eval.budgets, cfg.prompt.budget}), [], []
     rows = questions.select("question_id", "text").iter_rows()
     for qid, text in ctx.progress(rows, questions.height, "questions"):
-        runs = _selected_runs(assembly, candidates[(qid,)], members, vectors) if vectors is not None and (qid,) in candidates else []
+        runs = (
+            _selected_runs(assembly, candidates[(qid,)], members, vectors)
+            if vectors is not None and (qid,) in candidates
+            else []
+        )
         made = _blocks(assembly, text, ranked[qid], runs, budgets)
         for budget in budgets:
             for n, (piece, shown, tokens) in enumerate(_cited(assembly, made[budget], budget)):

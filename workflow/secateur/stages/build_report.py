@@ -13,11 +13,20 @@ def _costs(cfg, inputs) -> pl.DataFrame:
     for variant, prompts in zip(graph, inputs.each("prompts") if graph else [], strict=True):
         means = prompts.group_by("encoding").agg(pl.col("tokens").mean(), n=pl.len()).sort("encoding")
         label = f"{variant['system']} · {variant['track']}"
-        found.append(means.with_columns(dataset=pl.lit(variant["dataset"]), name=pl.lit(label)).select(list(schema)).cast(schema))
+        found.append(
+            means.with_columns(dataset=pl.lit(variant["dataset"]), name=pl.lit(label)).select(list(schema)).cast(schema)
+        )
     return pl.concat(found)
 
 
 def run(cfg, inputs, outputs, ctx):
-    page = render(cfg.extra.name, cfg.experiment.title, inputs["metrics"], inputs["comparisons"], _costs(cfg, inputs), cfg.extra.variants)
+    page = render(
+        cfg.extra.name,
+        cfg.experiment.title,
+        inputs["metrics"],
+        inputs["comparisons"],
+        _costs(cfg, inputs),
+        cfg.extra.variants,
+    )
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

@@ -27,7 +27,12 @@ def run(cfg, inputs, outputs, ctx):
     run_id = np.repeat(np.arange(count, dtype=np.int32), lengths)
     place = np.arange(len(run_id)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     outputs["runs"] = pl.DataFrame(
-        {"run_id": np.arange(count, dtype=np.int32), "doc_id": documents, "channel": ["facts"] * count, "size": lengths.astype(np.int32)},
+        {
+            "run_id": np.arange(count, dtype=np.int32),
+            "doc_id": documents,
+            "channel": ["facts"] * count,
+            "size": lengths.astype(np.int32),
+        },
         schema={"run_id": pl.Int32, "doc_id": pl.String, "channel": pl.String, "size": pl.Int32},
     )
     outputs["run_edges"] = mentions.select("edge_id", "passage_id").with_columns(

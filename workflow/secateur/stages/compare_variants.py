@@ -10,7 +10,8 @@ def _figures(cfg, inputs) -> pl.DataFrame:
     frames = inputs.each("question_metrics")
     by_file = dict(zip((str(p) for p in inputs.paths("question_metrics")), frames, strict=True))
     named = [
-        by_file[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"])) for v in cfg.extra.variants
+        by_file[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"]))
+        for v in cfg.extra.variants
     ]
     return pl.concat(named)
 
@@ -21,7 +22,9 @@ def run(cfg, inputs, outputs, ctx):
     for spec, (questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name = spec["name"]
         chosen = questions if spec["split"] == "all" else questions.filter(pl.col("split") == spec["split"])
-        own = figures.filter(pl.col("dataset") == name).join(chosen.select("question_id", "cluster_id"), on="question_id")
+        own = figures.filter(pl.col("dataset") == name).join(
+            chosen.select("question_id", "cluster_id"), on="question_id"
+        )
         for subset, ids in members(chosen, evidence, spec).items():
             part = own.filter(pl.col("question_id").is_in(list(ids)))
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": pl.lit(spec["split"])}

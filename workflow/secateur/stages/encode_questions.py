@@ -15,5 +15,7 @@ def run(cfg, inputs, outputs, ctx):
     )
     rows, dropped, silent = extract_cached(questions, cfg.extractor, ctx)
     outputs["triples"] = frame_of(rows)
-    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {"questions_without_triple": silent}
+    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {
+        "questions_without_triple": silent
+    }
     return {"questions": questions.height, "triples": len(rows)}

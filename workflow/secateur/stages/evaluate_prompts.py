@@ -20,7 +20,11 @@ def run(cfg, inputs, outputs, ctx):
         figures = defaultdict(float)
         for budget in cfg.eval.budgets:
             part = blocks.get((qid, budget))
-            block = Block([], [], []) if part is None else Block(part["text"], part["passage_id"], (part["kind"] == "sentence").to_list())
+            block = (
+                Block([], [], [])
+                if part is None
+                else Block(part["text"], part["passage_id"], (part["kind"] == "sentence").to_list())
+            )
             found = block_metrics(one, block, cfg.eval.exact_min_content)
             if semantic:
                 found |= semantic.of(qid, block.lines)

@@ -8,5 +8,7 @@ def run(cfg, inputs, outputs, ctx):
     passages = shard_of(inputs["passages"], shard, count, cfg.extractor.block)
     rows, dropped, silent = extract_cached(passages, cfg.extractor, ctx)
     outputs["triples"] = frame_of(rows)
-    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {"passages_without_triple": silent}
+    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {
+        "passages_without_triple": silent
+    }
     return {"passages": passages.height, "triples": len(rows), "resolved": sum(row["resolved"] for row in rows)}

@@ -15,7 +15,10 @@ from secateur.tables import TABLES
 def _codebook(inputs) -> SimpleNamespace:
     """Codebook and runs as arrays; ids are places."""
     entities, relations, edges = (inputs[name] for name in ("entities", "relations", "edges"))
-    vectors = {name: f["embedding"].to_numpy().astype(np.float32) for name, f in (("e", entities), ("r", relations), ("m", edges))}
+    vectors = {
+        name: f["embedding"].to_numpy().astype(np.float32)
+        for name, f in (("e", entities), ("r", relations), ("m", edges))
+    }
     return SimpleNamespace(
         entities=vectors["e"],
         relations=vectors["r"],
@@ -38,12 +41,16 @@ class _GroupRuns:
         both = np.concatenate([local, local]), np.concatenate([book.h[edge], book.t[edge]]).astype(np.int64)
         self.members = (Membership.of(*both, len(ids)), Membership.of(local, book.r[edge].astype(np.int64), len(ids)))
         sizes = (len(book.entities), len(book.relations))
-        self.idf = tuple(symbol_idf(m, n) for m, n in zip(self.members, sizes, strict=True)) if weighted else (None, None)
+        self.idf = (
+            tuple(symbol_idf(m, n) for m, n in zip(self.members, sizes, strict=True)) if weighted else (None, None)
+        )
         place = np.array([places[p] for p in run_edges["passage_id"].to_list()], np.int64)
         self.passages = np.unique(np.stack([place, local]), axis=1)  # (2, pairs): passage, run
 
 
-def _question_symbols(triples: pl.DataFrame, questions: pl.DataFrame) -> dict[str, tuple[list[str], list[str], list[str]]]:
+def _question_symbols(
+    triples: pl.DataFrame, questions: pl.DataFrame
+) -> dict[str, tuple[list[str], list[str], list[str]]]:
     """Entities, relations and lines of each question; a question without triples is its own one line."""
     found = {qid: ([], [], [text]) for qid, text in questions.select("question_id", "text").iter_rows()}
     for (qid,), part in triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True):
@@ -60,7 +67,9 @@ def _source_scores(cfg, passages: pl.DataFrame, texts: list[str], embedder: Embe
         titled = [f"{title or ''} {text}" for title, text in passages.select("title", "text").iter_rows()]
         total += r.w_bm25 * z_scores(bm25_matrix(titled, texts, r.k1, r.b))
     if r.w_dense:
-        total += r.w_dense * z_scores((embedder.embed(texts) @ embedder.embed(passages["text"].to_list()).T).astype(float))
+        total += r.w_dense * z_scores(
+            (embedder.embed(texts) @ embedder.embed(passages["text"].to_list()).T).astype(float)
+        )
     if r.w_run:
         total += r.w_run * z_scores(best_run)
     if cfg.track.neighbour:
@@ -107,7 +116,10 @@ def run(cfg, inputs, outputs, ctx):
             terms = _fine(cfg, book, group, chosen, symbols[qid], embedder)
             order = top(terms["fine"], cfg.retriever.top_m)
             candidates.append(
-                pl.DataFrame({"run_id": group.ids[chosen[order]], "coarse": coarse[chosen[order]]} | {k: v[order] for k, v in terms.items()})
+                pl.DataFrame(
+                    {"run_id": group.ids[chosen[order]], "coarse": coarse[chosen[order]]}
+                    | {k: v[order] for k, v in terms.items()}
+                )
                 .with_row_index("rank")
                 .with_columns(question_id=pl.lit(qid), channel=pl.lit("facts"))
             )
@@ -117,7 +129,13 @@ def run(cfg, inputs, outputs, ctx):
             order = top(scores[row], cfg.retriever.sources)
             value = scores[row][order]
             sources.append(
-                pl.DataFrame({"passage_id": [ids[n] for n in order], "score": value, "p": 1 / (1 + np.exp(-(slope * value + intercept)))})
+                pl.DataFrame(
+                    {
+                        "passage_id": [ids[n] for n in order],
+                        "score": value,
+                        "p": 1 / (1 + np.exp(-(slope * value + intercept))),
+                    }
+                )
                 .with_row_index("rank")
                 .with_columns(question_id=pl.lit(qid))
             )

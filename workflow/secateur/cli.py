@@ -1,0 +1,99 @@
+"""`secateur`: figures, summaries and generated pages from a shell."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from secateur import reference
+from secateur.errors import SecateurError, nearest
+from secateur.tables import TABLES, read_table
+
+__all__ = ["main"]
+
+EXPERIMENTS = Path("results/experiments")
+
+
+def _table(experiment: str, name: str) -> pl.DataFrame:
+    """A table of an experiment; SecateurError names the command to run where it has not run."""
+    known = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
+    if known and experiment not in known:
+        raise SecateurError(
+            f"{experiment}: no such experiment; there are {', '.join(known)}{nearest(experiment, known)}"
+        )
+    path = EXPERIMENTS / experiment / f"{name}.parquet"
+    if not path.exists():
+        raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
+    return read_table(TABLES[name], path)
+
+
+def _aligned(rows: list[dict]) -> str:
+    """Rows as a plain table."""
+    if not rows:
+        return "no rows"
+    heads = list(rows[0])
+    cells = [heads, *([_text(row[h]) for h in heads] for row in rows)]
+    widths = [max(len(line[n]) for line in cells) for n in range(len(heads))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells)
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def table(args: argparse.Namespace) -> None:
+    """Print the rows of an experiment."""
+    frame = _table(args.experiment, "metrics")
+    rows = (frame if args.published else frame.filter(~pl.col("published"))).to_dicts()
+    if args.json:
+        print("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]")
+    else:
+        print(_aligned(rows))
+
+
+def summary(args: argparse.Namespace) -> None:
+    """Print what was found; the last line is the report's path."""
+    from secateur.report import found
+
+    print("\nWhat was found")
+    for line in found(_table(args.experiment, "metrics"), _table(args.experiment, "comparisons")):
+        print(f"  {line}")
+    print(f"\nAll rows: secateur table {args.experiment} [--json]. Report:")
+    print(EXPERIMENTS / args.experiment / "report.html")
+
+
+def docs(args: argparse.Namespace) -> None:
+    """Write the generated pages."""
+    for path, text in reference.pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(path)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="secateur", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("table", help="the figures of an experiment")
+    one.add_argument("experiment")
+    one.add_argument("--json", action="store_true", help="one object a row")
+    one.add_argument("--published", action="store_true", help="add published figures, marked")
+    one.set_defaults(call=table)
+    two = commands.add_parser("summary", help="what was found, and where the report is")
+    two.add_argument("experiment")
+    two.set_defaults(call=summary)
+    three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
+    three.set_defaults(call=docs)
+    return parser
+
+
+def main() -> None:
+    """Entry point. Exit code 2, without a traceback, for what the user can mend."""
+    args = _parser().parse_args()
+    try:
+        args.call(args)
+    except SecateurError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
