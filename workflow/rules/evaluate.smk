@@ -79,6 +79,7 @@ rule compare_variants:
         question_metrics=unique(scores_path(variant) for variant in VARIANTS),
         questions=dataset_tables("questions"),
         evidence=dataset_tables("evidence"),
+        published="data/published.yaml",
     output:
         metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
         comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",

@@ -32,9 +32,12 @@ class Membership:
 
 
 def symbol_idf(members: Membership, count: int) -> NDArray[np.float32]:
-    """(count,) idf(e) = ln(1 + runs / runs with e), scaled to a maximum of 1."""
+    """(count,) idf(e) = ln(1 + runs / runs with e), scaled to a maximum of 1; 0 for a symbol of no run.
+
+    Runs and maximum are those of the group at hand, so that another group's symbols change nothing.
+    """
     frequency = np.bincount(members.symbols, minlength=count)
-    idf = np.log1p((len(members.starts) - 1) / np.maximum(frequency, 1))
+    idf = np.where(frequency > 0, np.log1p((len(members.starts) - 1) / np.maximum(frequency, 1)), 0)
     return (idf / idf.max()).astype(np.float32)
 
 

@@ -55,6 +55,8 @@ def refine(
 
     The result is a fixed point (lemma 3): every surviving boundary is where the segmenter itself cuts.
     """
+    if len(vectors) == 0:
+        return []
     ends = [*starts, len(vectors)]
     while True:
         kept = [ends[0]]

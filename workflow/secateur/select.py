@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 __all__ = ["ACTIONS", "apply_action", "representatives"]
 
 ACTIONS = ("include_all", "unique", "not_include")
+EPS = 1e-9  # rounding: equal vectors are one cluster at theta 1 too
 
 
 def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
@@ -19,10 +20,12 @@ def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
 
     if len(vectors) < 2:
         return list(range(len(vectors)))
-    cosine = np.clip(vectors.astype(np.float64) @ vectors.astype(np.float64).T, -1, 1)
+    unit = vectors.astype(np.float64)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), EPS)
+    cosine = np.clip(unit @ unit.T, -1, 1)
     distance = 1 - (cosine + cosine.T) / 2
     np.fill_diagonal(distance, 0)
-    labels = fcluster(linkage(squareform(distance, checks=False), "complete"), 1 - theta, "distance")
+    labels = fcluster(linkage(squareform(distance, checks=False), "complete"), 1 - theta + EPS, "distance")
     chosen = []
     for label in dict.fromkeys(labels.tolist()):
         members = np.flatnonzero(labels == label)

@@ -3,6 +3,7 @@
 import polars as pl
 
 from secateur.comparison import compare, summarise
+from secateur.published import published
 from secateur.subsets import members
 
 
@@ -33,6 +34,9 @@ def run(cfg, inputs, outputs, ctx):
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:
             ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
-    outputs["metrics"] = pl.concat(metrics).with_columns(published=pl.lit(False))
+    computed = pl.concat(metrics).with_columns(published=pl.lit(False))
+    names = [spec["name"] for spec in cfg.extra.datasets]
+    stated = published(inputs.paths("published")[0], names)
+    outputs["metrics"] = pl.concat([computed.select(stated.columns), stated])
     outputs["comparisons"] = pl.concat(comparisons)
     return {"rows": sum(m.height for m in metrics)}

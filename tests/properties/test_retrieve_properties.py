@@ -1,0 +1,171 @@
+"""Vectorised retrieval against loops written straight from the formulas."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from secateur.retrieve import Membership, coarse_scores, fine_scores, symbol_idf, top
+
+quick = settings(deadline=None, max_examples=100)
+seeds = st.integers(0, 2**32 - 1)
+TERMS = ("rel_top", "coverage", "pairs", "distinct", "whole", "fine")
+
+
+def unit(rng: np.random.Generator, count: int, dim: int) -> np.ndarray:
+    vectors = rng.normal(size=(count, dim))
+    return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return sum(float(x) * float(y) for x, y in zip(a, b, strict=True))
+
+
+# --- coarse ------------------------------------------------------------------------------------
+
+
+def random_runs(rng: np.random.Generator, count: int, symbols: int) -> list[list[int]]:
+    return [rng.integers(0, symbols, rng.integers(1, 6)).tolist() for _ in range(count)]
+
+
+def membership(runs: list[list[int]]) -> Membership:
+    pairs = np.array([(n, s) for n, run in enumerate(runs) for s in run], np.int64)
+    np.random.default_rng(0).shuffle(pairs)
+    return Membership.of(pairs[:, 0], pairs[:, 1], len(runs))
+
+
+def naive_side(asked, symbols, run, scale) -> float:
+    return max(cosine(q, symbols[s]) * scale[s] for q in asked for s in run) if len(asked) else 0.0
+
+
+@quick
+@given(seeds, st.integers(1, 8), st.integers(1, 9), st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_coarse_equals_the_double_maximum_over_each_run(seed, count, symbols, asked_e, asked_r, weighted):
+    rng = np.random.default_rng(seed)
+    e, r, qe, qr = (unit(rng, n, 5) for n in (symbols, symbols, asked_e, asked_r))
+    runs_e, runs_r = random_runs(rng, count, symbols), random_runs(rng, count, symbols)
+    members, weights = (membership(runs_e), membership(runs_r)), (1.0, 0.3)
+    idf = tuple(symbol_idf(m, symbols) for m in members) if weighted else (None, None)
+    scales = [np.ones(symbols) if i is None else i for i in idf]
+    found = coarse_scores(qe, qr, e, r, members, weights, idf)
+    expected = [
+        1.0 * naive_side(qe, e, one, scales[0]) + 0.3 * naive_side(qr, r, other, scales[1])
+        for one, other in zip(runs_e, runs_r, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@quick
+@given(seeds, st.integers(1, 8), st.integers(1, 6))
+def test_idf_follows_its_formula(seed, count, symbols):
+    runs = random_runs(np.random.default_rng(seed), count, symbols)
+    frequency = [sum(s in run for run in runs) for s in range(symbols)]
+    raw = [math.log(1 + count / f) if f else 0.0 for f in frequency]
+    np.testing.assert_allclose(symbol_idf(membership(runs), symbols), np.array(raw) / max(raw), atol=1e-6)
+
+
+@quick
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=20), st.integers(1, 25))
+def test_top_is_a_stable_sort(scores, k):
+    expected = sorted(range(len(scores)), key=lambda n: (-scores[n], n))[:k]
+    assert top(np.array(scores, np.float32), k).tolist() == expected
+
+
+# --- fine --------------------------------------------------------------------------------------
+
+
+@st.composite
+def fine_cases(draw):
+    """(query lines, runs of lines, whole cosines, configuration)."""
+    rng = np.random.default_rng(draw(seeds))
+    dim, nq = draw(st.integers(2, 4)), draw(st.integers(1, 4))
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=5))
+    cfg = SimpleNamespace(
+        top_t=draw(st.integers(1, 5)),
+        coverage=draw(st.sampled_from(["share", "count"])),
+        w_coverage=0.1,
+        tau_coverage=draw(st.sampled_from([-0.3, 0.45])),
+        w_pairs=0.2,
+        tau_pairs=draw(st.sampled_from([0.0, 0.55])),
+        t_pairs=0.1,
+        w_distinct=0.1,
+        tau_distinct=draw(st.sampled_from([-0.9, 0.0, 0.5])),
+        w_whole=draw(st.sampled_from([0.0, 0.1])),
+        tau_whole=0.55,
+        t_whole=0.15,
+    )
+    runs = [unit(rng, n, dim) for n in sizes]
+    return unit(rng, nq, dim), runs, rng.uniform(-1, 1, len(sizes)).astype(np.float32), cfg
+
+
+def terms_of(query, runs, whole, cfg):
+    starts = np.concatenate([[0], np.cumsum([len(r) for r in runs])])
+    return fine_scores(query, np.concatenate(runs), starts, cfg, lambda: whole)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def naive_fine(query, lines, whole, cfg) -> dict[str, float]:
+    """Section 6 and A.3, entry by entry."""
+    s = [[cosine(q, line) for line in lines] for q in query]
+    nq, nc = len(query), len(lines)
+    entries = sorted((x for row in s for x in row), reverse=True)
+    best = entries[: cfg.top_t]
+    covered = sum(max(row) >= cfg.tau_coverage for row in s)
+    soft = sum(sigmoid((x - cfg.tau_pairs) / cfg.t_pairs) for row in s for x in row)
+    matched, rows, columns = [], set(), set()
+    for value, i, j in sorted(((s[i][j], i, j) for i in range(nq) for j in range(nc)), reverse=True):
+        if value >= cfg.tau_distinct and i not in rows and j not in columns:
+            matched.append(value)
+            rows.add(i)
+            columns.add(j)
+    found = {
+        "rel_top": sum(best) / len(best),
+        "coverage": covered / nq if cfg.coverage == "share" else covered,
+        "pairs": math.log(1 + soft / math.sqrt(nq * nc)),
+        "distinct": sum(matched) / math.sqrt(len(matched)) if matched else 0.0,
+        "whole": sigmoid((whole - cfg.tau_whole) / cfg.t_whole) * whole / math.sqrt(nc) if cfg.w_whole else 0.0,
+    }
+    weights = (1.0, cfg.w_coverage, cfg.w_pairs, cfg.w_distinct, cfg.w_whole)
+    return found | {"fine": sum(w * x for w, x in zip(weights, found.values(), strict=True))}
+
+
+def clear_cut(query, runs, cfg) -> bool:
+    """No entry so near a threshold or another entry that rounding decides."""
+    for lines in runs:
+        entries = np.sort((query.astype(float) @ lines.T.astype(float)).ravel())
+        near = np.abs(entries[:, None] - [cfg.tau_coverage, cfg.tau_distinct]).min()
+        if near < 1e-5 or (len(entries) > 1 and np.diff(entries).min() < 1e-6):
+            return False
+    return True
+
+
+@quick
+@given(fine_cases())
+def test_fine_terms_equal_the_formulas_entry_by_entry(case):
+    query, runs, whole, cfg = case
+    assume(clear_cut(query, runs, cfg))
+    found = terms_of(query, runs, whole, cfg)
+    for n, lines in enumerate(runs):
+        expected = naive_fine(query, lines, float(whole[n]), cfg)
+        np.testing.assert_allclose([found[t][n] for t in TERMS], [expected[t] for t in TERMS], atol=1e-5)
+
+
+@quick
+@given(fine_cases(), st.integers(1, 9))
+def test_padding_never_leaks_into_a_run(case, length):
+    query, runs, whole, cfg = case
+    assume(clear_cut(query, runs, cfg))
+    together = terms_of(query, [*runs, np.tile(query[:1], (length, 1))], np.append(whole, np.float32(0)), cfg)
+    for n, lines in enumerate(runs):
+        alone = terms_of(query, [lines], whole[n : n + 1], cfg)
+        np.testing.assert_allclose([together[t][n] for t in TERMS], [alone[t][0] for t in TERMS], atol=1e-5)
+
+
+@quick
+@given(fine_cases())
+def test_every_term_is_finite(case):
+    assert all(np.isfinite(term).all() for term in terms_of(*case).values())
