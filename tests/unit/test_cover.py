@@ -39,7 +39,8 @@ def test_words_of_the_question_have_no_value():
 
 
 def test_a_head_is_said_once_for_its_lines():
-    pieces = cover([BEARS], "", 8, grounding="triples")
+    two = source("s1", 0.5, BEARS.text, *BEARS.lines[:2])
+    pieces = cover([two], "", 8, grounding="triples")
     assert [piece.text for piece in pieces] == ["Katmai bears: eat salmon; roaming Alaska"]
     assert pieces[0].edge_ids == (0, 1)
     assert pieces[0].tokens == 8  # 2 + ":" + 2 + ";" + 2

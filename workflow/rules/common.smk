@@ -30,6 +30,9 @@ OVERRIDES = _listed(config.get("overrides")) + (
 )
 
 try:
+    for name, value in vars(configuration.local(CONF)).items():
+        if value is not None:  # the environment wins over the file
+            os.environ.setdefault(f"SECATEUR_{name.upper()}", str(value))
     VARIANTS = plan.variants(CONF, EXPERIMENT, OVERRIDES)
 except SecateurError as error:
     _stop(error)
@@ -70,7 +73,7 @@ def leaf_params(rule, *slices, **extra):
             found[f"{group}_{name}"] = leaf(group, f"{group}.{name}", fixed)
     for name, function in extra.items():
         found[name] = _extra(name, function)
-    return found | {"code": f"code={provenance.code_digest(rule, ROOT)}"}
+    return found | {"code": lambda wildcards: f"code={provenance.code_digest(rule, ROOT)}"}
 
 
 def _extra(name, function):
@@ -86,7 +89,7 @@ def corpus_files(wildcards):
     corpus = option("corpus", wildcards.corpus)
     if corpus.loader == "folder":
         return folder_file(corpus.folder, "passages")
-    return raw(corpus.files) + [str(ROOT / file) for file in corpus.extra]
+    return raw(corpus.files) + list(corpus.extra)
 
 
 def dataset_files(wildcards):
@@ -134,10 +137,11 @@ def registry_entry(wildcards):
         _stop(error)
     if entry is None:
         _stop(f"{wildcards.file}: not in data/registry. Fix: correct `files` in conf/corpus or conf/dataset.")
-    return {key: str(value) if isinstance(value, Path) else value for key, value in vars(entry).items()}
+    said = {"registered_in": str(entry.registered_in.relative_to(ROOT)), "instead": entry.instead}
+    return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
 
 
-EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "dim", "max_tokens", "batch", "block"))
+EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
 GRAPH = "{extractor}/{embedder}/{codebook}/{track}"
 
 

@@ -1,5 +1,6 @@
 """Files that appear whole or not at all: temporary name, fsync, rename."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["atomic", "read_json", "write_json", "write_text"]
+__all__ = ["atomic", "file_digest", "read_json", "write_json", "write_text"]
 
 
 @contextmanager
@@ -22,6 +23,12 @@ def atomic(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

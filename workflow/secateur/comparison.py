@@ -12,8 +12,8 @@ __all__ = ["compare", "summarise"]
 ROW = ["system", "track", "scorer", "answer_aware", "metric"]
 
 
-def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.ndarray, np.ndarray]]:
-    """Rows that share the same questions at once: (row names, questions, values (q, rows), units)."""
+def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.ndarray]]:
+    """Rows that share the same questions at once: (row names, questions, values (q, rows))."""
     keyed = part.with_columns(row=pl.concat_str([pl.col(c).cast(pl.String).fill_null("") for c in ROW], separator="\n"))
     sets = keyed.group_by("row").agg(same=pl.col("question_id").sort().str.join("\n"))
     for (_,), group in sets.sort("row").group_by("same", maintain_order=True):
@@ -44,6 +44,9 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
 
 _NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
 _SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+_COMPARISON = (
+    _NAMES | {"baseline": pl.String, "n": pl.Int32} | dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
+)
 
 
 def _baseline(part: pl.DataFrame) -> str:
@@ -75,5 +78,4 @@ def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
                     **{k: pl.Series(v, dtype=pl.Float64) for k, v in series.items()},
                 )
             )
-    schema = _SUMMARY | {"baseline": pl.String, "difference": pl.Float64, "p": pl.Float64}
-    return pl.concat(found) if found else pl.DataFrame(schema={k: v for k, v in schema.items() if k != "value"})
+    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)

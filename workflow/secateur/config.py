@@ -15,7 +15,18 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from secateur.errors import SecateurError, nearest
 
-__all__ = ["GROUPS", "ConfigError", "Experiment", "from_dict", "leaves", "load", "names", "option", "unflatten"]
+__all__ = [
+    "GROUPS",
+    "ConfigError",
+    "Experiment",
+    "from_dict",
+    "leaves",
+    "load",
+    "local",
+    "names",
+    "option",
+    "unflatten",
+]
 
 
 class ConfigError(SecateurError):
@@ -79,6 +90,7 @@ class Embedder:
     )
     dim: int = key("dimension of the vectors", low=1)
     max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
+    engine: Literal["openvino", "torch"] = key("what runs it on a CPU; a GPU always takes torch")
     batch: int = key("strings in one batch, after sorting by length", low=1)
     block: int = key("strings embedded and cached together", low=1)
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
@@ -206,6 +218,14 @@ class Experiment:
     exclude: tuple[dict[str, str], ...] = key("combinations left out, e.g. {dataset: medical_v2, system: apr}")
 
 
+@dataclass(frozen=True)
+class Local:
+    """Settings of one machine, in conf/local/local.yaml (git-ignored); in no params and no fingerprint."""
+
+    mirror: str | None = key("folder asked for data files before their addresses (SECATEUR_MIRROR)", default=None)
+    cache: str | None = key("folder of the caches (SECATEUR_CACHE)", default=None)
+
+
 GROUPS: dict[str, type] = {
     "corpus": Corpus,
     "dataset": Dataset,
@@ -270,7 +290,7 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str) -> Any:
     """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once."""
     hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
     group = where.split("/")[-2] if "/" in where else where
-    found = [f"unknown key {group}.{k}{nearest(k, specs)}" for k in data if k not in specs]
+    found = [f"unknown key {group}.{k}{nearest(str(k), specs)}" for k in data if k not in specs]
     found += [f"key {group}.{k} missing" for k, s in specs.items() if k not in data and s.default is MISSING]
     values = {}
     for name in (n for n in specs if n in data):
@@ -319,18 +339,18 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
 
 
 @cache
-def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
+def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
-    mine = [o for o in overrides if o.lstrip("+~").partition(".")[0] == group]
     try:
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
             composed = compose(config_name="config", overrides=[f"+{group}={name}", *mine])
         return OmegaConf.to_container(composed, resolve=True)[group]
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
         deepest = error
         while deepest.__cause__ is not None:
             deepest = deepest.__cause__
@@ -347,7 +367,16 @@ def option(
     """
     _known(conf, group, name, asked_by)
     _check_overrides(overrides)
-    return from_dict(GROUPS[group], _compose(conf, group, name, overrides), f"conf/{group}/{name}")
+    mine = tuple(o for o in overrides if o.lstrip("+~").partition(".")[0] == group)
+    return from_dict(GROUPS[group], _compose(conf, group, name, mine), f"conf/{group}/{name}")
+
+
+def local(conf: Path) -> Local:
+    """This machine's settings; all null where there is no conf/local/local.yaml."""
+    import yaml
+
+    path = conf / "local" / "local.yaml"
+    return from_dict(Local, yaml.safe_load(path.read_text()) or {}, "conf/local/local") if path.exists() else Local()
 
 
 # --- leaves: what a stage sees of the configuration ----------------------------------------------

@@ -65,6 +65,12 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     for axis in spec.axes:
         if axis not in AXES:
             raise ConfigError(f"{where}: unknown axis {axis!r}; allowed: {', '.join(AXES)}{nearest(axis, AXES)}")
+    for axis in dict.fromkeys(axis for entry in spec.exclude for axis in entry):
+        allowed = ("dataset", "corpus", "system", "track", *AXES)
+        if axis not in allowed:
+            raise ConfigError(
+                f"{where}: exclude: unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
+            )
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")

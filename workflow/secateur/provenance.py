@@ -1,9 +1,9 @@
 """What a result was made with: digests of code, versions, commit, machine.
 
 The code digest of a rule covers its script, the library modules that script uses transitively, the
-declarations of its tables and the rule's own text; comments and docstrings do not count. It leaves
-out the modules named in `GLUE`: configuration values are params of their own, and table declarations
-enter by their own digests.
+templates beside them, the declarations of its tables and the rule's own text; comments and docstrings
+do not count. It leaves out the modules named in `GLUE`: configuration values are params of their own,
+and table declarations enter by their own digests.
 """
 
 import ast
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from secateur.tables import TABLES
 
-__all__ = ["GLUE", "code_digest", "file_digest", "imports", "machine", "versions"]
+__all__ = ["GLUE", "code_digest", "imports", "machine", "versions"]
 
 GLUE = ("config", "tables", "stage", "provenance", "plan", "artifacts", "errors")
 PACKAGES = (
@@ -36,6 +36,7 @@ PACKAGES = (
 )
 
 
+@cache
 def _without_docs(source: str) -> str:
     """The syntax tree as text, without comments and docstrings."""
     tree = ast.parse(source)
@@ -47,7 +48,8 @@ def _without_docs(source: str) -> str:
     return ast.dump(tree)
 
 
-def _imported(source: str) -> set[str]:
+@cache
+def _imported(source: str) -> frozenset[str]:
     """Names of secateur modules that a source imports, at any depth of nesting."""
     found = set()
     for node in ast.walk(ast.parse(source)):
@@ -55,7 +57,7 @@ def _imported(source: str) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.removeprefix("secateur.") for name in found if name.startswith("secateur.")}
+    return frozenset(name.removeprefix("secateur.") for name in found if name.startswith("secateur."))
 
 
 def _module(library: Path, name: str) -> Path | None:
@@ -110,15 +112,11 @@ def code_digest(rule: str, root: Path) -> str:
     text = _rules(root / "workflow" / "rules")[rule]
     parts = [text, _without_docs(script.read_text(encoding="utf-8"))]
     for name in imports(library, script):
-        parts.append(f"{name}:{_without_docs(_module(library, name).read_text(encoding='utf-8'))}")
+        module = _module(library, name)
+        parts.append(f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}")
+        parts += [path.read_text(encoding="utf-8") for path in sorted(module.parent.glob(f"{module.stem}.*.j2"))]
     parts += [f"{name}:{TABLES[name].digest}" for name in rule_tables(rule, text)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def file_digest(path: Path) -> str:
-    """sha256 of a file's content."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:

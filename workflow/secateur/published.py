@@ -28,4 +28,6 @@ def published(path: Path, datasets: Collection[str]) -> pl.DataFrame:
             rows.append(row | {"value": float(row["value"]), "published": True})
     schema = TABLES["metrics"].empty().schema
     frame = pl.DataFrame(rows, schema_overrides={"n": pl.Int32}).filter(pl.col("dataset").is_in(list(datasets)))
-    return frame.with_columns(pl.lit(None, schema[c]).alias(c) for c in schema if c not in frame.columns).select(list(schema))
+    return frame.with_columns(pl.lit(None, schema[c]).alias(c) for c in schema if c not in frame.columns).select(
+        list(schema)
+    )

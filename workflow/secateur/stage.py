@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from secateur import config, provenance
-from secateur.artifacts import atomic, write_json
+from secateur.artifacts import atomic, file_digest, write_json
 from secateur.errors import SecateurError
 from secateur.tables import TABLES, read_table, read_tables, write_table
 
@@ -73,8 +73,8 @@ class Outputs:
         return self._open[name][1]
 
     def commit(self) -> None:
-        """Give every output its final name."""
-        missing = sorted(set(self._paths) - set(self._open))
+        """Give every output its final name; none where one was not written."""
+        missing = [name for name in sorted(self._paths) if name not in self._open or not self.path(name).exists()]
         if missing:
             raise RuntimeError(f"the stage returned without writing {', '.join(missing)}")
         for manager, _ in self._open.values():
@@ -151,16 +151,19 @@ def _logger(job: Job) -> logging.Logger:
     return logger
 
 
-def _record(job: Job, ctx: Context, started: tuple[float, float], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of run.json."""
-    wall, cpu = started
+def _record(
+    job: Job, ctx: Context, started: tuple[float, float], rows: Mapping[str, int], metrics: Metrics, failure: str | None
+) -> dict[str, Any]:
+    """The content of run.json and of failure.json."""
+    (wall, cpu), values = started, {path: json.loads(text) for path, text in job.leaves.items()}
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "stage": job.rule,
         "axes": dict(job.axes),
-        "config": {path: json.loads(text) for path, text in job.leaves.items()},
+        "config": values,
+        "seeds": {path: value for path, value in values.items() if path.endswith("seed")},
         "code": job.code,
-        "inputs": {str(p): provenance.file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()},
+        "inputs": {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()},
         "outputs": {name: str(path) for name, path in job.outputs.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_seconds": round(time.monotonic() - wall, 3),
@@ -174,7 +177,9 @@ def _record(job: Job, ctx: Context, started: tuple[float, float], extra: Mapping
         "commit": provenance.commit(job.root),
         **provenance.machine(),
         "slurm_job": os.environ.get("SLURM_JOB_ID"),
-        **extra,
+        "rows": dict(rows),
+        "metrics": metrics,
+        "failure": failure,
     }
 
 
@@ -195,10 +200,10 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     except BaseException as error:
         outputs.discard()
         log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
-        write_json(failure, _record(job, ctx, started, {"failure": f"{type(error).__name__}: {error}"}))
+        write_json(failure, _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}"))
         raise
     failure.unlink(missing_ok=True)
-    write_json(job.record, _record(job, ctx, started, {"rows": outputs.rows, "metrics": metrics, "failure": None}))
+    write_json(job.record, _record(job, ctx, started, outputs.rows, metrics, None))
     log.info("done: %s", metrics)
     return metrics
 

@@ -1,14 +1,15 @@
 """Strings to unit vectors, computed in fp32 once per distinct string and cached by (weights, string)."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.cache import VectorCache
+from secateur.artifacts import file_digest
+from secateur.cache import VectorCache, digest
 from secateur.errors import SecateurError
+from secateur.models.encoders import encoder
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
 
@@ -24,34 +25,14 @@ class Embedder:
     """
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
-        self.cfg, self.log, self._model = cfg, log, None
+        self.cfg, self.log, self._run = cfg, log, None
         self.cache = VectorCache(cache / "embeddings" / self._digest(), cfg.dim)
 
     def _digest(self) -> str:
-        from secateur.cache import digest
-        from secateur.provenance import file_digest
-
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
-        return digest(self.cfg.max_tokens, *(file_digest(w) for w in weights) if weights else (self.cfg.model,))
-
-    def _load(self):
-        if self._model is None:
-            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-            import torch
-            from sentence_transformers import SentenceTransformer
-
-            torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-            self._model = SentenceTransformer(locate(self.cfg.model), device=device)
-            self._model.max_seq_length = self.cfg.max_tokens
-            width = self._model.get_embedding_dimension()
-            if width != self.cfg.dim:
-                raise SecateurError(
-                    f"embedder {self.cfg.model}: vectors have {width} dimensions, embedder.dim says {self.cfg.dim}. "
-                    f"Fix: set embedder.dim={width} in its option file."
-                )
-        return self._model
+        identity = [file_digest(w) for w in weights] or [self.cfg.model]
+        return digest(self.cfg.max_tokens, self.cfg.dim, *identity)
 
     def truncated(self, texts: Sequence[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
@@ -76,10 +57,11 @@ class Embedder:
         return vectors[[place[t] for t in texts]] if texts else vectors
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._load().encode(
-            list(texts),
-            batch_size=self.cfg.batch,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
+        self._run = self._run or encoder(self.cfg, self.cache.folder)
+        vectors = self._run(texts)
+        if vectors.shape[1] != self.cfg.dim:
+            raise SecateurError(
+                f"embedder {self.cfg.model}: vectors have {vectors.shape[1]} dimensions, embedder.dim says {self.cfg.dim}. "
+                f"Fix: set embedder.dim={vectors.shape[1]} in its option file."
+            )
+        return vectors

@@ -9,7 +9,8 @@ from secateur.datasets.registry import RegistryFile
 
 def run(cfg, inputs, outputs, ctx):
     mirror = os.environ.get("SECATEUR_MIRROR")
-    entry = RegistryFile(**cfg.extra.entry | {"registered_in": Path(cfg.extra.entry["registered_in"])})
+    known = cfg.extra.entry | {"registered_in": Path(cfg.extra.entry["registered_in"])}
+    entry = RegistryFile(source="", licence="", **known)  # neither decides what the file holds
     result = fetch(entry, outputs.path("file"), Path(mirror) if mirror else None)
     ctx.log.info("from %s", result.source)
     return {"bytes": result.bytes}

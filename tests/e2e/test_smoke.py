@@ -1,0 +1,146 @@
+"""The whole pipeline on 40 passages, once; what it leaves, and that it can be repeated."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from secateur.tables import TABLES, read_table
+
+EXPERIMENT = Path("results/experiments/smoke")
+DOCUMENTS = "toy_documents_smoke"
+# What a documents run computes, except `dataset` in a name: compared byte by byte between two runs.
+COMPUTED = ("passages", "questions", "evidence", "triples", "entities", "relations", "edges", "edge_sources", "runs")
+COMPUTED += ("run_edges", "candidates", "sources", "blocks", "prompts", "utilities", "question_metrics")
+
+
+def metrics(project, experiment: str = "smoke") -> pl.DataFrame:
+    return read_table(TABLES["metrics"], project.root / f"results/experiments/{experiment}/metrics.parquet")
+
+
+def parquet(project, corpus: str) -> dict[str, bytes]:
+    """Every table of a corpus by its path, with the corpus's name taken out."""
+    folder = project.root / "results" / corpus
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.parquet")}
+    return {name.replace(corpus, "CORPUS"): content for name, content in found.items()}
+
+
+@pytest.fixture(scope="module")
+def custom(smoke, tmp_path_factory):
+    """The smoke documents as somebody's own folder: another hash seed, two threads, no triple cached.
+
+    Embeddings come from the first run's cache: they are promised to be equal on one thread count only.
+    """
+    base = tmp_path_factory.mktemp("custom")
+    shutil.copytree(smoke.root, base / "project", symlinks=True, ignore=shutil.ignore_patterns("results", "triples"))
+    mine = shutil.copytree(smoke.root / "data/toy/documents_smoke", base / "mine")
+    project = type(smoke)(base / "project")
+    config = ("--config", "experiment=custom", f"data={mine}")
+    done = project.snakemake(*config, PYTHONHASHSEED="7", OMP_NUM_THREADS="2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project, config
+
+
+def test_all_outputs_are_there_and_nothing_else_is(smoke):
+    names = {path.name for path in (smoke.root / "results").rglob("*") if path.is_file()}
+    known = {f"{name}.parquet" for name in TABLES}
+    assert names - known == {"run.json", "report.html"}
+    assert {f"{name}.parquet" for name in (*COMPUTED, "pool", "selections", "metrics", "comparisons")} <= names
+
+
+def test_every_job_left_a_record_of_success_a_log_and_a_benchmark(smoke):
+    records = [json.loads(path.read_text()) for path in (smoke.root / "results").rglob("run.json")]
+    rules = {path.stem for path in (smoke.root / "scripts").glob("*.py")} - {"fetch_dataset"}
+    assert {record["stage"] for record in records} == rules
+    assert all(record["failure"] is None for record in records)
+    for ending in ("*.log", "*.benchmark.tsv"):
+        assert len(list((smoke.root / "logs").rglob(ending))) == len(records)
+
+
+def test_stages_ran_with_the_library_of_their_own_copy(smoke):
+    """An installed package would make every test on a copy a test of something else."""
+    where = smoke.run("python", "-c", "import secateur; print(secateur.__file__)").stdout.strip()
+    assert Path(where).is_relative_to(smoke.root)
+
+
+def test_the_metrics_cover_both_paths(smoke):
+    computed = metrics(smoke).filter(~pl.col("published"))
+    systems = set(computed.select("dataset", "system").unique().iter_rows())
+    assert systems == {
+        (DOCUMENTS, "sentences"),
+        (DOCUMENTS, "secateur"),
+        ("toy_dialogue_smoke", "sentences"),
+    }
+    assert set(computed.filter(pl.col("system") == "secateur")["track"]) == {"blind", "aware"}
+    assert {"f1_at_gold", "exact@64", "novel@2048", "prompt_tokens"} <= set(computed["metric"])
+    assert computed.filter(pl.col("metric") == "f1_at_gold")["track"].is_null().all()
+    assert computed.filter(pl.col("metric").str.contains("@"))["value"].is_between(0, 1).all()
+
+
+class _Links(HTMLParser):
+    """What a page loads, and its tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded, self.tags = [], set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        loads = {"src", "srcset", "data", "poster"} | ({"href"} if tag == "link" else set())
+        self.loaded += [value for name, value in attrs if name in loads]
+
+
+def test_the_report_is_one_page_that_loads_nothing(smoke):
+    text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
+    page = _Links()
+    page.feed(text)
+    assert [address for address in page.loaded if not address.startswith("data:")] == []
+    assert not re.search(r"@import|url\(\s*['\"]?(?!#|data:)", text)
+    assert {"svg", "table"} <= page.tags
+    assert text.rstrip().endswith("</html>")
+
+
+def test_the_report_shows_every_system(smoke):
+    text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
+    for word in (DOCUMENTS, "toy_dialogue_smoke", "secateur", "zsum"):
+        assert word in text
+
+
+def test_running_again_does_nothing(smoke):
+    before = smoke.artifacts()
+    again = smoke.snakemake("--profile", "profiles/smoke")
+    assert again.returncode == 0
+    assert "Nothing to be done" in again.stdout + again.stderr
+    assert smoke.artifacts() == before
+
+
+def test_the_summary_ends_with_the_path_of_the_report(smoke):
+    said = smoke.secateur("summary", "smoke")
+    assert said.returncode == 0
+    assert (smoke.root / said.stdout.splitlines()[-1]).is_file()
+
+
+def test_your_own_documents_give_the_same_bytes_whatever_the_hash_seed_and_the_threads(smoke, custom):
+    first, second = parquet(smoke, DOCUMENTS), parquet(custom[0], "custom")
+    assert {Path(name).stem for name in first} == set(COMPUTED)
+    assert set(first) == set(second)
+    assert [name for name, content in first.items() if second[name] != content] == []
+
+
+def test_your_own_documents_get_figures_and_a_report(smoke, custom):
+    own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom"), (smoke, "smoke")))
+    rows = known.filter(pl.col("dataset") == DOCUMENTS).with_columns(dataset=pl.lit("custom"))
+    assert own.equals(rows)
+    assert (custom[0].root / "results/experiments/custom/report.html").is_file()
+
+
+def test_your_own_dialogue_takes_the_selection_path(custom):
+    project, config = custom
+    done = project.snakemake(*config, "overrides=[dataset.kind=dialogue]")
+    assert done.returncode == 0, done.stdout + done.stderr
+    computed = metrics(project, "custom").filter(~pl.col("published"))
+    assert set(computed["metric"]) == {"f1_at_gold"}
+    assert set(computed["system"]) == {"sentences"}

@@ -1,0 +1,31 @@
+"""Files that appear whole or not at all."""
+
+import pytest
+from secateur.artifacts import atomic, read_json, write_json, write_text
+
+
+def test_a_file_appears_under_its_name_with_its_folders(tmp_path):
+    write_text(tmp_path / "a" / "b.txt", "ä\n")
+    assert (tmp_path / "a" / "b.txt").read_bytes() == b"\xc3\xa4\n"
+    assert [p.name for p in (tmp_path / "a").iterdir()] == ["b.txt"]
+
+
+def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
+    path = tmp_path / "x.txt"
+    write_text(path, "old")
+
+    def fail():
+        with atomic(path) as temporary:
+            temporary.write_text("half")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        fail()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_json_round_trips_with_its_keys_in_order(tmp_path):
+    value = {"b": [1, 2.5, None], "a": "é"}
+    write_json(tmp_path / "x.json", value)
+    assert list(read_json(tmp_path / "x.json").items()) == list(value.items())

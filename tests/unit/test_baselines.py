@@ -1,0 +1,190 @@
+"""Sentence scorers against the libraries and formulas they stand for."""
+
+import math
+
+import numpy as np
+import pytest
+from secateur.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
+from secateur.errors import SecateurError
+from secateur.text import content_words, word_list
+
+TEXTS = [
+    "Ann: The bears ate the salmon, and the bears slept.",
+    "Bob: Salmon swim up the river in autumn.",
+    "Ann: Rivers freeze; bears sleep.",
+    "Bob: I was there, of course.",
+    "Ann: Autumn, autumn, autumn! The forest is red.",
+    "Bob: The bears ate the salmon, and the bears slept.",
+]
+QUERIES = ["What do the bears eat?", "When do salmon swim in rivers?", "zebra", "Where was it?", "autumn autumn forest"]
+
+
+def embed(texts) -> np.ndarray:
+    """Four fixed directions by length of text; stands for an embedder."""
+    angles = np.array([len(t) % 7 for t in texts], float)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1, 1, 1]), embed)
+
+
+# --- standardising and smoothing ---------------------------------------------------------------
+
+
+def test_z_scores_have_mean_zero_and_population_deviation_one():
+    z = z_scores(np.array([[1.0, 2.0, 3.0, 10.0], [0.0, -5.0, 5.0, 0.0]]))
+    np.testing.assert_allclose(z.mean(1), 0, atol=1e-12)
+    np.testing.assert_allclose(z.std(1), 1, atol=1e-6)
+
+
+def test_a_constant_row_has_z_scores_of_zero():
+    assert z_scores(np.full((1, 4), 3.0)).tolist() == [[0, 0, 0, 0]]
+
+
+def test_smoothing_adds_a_share_of_the_better_neighbour():
+    scores = np.array([[0.0, 4.0, 1.0]])
+    z = z_scores(scores)[0]
+    expected = [z[0] + 0.5 * z[1], z[1] + 0.5 * max(z[0], z[2]), z[2] + 0.5 * z[1]]
+    np.testing.assert_allclose(neighbour_smoothed(scores, np.zeros(3, int), 0.5)[0], expected)
+
+
+def test_a_missing_neighbour_counts_as_the_minimum_of_the_row():
+    scores = np.array([[5.0, 4.0, 1.0, 0.0]])
+    z, low = z_scores(scores)[0], z_scores(scores)[0].min()
+    found = neighbour_smoothed(scores, np.array([0, 1, 2, 2]), 1.0)[0]
+    np.testing.assert_allclose(found, [z[0] + low, z[1] + low, z[2] + z[3], z[3] + z[2]])
+
+
+def test_neighbours_never_cross_a_document():
+    quiet, loud = np.array([[0.0, 0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 9.0, 1.0]])
+    docs = np.array([0, 0, 1, 1])
+    for scores in (quiet, loud):
+        z = z_scores(scores)[0]
+        np.testing.assert_allclose(neighbour_smoothed(scores, docs, 0.8)[0, :2], z[:2] + 0.8 * z[:2][::-1])
+
+
+def test_one_passage_has_no_neighbour():
+    assert neighbour_smoothed(np.array([[3.0]]), np.array([0]), 0.8).tolist() == [[0.0]]
+
+
+# --- lexical -----------------------------------------------------------------------------------
+
+
+def plain_bm25(texts, query: str, k1: float, b: float) -> list[float]:
+    """BM25 as in Lucene, over content words, each query word once."""
+    words = [word_list(t) for t in texts]
+    mean, found = sum(map(len, words)) / len(words), []
+    for own in words:
+        total = 0.0
+        for term in content_words(query):
+            df = sum(term in other for other in words)
+            tf = own.count(term)
+            idf = math.log(1 + (len(texts) - df + 0.5) / (df + 0.5))
+            total += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(own) / mean)) if tf else 0.0
+        found.append(total)
+    return found
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.0), (2.0, 1.0), (0.0, 0.5)])
+def test_lucene_bm25_equals_its_formula(k1, b):
+    expected = [plain_bm25(TEXTS, q, k1, b) for q in QUERIES]
+    np.testing.assert_allclose(bm25_matrix(TEXTS, QUERIES, k1, b), expected, atol=1e-12)
+
+
+def test_lucene_reads_titles_where_asked():
+    titled = [f"{t} {s}" for t, s in zip(GROUP.titles, TEXTS, strict=True)]
+    spec = {"kind": "lucene", "k1": 1.2, "b": 0.75}
+    np.testing.assert_array_equal(score(GROUP, QUERIES, spec | {"title": True}, seed=0), bm25_matrix(titled, QUERIES, 1.2, 0.75))
+    np.testing.assert_array_equal(score(GROUP, QUERIES, spec | {"title": False}, seed=0), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75))
+
+
+def test_texts_without_words_score_zero():
+    assert bm25_matrix(["the", "of"], ["bears", "the"], 1.2, 0.75).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.9, 0.4), (0.9, 0)])
+def test_okapi_equals_rank_bm25(k1, b):
+    from nltk.stem.snowball import SnowballStemmer
+    from rank_bm25 import BM25Okapi
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    stemmer = SnowballStemmer("english")
+
+    def tokens(text: str) -> list[str]:
+        cleaned = "".join(c if c.isascii() and c.isalnum() else " " for c in text.lower())
+        return [stemmer.stem(w) for w in cleaned.split() if w not in ENGLISH_STOP_WORDS]
+
+    index = BM25Okapi([tokens(t) for t in TEXTS], k1=k1, b=b)
+    expected = [index.get_scores(tokens(q)) for q in QUERIES]
+    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "bm25", "k1": k1, "b": b}, seed=0), expected)
+
+
+def test_tfidf_question_equals_refitting_for_each_question():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    expected = []
+    for query in QUERIES:
+        both = TfidfVectorizer(stop_words="english").fit_transform([*TEXTS, query])
+        expected.append((both[:-1] @ both[-1].T).toarray().ravel())
+    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "tfidf_question"}, seed=0), expected, atol=1e-12)
+
+
+def test_tfidf_is_fitted_on_the_passages_alone():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    fitted = TfidfVectorizer().fit(TEXTS)
+    expected = (fitted.transform(QUERIES) @ fitted.transform(TEXTS).T).toarray()
+    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "tfidf"}, seed=0), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "bm25", "k1": 1.5, "b": 0.75},
+        {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False},
+        {"kind": "tfidf"},
+        {"kind": "tfidf_question"},
+        {"kind": "dense"},
+        {"kind": "zsum", "lexical": {"kind": "bm25", "k1": 0.9, "b": 0}},
+    ],
+    ids=lambda spec: spec["kind"],
+)
+def test_a_question_scores_the_same_alone_and_among_others(spec):
+    together = score(GROUP, QUERIES, spec, seed=0)
+    assert together.shape == (len(QUERIES), len(TEXTS))
+    for n, query in enumerate(QUERIES):
+        np.testing.assert_allclose(score(GROUP, [query], spec, seed=0)[0], together[n], atol=1e-6)
+
+
+# --- others ------------------------------------------------------------------------------------
+
+
+def test_dense_is_the_cosine_of_the_embeddings():
+    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "dense"}, seed=0), embed(QUERIES) @ embed(TEXTS).T)
+
+
+def test_zsum_adds_the_z_scores_of_both():
+    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
+    expected = z_scores(score(GROUP, QUERIES, lexical, seed=0)) + z_scores(score(GROUP, QUERIES, {"kind": "dense"}, seed=0))
+    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "zsum", "lexical": lexical}, seed=0), expected)
+
+
+def test_recency_prefers_the_later_passage():
+    assert score(GROUP, QUERIES[:1], {"kind": "recency"}, seed=0).argmax() == len(TEXTS) - 1
+
+
+def test_random_scores_follow_the_seed():
+    one, again, other = (score(GROUP, QUERIES, {"kind": "random"}, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+
+
+def test_an_unknown_kind_names_the_allowed_ones():
+    with pytest.raises(SecateurError, match=r"'bm26', allowed: .*bm25"):
+        score(GROUP, QUERIES, {"kind": "bm26"}, seed=0)
+
+
+@pytest.mark.parametrize("spec", [{"kind": "bm25", "k1": 1.5}, {"kind": "dense", "k1": 1.5}])
+def test_missing_and_superfluous_parameters_are_refused(spec):
+    with pytest.raises(SecateurError, match="wrong parameters"):
+        score(GROUP, QUERIES, spec, seed=0)

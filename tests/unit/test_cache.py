@@ -1,0 +1,105 @@
+"""Caches return what was put, and only that."""
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from secateur.cache import RequestCache, VectorCache, digest
+
+
+def vectors_of(texts) -> np.ndarray:
+    """A vector that depends on its string alone."""
+    return np.array([[len(t), *t.encode()[:2].ljust(2)] for t in texts], np.float32)
+
+
+# --- digests -----------------------------------------------------------------------------------
+
+
+def test_digest_ignores_the_order_of_keys_and_sees_everything_else():
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    assert len({digest(), digest("a"), digest("a", "b"), digest(["a", "b"]), digest("ab"), digest(None), digest("é")}) == 7
+
+
+# --- replies -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reply", [{"text": "ünïcode\n"}, [], 0, ""])
+def test_replies_round_trip(tmp_path, reply):
+    RequestCache(tmp_path).put("abcd", reply)
+    assert RequestCache(tmp_path).get("abcd") == reply
+
+
+def test_unknown_requests_are_none_and_counted(tmp_path):
+    cache = RequestCache(tmp_path)
+    cache.put("abcd", 1)
+    assert cache.get("abce") is None
+    assert cache.get("abcd") == 1
+    assert (cache.hits, cache.misses) == (1, 1)
+
+
+def test_a_later_reply_replaces_the_earlier_one(tmp_path):
+    cache = RequestCache(tmp_path)
+    cache.put("abcd", 1)
+    cache.put("abcd", 2)
+    assert cache.get("abcd") == 2
+
+
+# --- vectors -----------------------------------------------------------------------------------
+
+
+def test_an_empty_cache_knows_nothing(tmp_path):
+    known, vectors = VectorCache(tmp_path / "none", 3).get(["a", "b"])
+    assert known.tolist() == [False, False]
+    assert vectors.tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert VectorCache(tmp_path / "none", 3).get([])[1].shape == (0, 3)
+
+
+def test_vectors_come_back_bit_for_bit_in_the_order_asked(tmp_path):
+    exact = np.random.default_rng(0).normal(size=(3, 3)).astype(np.float32)
+    VectorCache(tmp_path, 3).put(["a", "b", "ü"], exact)
+    known, found = VectorCache(tmp_path, 3).get(["ü", "a", "missing", "a"])
+    assert known.tolist() == [True, True, False, True]
+    np.testing.assert_array_equal(found, exact[[2, 0, 0, 0]] * known[:, None])
+
+
+def test_hits_and_misses_are_counted(tmp_path):
+    cache = VectorCache(tmp_path, 3)
+    cache.put(["a"], vectors_of(["a"]))
+    cache.get(["a", "b", "a"])
+    assert (cache.hits, cache.misses) == (2, 1)
+
+
+def test_segments_add_up_and_may_overlap(tmp_path):
+    cache = VectorCache(tmp_path, 3)
+    for part in (["a", "bb"], ["bb", "ccc"], ["d"]):
+        cache.put(part, vectors_of(part))
+    known, found = cache.get(["d", "ccc", "bb", "a"])
+    assert known.all()
+    np.testing.assert_array_equal(found, vectors_of(["d", "ccc", "bb", "a"]))
+
+
+def test_a_block_that_is_put_twice_is_one_segment(tmp_path):
+    for _ in range(2):
+        VectorCache(tmp_path, 3).put(["a", "b"], vectors_of(["a", "b"]))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def _put(folder, part):
+    VectorCache(folder, 3).put(part, vectors_of(part))
+
+
+def test_concurrent_jobs_share_a_cache(tmp_path):
+    parts = [[f"{n}", f"{n + 1}", f"both {n % 2}"] for n in range(8)]
+    with ProcessPoolExecutor(2, get_context("fork")) as pool:
+        list(pool.map(_put, [tmp_path] * len(parts), parts))
+    texts = sorted({t for part in parts for t in part})
+    known, found = VectorCache(tmp_path, 3).get(texts)
+    assert known.all()
+    np.testing.assert_array_equal(found, vectors_of(texts))
+    assert all(path.suffix == ".npz" and not path.name.startswith(".") for path in tmp_path.iterdir())
+
+
+def test_a_half_written_segment_of_a_killed_job_is_not_read(tmp_path):
+    (tmp_path / ".abc.npz.1.tmp").write_bytes(b"half")
+    assert not VectorCache(tmp_path, 3).get(["a"])[0].any()

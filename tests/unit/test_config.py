@@ -1,0 +1,220 @@
+"""The configuration is read strictly, and says what is wrong with it."""
+
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+from secateur.config import GROUPS, ConfigError, Retriever, from_dict, leaves, load, names, option, unflatten
+
+CONF = Path(__file__).parents[2] / "conf"
+OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
+RETRIEVER = vars(option(CONF, "retriever", "paper"))
+
+
+def message(values, cls=Retriever, where="conf/retriever/x") -> str:
+    with pytest.raises(ConfigError) as raised:
+        from_dict(cls, values, where)
+    return str(raised.value)
+
+
+# --- every option ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("group", "name"), OPTIONS, ids=lambda part: part)
+def test_every_option_composes(group, name):
+    assert isinstance(option(CONF, group, name), GROUPS[group])
+
+
+@pytest.mark.parametrize(("group", "name"), OPTIONS, ids=lambda part: part)
+def test_leaves_unflatten_and_load_are_inverse(group, name):
+    config = option(CONF, group, name)
+    flat = leaves(group, config)
+    assert getattr(load(flat), group) == config
+    assert leaves(group, from_dict(GROUPS[group], unflatten(flat)[group], group)) == flat
+
+
+def test_every_group_has_an_option_and_every_folder_is_a_group():
+    assert {group for group, _ in OPTIONS} == set(GROUPS)
+
+
+def test_an_option_inherits_and_overrides():
+    base, dense = option(CONF, "prompt", "default"), option(CONF, "prompt", "dense")
+    assert (base.words, dense.words) == ("all", "content")
+    changed = {name for name, value in vars(base).items() if getattr(dense, name) != value}
+    assert changed == {"words"}
+
+
+def test_names_are_the_options_of_a_group():
+    assert names(CONF, "track") == ["aware", "blind"]
+
+
+# --- problems ----------------------------------------------------------------------------------
+
+
+def test_a_good_mapping_is_read():
+    assert from_dict(Retriever, RETRIEVER, "conf/retriever/x") == option(CONF, "retriever", "paper")
+
+
+def test_an_unknown_key_names_the_nearest_one():
+    assert "unknown key retriever.topk; did you mean 'top_k'?" in message(RETRIEVER | {"topk": 5})
+
+
+def test_a_key_that_is_no_text_is_an_unknown_key():
+    assert "unknown key retriever.7" in message(RETRIEVER | {7: 5})
+
+
+def test_a_missing_key_is_named():
+    assert "key retriever.top_k missing" in message({k: v for k, v in RETRIEVER.items() if k != "top_k"})
+
+
+@pytest.mark.parametrize("value", ["many", 2.5, None, True, [3]])
+def test_a_wrong_type_states_value_and_type(value):
+    found = message(RETRIEVER | {"top_k": value})
+    assert f"retriever.top_k is {value!r} ({type(value).__name__}), a value of type int is needed" in found
+
+
+@pytest.mark.parametrize("value", ["0.5", None, True])
+def test_text_and_truth_values_are_no_floats(value):
+    assert "a value of type float is needed" in message(RETRIEVER | {"w_ent": value})
+
+
+def test_a_number_is_no_truth_value():
+    codebook = vars(option(CONF, "codebook", "default"))
+    assert "codebook.refine is 1 (int)" in message(codebook | {"refine": 1}, GROUPS["codebook"], "conf/codebook/x")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, math.inf, -math.inf, math.nan])
+def test_a_value_out_of_range_states_the_range(value):
+    assert f"retriever.b is {value}, allowed: [0, 1]" in message(RETRIEVER | {"b": value})
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0])
+def test_ranges_are_closed(value):
+    assert from_dict(Retriever, RETRIEVER | {"b": value}, "conf/retriever/x").b == value
+
+
+def test_not_a_number_is_out_of_every_range():
+    assert "retriever.w_ent is nan, allowed: [0, inf]" in message(RETRIEVER | {"w_ent": math.nan})
+
+
+def test_a_word_outside_its_list_names_the_list_and_the_nearest():
+    found = message(RETRIEVER | {"coarse": "maxpairs"})
+    assert "retriever.coarse is 'maxpairs', allowed: maxpair, idf_maxpair; did you mean 'maxpair'?" in found
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"budgets": 64}, "eval.budgets is 64, a list is needed"),
+        ({"budgets": "64"}, "eval.budgets is '64', a list is needed"),
+        ({"budgets": [64, "x"]}, "eval.budgets[1] is 'x' (str), a value of type int is needed"),
+    ],
+)
+def test_places_in_a_list_are_named(changes, expected):
+    assert expected in message(vars(option(CONF, "eval", "default")) | changes, GROUPS["eval"], "conf/eval/x")
+
+
+def test_places_in_a_mapping_are_named():
+    assert "retriever.calibration.blind[0] is 'x'" in message(RETRIEVER | {"calibration": {"blind": ["x", 1]}})
+    assert "retriever.calibration is [1], a mapping is needed" in message(RETRIEVER | {"calibration": [1]})
+
+
+def test_several_problems_are_reported_at_once():
+    found = message(RETRIEVER | {"topk": 5, "top_m": "x", "b": 2, "coverage": "shares"})
+    assert found.startswith("conf/retriever/x.yaml: 4 problems: ")
+    assert all(part in found for part in ("topk", "top_m", "retriever.b is 2", "'shares'"))
+
+
+# --- overrides ---------------------------------------------------------------------------------
+
+
+def test_an_override_changes_its_option_only():
+    changed = option(CONF, "retriever", "paper", ("retriever.top_k=7", "prompt.budget=9"))
+    assert vars(changed) == RETRIEVER | {"top_k": 7}
+    assert option(CONF, "prompt", "paper", ("retriever.top_k=7", "prompt.budget=9")).budget == 9
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("retriever.topk=5", "conf/retriever has no key 'topk'.*did you mean 'top_k'"),
+        ("retrever.top_k=5", "unknown group 'retrever'.*did you mean 'retriever'"),
+        ("retriever.top_k", "the form is group.key=value"),
+        ("retriever.top_k=", "the form is group.key=value"),
+        ("retriever=paper", "the form is group.key=value"),
+        ("top_k=5", "the form is group.key=value"),
+        ("~retriever.top_k", "the form is group.key=value"),
+    ],
+)
+def test_a_misspelt_override_is_refused_whatever_group_is_asked_for(override, expected):
+    for group, name in (("retriever", "paper"), ("prompt", "default")):
+        with pytest.raises(ConfigError, match=expected):
+            option(CONF, group, name, (override,))
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("retriever.top_k=many", "retriever.top_k is 'many'"),
+        ("retriever.top_k=0", r"retriever.top_k is 0, allowed: \[1, inf\]"),
+        ("retriever.w_ent=nan", "retriever.w_ent is nan"),
+        ("retriever.top_k.deeper=3", "retriever"),
+        ("retriever.top_k={", "retriever"),
+    ],
+)
+def test_a_bad_value_in_an_override_is_a_configuration_error(override, expected):
+    with pytest.raises(ConfigError, match=expected):
+        option(CONF, "retriever", "paper", (override,))
+
+
+def test_an_unknown_option_names_the_allowed_and_who_asked():
+    with pytest.raises(ConfigError, match=r"system x: retriever 'papers' is no option.*default, paper.*did you mean 'paper'"):
+        option(CONF, "retriever", "papers", asked_by="system x")
+
+
+def test_broken_yaml_is_a_configuration_error(tmp_path):
+    shutil.copytree(CONF, tmp_path / "conf")
+    (tmp_path / "conf" / "track" / "broken.yaml").write_text("runs: [sentence\n")
+    with pytest.raises(ConfigError, match="conf/track/broken"):
+        option(tmp_path / "conf", "track", "broken")
+
+
+def test_a_problem_in_a_file_names_the_file(tmp_path):
+    shutil.copytree(CONF, tmp_path / "conf")
+    (tmp_path / "conf" / "track" / "mine.yaml").write_text("runs: sentence\nneighbor: 0.5\n")
+    with pytest.raises(ConfigError, match=r"conf/track/mine\.yaml: 2 problems: unknown key track\.neighbor; did you mean 'neighbour'"):
+        option(tmp_path / "conf", "track", "mine")
+
+
+# --- leaves ------------------------------------------------------------------------------------
+
+
+def test_leaves_are_canonical_json():
+    flat = leaves("retriever", option(CONF, "retriever", "paper"))
+    assert flat["retriever.top_k"] == "200"
+    assert flat["retriever.coarse"] == '"maxpair"'
+    assert flat["retriever.calibration"] == '{"aware":[1.0,-4.0],"blind":[1.0,-4.0]}'
+
+
+def test_one_and_one_point_zero_have_the_same_leaf():
+    one, other = (from_dict(Retriever, RETRIEVER | {"w_ent": v, "calibration": {"blind": [v]}}, "x") for v in (1, 1.0))
+    assert leaves("retriever", one) == leaves("retriever", other)
+
+
+def test_relabelling_keys_of_a_mapping_in_another_order_changes_no_leaf():
+    one = RETRIEVER | {"calibration": {"a": [1], "b": [2]}}
+    other = RETRIEVER | {"calibration": {"b": [2], "a": [1]}}
+    assert leaves("retriever", from_dict(Retriever, one, "x")) == leaves("retriever", from_dict(Retriever, other, "x"))
+
+
+def test_part_of_a_group_loads_as_a_namespace():
+    found = load({"retriever.top_k": "5", "eval.budgets": "[64,128]"})
+    assert found.retriever.top_k == 5
+    assert found.eval.budgets == [64, 128]
+
+
+def test_several_groups_load_at_once():
+    flat = leaves("track", option(CONF, "track", "blind")) | leaves("prompt", option(CONF, "prompt", "dense"))
+    found = load(flat)
+    assert (found.track, found.prompt) == (option(CONF, "track", "blind"), option(CONF, "prompt", "dense"))

@@ -1,0 +1,34 @@
+"""What the evaluation stages share."""
+
+import polars as pl
+from secateur.measures import gold_of, long_rows
+from secateur.tables import TABLES, check
+
+PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
+QUESTIONS = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})
+EVIDENCE = pl.DataFrame(
+    {"question_id": ["q1", "q2", "q1"], "n": [1, 0, 0], "text": ["two, as stated", "Lost.", None], "passage_id": ["p2", None, "p1"]}
+)
+
+
+def test_gold_stands_in_file_order_and_only_where_there_is_evidence():
+    assert list(gold_of(QUESTIONS, EVIDENCE, PASSAGES)) == ["q1", "q2"]
+
+
+def test_resolved_evidence_reads_as_its_passage_in_the_order_of_the_evidence():
+    gold = gold_of(QUESTIONS, EVIDENCE, PASSAGES)["q1"]
+    assert gold.question == "A?"
+    assert list(gold.passages.items()) == [("p1", "One."), ("p2", "Two.")]
+    assert gold.texts == ("One.", "Two.")
+
+
+def test_unresolved_evidence_keeps_its_text_and_has_no_passage():
+    gold = gold_of(QUESTIONS, EVIDENCE, PASSAGES)["q2"]
+    assert gold.passages == {}
+    assert gold.texts == ("Lost.",)
+
+
+def test_long_rows_fit_their_table():
+    for rows in ([], [("q1", None, False, "exact@64", 0.5)]):
+        check(TABLES["question_metrics"], long_rows(rows, None), "here", "none")
+    assert long_rows([("q1", "bm25", True, "exact@64", 0.5)], "blind")["track"].to_list() == ["blind"]

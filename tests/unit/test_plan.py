@@ -1,0 +1,146 @@
+"""Experiments resolve to variants, and impossible ones say why."""
+
+import shutil
+from itertools import count
+from pathlib import Path
+
+import pytest
+from secateur.config import ConfigError, names
+from secateur.plan import AXES, all_names, experiment, variants
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+@pytest.fixture(scope="module")
+def write(tmp_path_factory):
+    """Write an experiment into a copy of conf/ and resolve it."""
+    conf, numbers = tmp_path_factory.mktemp("root") / "conf", count()
+    shutil.copytree(CONF, conf)
+
+    def resolve(datasets="[stem]", systems="[sentences, secateur]", axes="{}", exclude="[]", overrides=()):
+        text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
+        name = f"mine{next(numbers)}"
+        (conf / "experiment" / f"{name}.yaml").write_text(text)
+        return variants(conf, name, overrides)
+
+    return resolve
+
+
+def rows(found) -> set[tuple]:
+    return {(v.dataset, v.system, v.track) for v in found}
+
+
+@pytest.mark.parametrize("name", names(CONF, "experiment"))
+def test_every_experiment_resolves(name):
+    found = variants(CONF, name)
+    assert found
+    assert len(set(found)) == len(found)
+    assert {v.dataset for v in found} == set(experiment(CONF, name).datasets)
+    for variant in found:
+        assert set(dict(variant.options)) == set(AXES)
+        assert all(variant[axis] in names(CONF, axis) for axis in AXES)
+
+
+def test_a_graph_system_has_a_row_in_each_of_its_tracks_and_sentences_none(write):
+    assert rows(write()) == {("stem", "sentences", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")}
+
+
+def test_an_ablation_is_named_after_the_option_that_differs(write):
+    found = write(axes="{prompt: [dense]}", systems="[secateur]")
+    assert {v.system for v in found} == {"secateur", "secateur:dense"}
+    assert {v["prompt"] for v in found if v.system == "secateur:dense"} == {"dense"}
+    assert {v["prompt"] for v in found if v.system == "secateur"} == {"default"}
+
+
+def test_axes_are_varied_one_at_a_time(write):
+    found = write(axes="{prompt: [dense], retriever: [paper]}", systems="[secateur]")
+    assert {v.system for v in found} == {"secateur", "secateur:dense", "secateur:paper"}
+
+
+def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
+    assert {v.system for v in write(axes="{prompt: [default]}", systems="[secateur]")} == {"secateur"}
+    assert len(write(axes="{prompt: [default]}", systems="[secateur]")) == 2
+
+
+def test_axes_do_not_vary_the_baseline(write):
+    assert {v.system for v in write(axes="{prompt: [dense]}", systems="[sentences]")} == {"sentences"}
+
+
+def test_a_dialogue_takes_the_selection_path_with_its_own_scorers(write):
+    (found,) = write(datasets="[locomo]")
+    assert (found.path, found.track, found["scorer"]) == ("selection", None, "turns")
+
+
+@pytest.mark.parametrize(
+    ("exclude", "left"),
+    [
+        ("[{track: aware}]", {("stem", "sentences", None), ("stem", "secateur", "blind")}),
+        ("[{system: secateur}]", {("stem", "sentences", None)}),
+        ("[{dataset: stem, system: sentences}]", {("stem", "secateur", "blind"), ("stem", "secateur", "aware")}),
+        ("[{dataset: novel_v2}]", {("stem", "sentences", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")}),
+    ],
+)
+def test_exclude_leaves_out_what_matches_in_every_named_axis(write, exclude, left):
+    assert rows(write(exclude=exclude)) == left
+
+
+def test_exclude_by_an_unknown_axis_is_refused_and_not_ignored(write):
+    with pytest.raises(ConfigError, match="exclude: unknown axis 'datset'.*did you mean 'dataset'"):
+        write(exclude="[{datset: stem}]")
+
+
+def test_exclude_reaches_an_ablation_by_its_option(write):
+    found = write(axes="{prompt: [dense]}", systems="[secateur]", exclude="[{prompt: dense}]")
+    assert {v.system for v in found} == {"secateur"}
+
+
+def test_nothing_left_says_so(write):
+    with pytest.raises(ConfigError, match="no variant is left"):
+        write(exclude="[{dataset: stem}]")
+
+
+def test_an_unknown_axis_names_the_nearest_one(write):
+    with pytest.raises(ConfigError, match=r"mine\d+\.yaml: unknown axis 'promt'; allowed: .*did you mean 'prompt'"):
+        write(axes="{promt: [dense]}")
+
+
+def test_an_unknown_option_of_an_axis_is_refused(write):
+    with pytest.raises(ConfigError, match="'sparse' is no option of conf/prompt"):
+        write(axes="{prompt: [sparse]}")
+
+
+@pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system")])
+def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
+    with pytest.raises(ConfigError, match=rf"mine\d+\.yaml: {group} 'nothing' is no option"):
+        write(**{argument: "[nothing]"})
+
+
+def test_a_data_set_without_a_corpus_stops_and_says_what_can_be_done(write):
+    with pytest.raises(ConfigError, match=r"dataset 'tv' has questions only.*snakemake results/tv/tv/questions/run\.json"):
+        write(datasets="[tv]")
+
+
+def test_an_unknown_experiment_names_the_nearest_one():
+    with pytest.raises(ConfigError, match="experiment 'quikstart' is no option.*did you mean 'quickstart'"):
+        variants(CONF, "quikstart")
+
+
+def test_a_bad_override_is_found_before_anything_runs(write):
+    with pytest.raises(ConfigError, match=r"retriever\.top_k is 0"):
+        write(overrides=("retriever.top_k=0",))
+
+
+def test_an_override_of_the_experiment_itself_is_taken(write):
+    assert {v.dataset for v in write(overrides=("experiment.datasets=[stem_dev]",))} == {"stem_dev"}
+
+
+def test_wildcards_name_every_axis(write):
+    for variant in write():
+        assert set(variant.wildcards) == {"dataset", "corpus", "track", *AXES}
+        assert variant.wildcards["track"] in names(CONF, "track")
+
+
+def test_all_names_cover_every_wildcard():
+    found = all_names(CONF)
+    assert set(found) == {"corpus", "dataset", "track", *AXES}
+    assert all(found.values())

@@ -1,0 +1,36 @@
+"""Which questions a row speaks of."""
+
+import polars as pl
+from secateur.subsets import members
+
+QUESTIONS = pl.DataFrame(
+    [("q1", "g1", 3, "1"), ("q2", "g1", 0, "5"), ("q3", "g1", 1, "1"), ("q4", "g2", 2, None), ("q5", "g2", 4, "2")],
+    schema={"question_id": pl.String, "group_id": pl.String, "position": pl.Int32, "type": pl.String},
+    orient="row",
+)
+EVIDENCE = pl.DataFrame(
+    [("q1", "p1"), ("q1", "p2"), ("q2", "p1"), ("q3", None), ("q4", "p9"), ("q5", "p8")],
+    schema={"question_id": pl.String, "passage_id": pl.String},
+    orient="row",
+)
+
+
+def subsets(**spec) -> dict[str, set[str]]:
+    return members(QUESTIONS, EVIDENCE, {"types": {}, "first": {}} | spec)
+
+
+def test_all_is_every_question():
+    assert subsets() == {"all": {"q1", "q2", "q3", "q4", "q5"}}
+
+
+def test_a_named_set_of_types_takes_those_types_only():
+    assert subsets(types={"main": ["1", "2"], "none": ["9"]})["main"] == {"q1", "q3", "q5"}
+    assert subsets(types={"none": ["9"]})["none"] == set()
+
+
+def test_first_takes_the_first_scorable_questions_of_each_group_in_file_order():
+    assert subsets(first={"F1": 1})["F1"] == {"q2", "q4"}
+
+
+def test_a_question_whose_evidence_does_not_resolve_is_not_counted():
+    assert subsets(first={"F2": 2})["F2"] == {"q2", "q1", "q4", "q5"}

@@ -1,0 +1,246 @@
+"""A table that breaks its declaration is never written and never read."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from polars.testing import assert_frame_equal
+from secateur.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
+
+EVIDENCE, RUNS, EDGES, METRICS = (TABLES[name] for name in ("evidence", "runs", "edges", "question_metrics"))
+NAMES = ["question_id", "n", "text", "passage_id"]
+
+
+def evidence(*rows) -> pl.DataFrame:
+    schema = {"question_id": pl.String, "n": pl.Int32, "text": pl.String, "passage_id": pl.String}
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
+
+
+def edges(count: int, dim: int = 4) -> pl.DataFrame:
+    vectors = np.random.default_rng(0).normal(size=(count, dim)).astype(np.float32)
+    ids = np.arange(count, dtype=np.int32)
+    frame = pl.DataFrame({"edge_id": ids, "h": ids, "r": np.zeros(count, np.int32), "t": ids})
+    return frame.with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, dim)))
+
+
+GOOD = evidence(("q1", 0, "Bears.", "p1"), ("q1", 1, None, "p2"), ("q2", 0, "Fish.", None))
+
+
+# --- problems, each named ----------------------------------------------------------------------
+
+
+def test_a_good_frame_has_no_problem():
+    assert problems(EVIDENCE, GOOD) == []
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_an_empty_frame_of_every_table_is_good(name):
+    assert problems(TABLES[name], TABLES[name].empty()) == []
+
+
+def test_a_missing_column_and_one_too_many_are_both_named():
+    frame = GOOD.rename({"passage_id": "pasage_id"})
+    assert problems(EVIDENCE, frame) == ["column passage_id missing", "column pasage_id not declared"]
+
+
+def test_a_null_names_its_column_and_its_row():
+    frame = evidence(("q1", 0, "a", None), (None, 1, "b", None))
+    assert problems(EVIDENCE, frame) == ["question_id null in 1 row (e.g. None/1)"]
+
+
+def test_a_duplicated_key_names_the_key():
+    frame = evidence(("q1", 0, "a", None), ("q1", 0, "b", None), ("q2", 0, "c", None))
+    assert problems(EVIDENCE, frame) == ["key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0)"]
+
+
+def test_a_failed_check_states_the_claim_and_the_rows():
+    frame = evidence(("q1", 0, "a", None), ("q7", 3, None, None))
+    assert problems(EVIDENCE, frame) == ["not (text or passage_id) in 1 row (e.g. q7/3)"]
+
+
+def test_three_examples_are_named_and_the_rest_counted():
+    frame = evidence(*((f"q{n}", 0, None, None) for n in range(9)))
+    assert problems(EVIDENCE, frame) == ["not (text or passage_id) in 9 rows (e.g. q0/0, q1/0, q2/0)"]
+
+
+def test_a_table_without_a_key_names_the_whole_row():
+    frame = pl.DataFrame(
+        [("q1", None, None, False, "exact@64", float("nan"))], schema=METRICS.empty().schema, orient="row"
+    )
+    assert problems(METRICS, frame) == ["not (value finite) in 1 row (e.g. q1/None/None/False/exact@64/nan)"]
+
+
+def test_a_check_on_a_wrong_type_is_a_problem_and_no_crash():
+    frame = pl.DataFrame({"run_id": [1], "doc_id": ["d"], "channel": ["facts"], "size": ["three"]})
+    with pytest.raises(TableError, match=r"runs@1.*size"):
+        check(RUNS, frame, "here", "nothing")
+
+
+def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
+    frame = evidence(("q1", 0, None, None), ("q1", 0, "b", None), (None, 1, "c", None)).with_columns(more=1)
+    with pytest.raises(TableError) as raised:
+        check(EVIDENCE, frame, "x.parquet", "run it again")
+    assert str(raised.value) == (
+        "evidence@1 written by prepare_dataset (x.parquet): 4 problems; column more not declared; "
+        "question_id null in 1 row (e.g. None/1); key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0); "
+        "not (text or passage_id) in 1 row (e.g. q1/0). Fix: run it again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("passages", "text", "  "), ("questions", "text", ""), ("questions", "split", "validation"), ("triples", "head", ""),
+        ("triples", "relation", ""), ("triples", "tail", ""), ("runs", "size", 0), ("sources", "p", 1.5), ("sources", "p", -0.1),
+        ("utilities", "value", float("inf")), ("blocks", "kind", "edge"), ("comparisons", "p", 1.1),
+        ("question_metrics", "value", float("inf")),
+    ],
+)  # fmt: skip
+def test_every_declared_check_can_fail(table, column, value):
+    declared = TABLES[table]
+    found = problems(declared, one_row(declared, {column: value}))
+    assert len(found) == 1
+    assert found[0].startswith("not (")
+
+
+def one_row(table, values) -> pl.DataFrame:
+    """A row that keeps the declaration but for `values`."""
+    stand_in = {pl.String: "x", pl.Boolean: True, pl.Int32: 1, pl.Float32: 0.5, pl.Float64: 0.5}
+    known = {"split": "dev", "kind": "line", "metric": "exact@64"} | values
+    schema = table.empty().schema
+    row = {n: known.get(n, [] if isinstance(t, pl.List) else stand_in.get(t.base_type(), None)) for n, t in schema.items()}
+    return pl.DataFrame([row], schema=schema)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.5])
+def test_a_p_value_of_zero_is_refused(value):
+    assert problems(TABLES["comparisons"], one_row(TABLES["comparisons"], {"p": value})) != []
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read_in_key_order(tmp_path):
+    assert write_table(EVIDENCE, GOOD.reverse(), tmp_path / "e.parquet") == 3
+    assert_frame_equal(read_table(EVIDENCE, tmp_path / "e.parquet"), GOOD)
+
+
+def test_bytes_do_not_depend_on_the_order_of_rows_or_columns(tmp_path):
+    variants = [GOOD, GOOD.reverse(), GOOD.select(NAMES[::-1]), GOOD.sample(fraction=1, shuffle=True, seed=3)]
+    for n, frame in enumerate(variants):
+        write_table(EVIDENCE, frame, tmp_path / str(n))
+    assert len({(tmp_path / str(n)).read_bytes() for n in range(len(variants))}) == 1
+
+
+def test_a_bad_frame_is_not_written(tmp_path):
+    with pytest.raises(TableError, match="prepare_dataset"):
+        write_table(EVIDENCE, evidence(("q1", 0, None, None)), tmp_path / "e.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wider_integers_are_narrowed_and_text_is_not_a_number(tmp_path):
+    write_table(EVIDENCE, GOOD.with_columns(pl.col("n").cast(pl.Int64)), tmp_path / "e.parquet")
+    assert read_table(EVIDENCE, tmp_path / "e.parquet")["n"].dtype == pl.Int32
+    with pytest.raises(TableError, match=r"evidence@1 .*wrong type"):
+        write_table(EVIDENCE, GOOD.with_columns(n=pl.Series([2**40, 1, 2])), tmp_path / "f.parquet")
+    with pytest.raises(TableError, match=r"evidence@1 .*wrong type"):
+        write_table(EVIDENCE, GOOD.with_columns(n=pl.lit("first") + pl.col("n").cast(pl.String)), tmp_path / "f.parquet")
+
+
+@pytest.mark.parametrize("dim", [1, 4, 384])
+def test_vectors_round_trip_as_half_floats_in_any_dimension(tmp_path, dim):
+    frame = edges(5, dim)
+    write_table(EDGES, frame, tmp_path / "e.parquet")
+    found = read_table(EDGES, tmp_path / "e.parquet")["embedding"].to_numpy()
+    assert found.shape == (5, dim)
+    np.testing.assert_array_equal(found.astype(np.float32), frame["embedding"].to_numpy().astype(np.float16).astype(np.float32))
+    assert str(pq.read_schema(tmp_path / "e.parquet").field("embedding").type).startswith("fixed_size_list<")
+
+
+def test_vectors_of_differing_length_are_refused_by_name(tmp_path):
+    ragged = edges(2).with_columns(embedding=pl.Series([[1.0], [1.0, 2.0]], dtype=pl.List(pl.Float32)))
+    with pytest.raises(TableError, match=r"edges@1"):
+        write_table(EDGES, ragged, tmp_path / "e.parquet")
+
+
+def test_an_empty_table_round_trips(tmp_path):
+    for name in ("evidence", "blocks", "question_metrics"):
+        assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
+        assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(tmp_path):
+    write_table(EVIDENCE, GOOD, tmp_path / "e.parquet")
+    return tmp_path / "e.parquet"
+
+
+def test_another_version_is_refused(written):
+    with pytest.raises(TableError, match=r"holds evidence@1:\w+, this version reads evidence@2:\w+\. Fix: run the pipeline"):
+        read_table(replace(EVIDENCE, version=2), written)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"key": ("question_id",)},
+        {"columns": dict(reversed(EVIDENCE.columns.items()))},
+        {"columns": EVIDENCE.columns | {"text": replace(EVIDENCE.columns["text"], nullable=False)}},
+        {"checks": {}},
+        {"checks": {"text or passage_id": pl.col("text").is_not_null()}},
+    ],
+    ids=["key", "order of columns", "nullability", "no check", "another check"],
+)
+def test_another_declaration_is_refused(written, changes):
+    with pytest.raises(TableError, match="this version reads"):
+        read_table(replace(EVIDENCE, **changes), written)
+
+
+def test_a_check_against_another_list_is_another_declaration():
+    one, other = ({"split": pl.col("split").is_in(values)} for values in (["train"], ["test"]))
+    assert replace(EVIDENCE, checks=one).digest != replace(EVIDENCE, checks=other).digest
+
+
+def test_better_words_in_the_documentation_change_nothing(written):
+    columns = {name: replace(column, doc="Better.") for name, column in EVIDENCE.columns.items()}
+    assert read_table(replace(EVIDENCE, doc="Better.", columns=columns), written).height == 3
+
+
+def test_a_table_of_another_name_is_refused(written):
+    with pytest.raises(TableError, match="holds evidence@1"):
+        read_table(RUNS, written)
+
+
+def test_an_absent_table_names_who_writes_it(tmp_path):
+    with pytest.raises(TableError, match=r"no such table\. Fix: run the pipeline again, it rebuilds runs with build_runs"):
+        read_table(RUNS, tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all, but long enough to look at"])
+def test_a_file_that_is_no_parquet_is_named(tmp_path, content):
+    (tmp_path / "x.parquet").write_bytes(content)
+    with pytest.raises(TableError, match=re.escape(str(tmp_path / "x.parquet")) + ".*not a readable Parquet file"):
+        read_table(RUNS, tmp_path / "x.parquet")
+
+
+def test_a_parquet_file_of_another_origin_is_refused(tmp_path):
+    GOOD.write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(TableError, match="no table identity"):
+        read_table(EVIDENCE, tmp_path / "x.parquet")
+
+
+def test_some_columns_can_be_read_alone(written):
+    assert read_table(EVIDENCE, written, ["question_id"]).columns == ["question_id"]
+
+
+def test_shards_are_stacked_in_the_order_given(tmp_path):
+    for n, part in enumerate((GOOD[:1], GOOD[1:])):
+        write_table(EVIDENCE, part, tmp_path / str(n))
+    assert_frame_equal(read_tables(EVIDENCE, [tmp_path / "1", tmp_path / "0"]), pl.concat([GOOD[1:], GOOD[:1]]))
+    assert_frame_equal(read_tables(EVIDENCE, []), EVIDENCE.empty())

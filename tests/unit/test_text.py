@@ -1,0 +1,63 @@
+"""Words as evidence recall counts them."""
+
+import pytest
+from secateur.text import content_words, stem, without_function_words, word_list
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("ponies", "pony"), ("queries", "query"), ("aies", "aie"), ("eies", "eie"), ("dies", "dy"),
+        ("horses", "horse"), ("foes", "foe"), ("trees", "tree"), ("does", "doe"), ("maes", "mae"), ("caresses", "caresse"),
+        ("bears", "bear"), ("focus", "focus"), ("glass", "glass"), ("gas", "ga"), ("bear", "bear"), ("s", ""), ("1990s", "1990"),
+    ],
+)  # fmt: skip
+def test_stemmer_follows_harmans_three_rules(word, expected):
+    assert stem(word) == expected
+
+
+def test_words_keep_order_and_repeats():
+    assert word_list("Bears eat salmon; bears sleep.") == ("bear", "eat", "salmon", "bear", "sleep")
+
+
+def test_compatibility_forms_are_folded():
+    assert word_list("ﬁsh Ｂｅａｒ ² x²") == ("fish", "bear", "x2")
+
+
+def test_words_of_one_character_are_dropped_and_two_digits_kept():
+    assert word_list("a b 7 42 x1") == ("42", "x1")
+
+
+def test_stop_words_are_dropped_before_stemming():
+    assert word_list("this is his and hers, others") == ()
+    assert word_list("thiss") == ("thiss",)
+
+
+def test_only_ascii_letters_and_digits_make_words():
+    assert word_list("naïve café's e-mail") == ("na", "ve", "caf", "mail")
+
+
+def test_content_words_are_the_types():
+    assert content_words("Bears eat bears") == {"bear", "eat"}
+
+
+def test_no_text_has_no_words():
+    assert word_list("") == ()
+    assert content_words(" -- ") == frozenset()
+
+
+def test_function_words_go_and_everything_else_stays_as_written():
+    assert without_function_words("It was the largest of the 3 Bears.") == "largest 3 Bears."
+
+
+def test_a_text_of_function_words_alone_is_empty():
+    assert without_function_words("It was of the a, and") == ""
+
+
+def test_single_digits_stay_though_they_are_no_content_word():
+    assert without_function_words("a 7 b") == "7"
+
+
+def test_dropping_function_words_keeps_every_content_word():
+    text = "The U.S. state-of-the-art bears' 3.5% of x² was (somehow) naïve"
+    assert content_words(without_function_words(text)) == content_words(text)

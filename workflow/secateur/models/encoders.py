@@ -1,0 +1,98 @@
+"""What runs a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give unit vectors in fp32."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.models.locate import locate
+
+__all__ = ["Encode", "encoder"]
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
+
+
+def encoder(cfg, cache: Path) -> Encode:
+    """The encoder of an embedder option. A GPU takes PyTorch whatever the option says."""
+    use_gpu = shutil.which("nvidia-smi") is not None  # asked without importing torch
+    return _torch(cfg) if use_gpu or cfg.engine == "torch" else _openvino(cfg, cache)
+
+
+def _sentence_transformer(cfg, device: str):
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(locate(cfg.model), device=device)
+    model.max_seq_length = cfg.max_tokens
+    return model
+
+
+def _torch(cfg) -> Encode:
+    import torch
+
+    torch.set_num_threads(_threads())
+    model = _sentence_transformer(cfg, "cuda" if torch.cuda.is_available() else "cpu")
+    options = {"batch_size": cfg.batch, "normalize_embeddings": True, "show_progress_bar": False}
+    return lambda texts: model.encode(list(texts), convert_to_numpy=True, **options)
+
+
+def _threads() -> int:
+    return int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def _openvino(cfg, cache: Path) -> Encode:
+    """Twice PyTorch's rate at cosine .9999999 to it, and neither torch nor transformers is imported."""
+    import openvino
+    from tokenizers import Tokenizer
+
+    saved = cache / "model.xml"
+    if not saved.exists():
+        _convert(cfg, saved)
+    settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+    model = openvino.Core().compile_model(saved, "CPU", settings)
+    tokenizer = Tokenizer.from_file(str(Path(locate(cfg.model)) / "tokenizer.json"))
+    tokenizer.enable_truncation(cfg.max_tokens)
+    tokenizer.enable_padding()
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
+        found: list = [None] * len(texts)
+        for start in range(0, len(order), cfg.batch):
+            part = order[start : start + cfg.batch]
+            batch = tokenizer.encode_batch_fast([texts[n] for n in part])
+            ids, mask = (np.array([getattr(e, name) for e in batch], np.int64) for name in ("ids", "attention_mask"))
+            vectors = model([ids, mask])[0]
+            for n, vector in zip(part, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), strict=True):
+                found[n] = vector
+        return np.stack(found)
+
+    return encode
+
+
+def _convert(cfg, saved: Path) -> None:
+    """Trace the whole model, pooling included, once, and keep it beside its vectors; weights stay fp32."""
+    import openvino
+    import torch
+
+    model = _sentence_transformer(cfg, "cpu").eval()
+
+    class Traced(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.transformer, self.pooling = model[0].auto_model, model[1]
+
+        def forward(self, input_ids, attention_mask):
+            tokens = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            return self.pooling({"token_embeddings": tokens, "attention_mask": attention_mask})["sentence_embedding"]
+
+    example = (torch.ones((2, 8), dtype=torch.long), torch.ones((2, 8), dtype=torch.long))
+    shape = openvino.PartialShape([-1, -1])
+    converted = openvino.convert_model(Traced(), example_input=example, input=[shape, shape])
+    saved.parent.mkdir(parents=True, exist_ok=True)
+    temporary = saved.with_name(f"{os.getpid()}.xml")
+    openvino.save_model(converted, temporary, compress_to_fp16=False)
+    temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: it is what is looked for
+    temporary.replace(saved)
