@@ -22,12 +22,14 @@ ifneq ($(MIRROR),)
 export SECATEUR_MIRROR := $(abspath $(MIRROR))
 endif
 
+comma := ,
+space := $(subst ,, )
 CONFIG := experiment=$(EXPERIMENT)
 ifneq ($(DATA),)
 CONFIG += data=$(abspath $(DATA))
 endif
 ifneq ($(OVERRIDES),)
-CONFIG += 'overrides=[$(shell echo $(OVERRIDES) | sed "s/ /,/g")]'
+CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
 endif
 
 .PHONY: help setup run smoke test lint bench docs clean

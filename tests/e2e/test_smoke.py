@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from secateur.tables import TABLES, read_table
 
 EXPERIMENT = Path("results/experiments/smoke")

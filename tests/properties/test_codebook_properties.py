@@ -4,6 +4,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+
 from secateur.codebook import edge_lines, indexify
 
 quick = settings(deadline=None, max_examples=100)
@@ -21,7 +22,9 @@ def corpora(draw):
 
 def frame(rows) -> pl.DataFrame:
     names = ("doc_id", "position", "n", "passage_id", "head", "relation", "tail")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String) | {"position": pl.Int32, "n": pl.Int32}, orient="row")
+    return pl.DataFrame(
+        rows, schema=dict.fromkeys(names, pl.String) | {"position": pl.Int32, "n": pl.Int32}, orient="row"
+    )
 
 
 @quick
@@ -29,7 +32,12 @@ def frame(rows) -> pl.DataFrame:
 def test_every_triple_maps_to_the_edge_with_its_strings(corpus):
     rows, _ = corpus
     book = indexify(frame(rows))
-    named = {e: (h, r, t) for e, h, r, t in edge_lines(book.edges, book.entities, book.relations).select("edge_id", "head", "relation", "tail").iter_rows()}
+    named = {
+        e: (h, r, t)
+        for e, h, r, t in edge_lines(book.edges, book.entities, book.relations)
+        .select("edge_id", "head", "relation", "tail")
+        .iter_rows()
+    }
     found = [(*key, passage, *named[edge]) for *key, passage, edge in book.edge_sources.iter_rows()]
     assert found == rows
 

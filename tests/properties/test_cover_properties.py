@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from secateur.cover import Line, Source, cover, word_values
 from secateur.models.word_pieces import word_piece_counter
 from secateur.text import content_words
@@ -25,7 +26,7 @@ def count():
 
 @st.composite
 def raw_sources(draw):
-    """(p, text, lines as (head, rest)) of a few sentences; probabilities are sums of powers of two, so sums are exact."""
+    """(p, text, lines as (head, rest)) of a few sentences; probabilities are powers of two, so that sums are exact."""
     lines = st.lists(st.tuples(st.sampled_from(["bear", "the river", "Ωmega-3"]), phrases), max_size=4)
     probability = st.sampled_from([0.0, 0.125, 0.25, 0.5, 1.0])
     return draw(st.lists(st.tuples(probability, phrases, lines), max_size=4))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
 from secateur.retrieve import Membership, coarse_scores, fine_scores, symbol_idf, top
 
 quick = settings(deadline=None, max_examples=100)

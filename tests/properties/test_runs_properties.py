@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from secateur.runs import Fit, refine, segment
 
 quick = settings(deadline=None, max_examples=150)

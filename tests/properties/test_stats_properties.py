@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from secateur.stats import bootstrap, paired_test, units
 
 quick = settings(deadline=None, max_examples=60)

@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import pytest
+
 from secateur.artifacts import atomic, read_json, write_json, write_text
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from secateur.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
 from secateur.errors import SecateurError
 from secateur.text import content_words, word_list
@@ -94,8 +95,12 @@ def test_lucene_bm25_equals_its_formula(k1, b):
 def test_lucene_reads_titles_where_asked():
     titled = [f"{t} {s}" for t, s in zip(GROUP.titles, TEXTS, strict=True)]
     spec = {"kind": "lucene", "k1": 1.2, "b": 0.75}
-    np.testing.assert_array_equal(score(GROUP, QUERIES, spec | {"title": True}, seed=0), bm25_matrix(titled, QUERIES, 1.2, 0.75))
-    np.testing.assert_array_equal(score(GROUP, QUERIES, spec | {"title": False}, seed=0), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75))
+    np.testing.assert_array_equal(
+        score(GROUP, QUERIES, spec | {"title": True}, seed=0), bm25_matrix(titled, QUERIES, 1.2, 0.75)
+    )
+    np.testing.assert_array_equal(
+        score(GROUP, QUERIES, spec | {"title": False}, seed=0), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75)
+    )
 
 
 def test_texts_without_words_score_zero():
@@ -165,7 +170,9 @@ def test_dense_is_the_cosine_of_the_embeddings():
 
 def test_zsum_adds_the_z_scores_of_both():
     lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
-    expected = z_scores(score(GROUP, QUERIES, lexical, seed=0)) + z_scores(score(GROUP, QUERIES, {"kind": "dense"}, seed=0))
+    expected = z_scores(score(GROUP, QUERIES, lexical, seed=0)) + z_scores(
+        score(GROUP, QUERIES, {"kind": "dense"}, seed=0)
+    )
     np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "zsum", "lexical": lexical}, seed=0), expected)
 
 

@@ -5,6 +5,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+
 from secateur.cache import RequestCache, VectorCache, digest
 
 
@@ -18,7 +19,9 @@ def vectors_of(texts) -> np.ndarray:
 
 def test_digest_ignores_the_order_of_keys_and_sees_everything_else():
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
-    assert len({digest(), digest("a"), digest("a", "b"), digest(["a", "b"]), digest("ab"), digest(None), digest("é")}) == 7
+    assert (
+        len({digest(), digest("a"), digest("a", "b"), digest(["a", "b"]), digest("ab"), digest(None), digest("é")}) == 7
+    )
 
 
 # --- replies -----------------------------------------------------------------------------------

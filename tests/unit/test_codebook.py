@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+
 from secateur.codebook import edge_lines, indexify
 from secateur.tables import TABLES
 
@@ -16,7 +17,9 @@ ROWS = [
 
 def triples(rows) -> pl.DataFrame:
     names = ("doc_id", "position", "n", "passage_id", "head", "relation", "tail")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String) | {"position": pl.Int32, "n": pl.Int32}, orient="row")
+    return pl.DataFrame(
+        rows, schema=dict.fromkeys(names, pl.String) | {"position": pl.Int32, "n": pl.Int32}, orient="row"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,12 @@ def test_direction_is_kept():
 def test_edge_lines_keep_the_order_of_the_edges_given(book):
     lines = edge_lines(book.edges.reverse(), book.entities, book.relations)
     assert lines["edge_id"].to_list() == [3, 2, 1, 0]
-    assert lines["line"].to_list() == ["cub eats bear", "salmon swims in river", "bear lives by river", "bear eats salmon"]
+    assert lines["line"].to_list() == [
+        "cub eats bear",
+        "salmon swims in river",
+        "bear lives by river",
+        "bear eats salmon",
+    ]
 
 
 def test_no_triples_give_an_empty_codebook():

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from secateur.config import GROUPS, ConfigError, Retriever, from_dict, leaves, load, names, option, unflatten
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -169,7 +170,9 @@ def test_a_bad_value_in_an_override_is_a_configuration_error(override, expected)
 
 
 def test_an_unknown_option_names_the_allowed_and_who_asked():
-    with pytest.raises(ConfigError, match=r"system x: retriever 'papers' is no option.*default, paper.*did you mean 'paper'"):
+    with pytest.raises(
+        ConfigError, match=r"system x: retriever 'papers' is no option.*default, paper.*did you mean 'paper'"
+    ):
         option(CONF, "retriever", "papers", asked_by="system x")
 
 
@@ -183,7 +186,9 @@ def test_broken_yaml_is_a_configuration_error(tmp_path):
 def test_a_problem_in_a_file_names_the_file(tmp_path):
     shutil.copytree(CONF, tmp_path / "conf")
     (tmp_path / "conf" / "track" / "mine.yaml").write_text("runs: sentence\nneighbor: 0.5\n")
-    with pytest.raises(ConfigError, match=r"conf/track/mine\.yaml: 2 problems: unknown key track\.neighbor; did you mean 'neighbour'"):
+    with pytest.raises(
+        ConfigError, match=r"conf/track/mine\.yaml: 2 problems: unknown key track\.neighbor; did you mean 'neighbour'"
+    ):
         option(tmp_path / "conf", "track", "mine")
 
 

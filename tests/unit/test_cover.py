@@ -1,6 +1,7 @@
 """Budgeted cover on sources that can be followed by hand."""
 
 import pytest
+
 from secateur.cover import Line, Source, cover, word_values
 
 

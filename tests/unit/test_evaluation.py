@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from secateur.evaluation import Block, Gold, block_metrics, f1_at_gold, prefix_lengths, semantic
 
 # Content words: bear, eat, sockeye, salmon (evidence) · bear, eat (question), so sockeye and salmon are new.
@@ -78,7 +79,11 @@ def test_the_whole_text_of_another_passage_makes_no_gold_present():
 def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_novel():
     gold = Gold("Do the bears eat?", {"p1": "Bears eat."}, ("Bears eat.",))
     assert block_metrics(gold, EMPTY, 0.5) == {"exact": 0, "exact_pointer": 0, "held": 0}
-    assert block_metrics(gold, block(("bears: sleep", "p1", False)), 0.5) == {"exact": 1, "exact_pointer": 1, "held": 0.5}
+    assert block_metrics(gold, block(("bears: sleep", "p1", False)), 0.5) == {
+        "exact": 1,
+        "exact_pointer": 1,
+        "held": 0.5,
+    }
 
 
 def test_gold_without_content_words_holds_nothing_unless_it_is_whole():

@@ -1,13 +1,19 @@
 """What the evaluation stages share."""
 
 import polars as pl
+
 from secateur.measures import gold_of, long_rows
 from secateur.tables import TABLES, check
 
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
 QUESTIONS = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})
 EVIDENCE = pl.DataFrame(
-    {"question_id": ["q1", "q2", "q1"], "n": [1, 0, 0], "text": ["two, as stated", "Lost.", None], "passage_id": ["p2", None, "p1"]}
+    {
+        "question_id": ["q1", "q2", "q1"],
+        "n": [1, 0, 0],
+        "text": ["two, as stated", "Lost.", None],
+        "passage_id": ["p2", None, "p1"],
+    }
 )
 
 

@@ -5,6 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+
 from secateur.config import ConfigError, names
 from secateur.plan import AXES, all_names, experiment, variants
 
@@ -77,7 +78,10 @@ def test_a_dialogue_takes_the_selection_path_with_its_own_scorers(write):
         ("[{track: aware}]", {("stem", "sentences", None), ("stem", "secateur", "blind")}),
         ("[{system: secateur}]", {("stem", "sentences", None)}),
         ("[{dataset: stem, system: sentences}]", {("stem", "secateur", "blind"), ("stem", "secateur", "aware")}),
-        ("[{dataset: novel_v2}]", {("stem", "sentences", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")}),
+        (
+            "[{dataset: novel_v2}]",
+            {("stem", "sentences", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")},
+        ),
     ],
 )
 def test_exclude_leaves_out_what_matches_in_every_named_axis(write, exclude, left):
@@ -85,7 +89,7 @@ def test_exclude_leaves_out_what_matches_in_every_named_axis(write, exclude, lef
 
 
 def test_exclude_by_an_unknown_axis_is_refused_and_not_ignored(write):
-    with pytest.raises(ConfigError, match="exclude: unknown axis 'datset'.*did you mean 'dataset'"):
+    with pytest.raises(ConfigError, match=r"exclude: unknown axis 'datset'.*did you mean 'dataset'"):
         write(exclude="[{datset: stem}]")
 
 
@@ -116,12 +120,14 @@ def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
 
 
 def test_a_data_set_without_a_corpus_stops_and_says_what_can_be_done(write):
-    with pytest.raises(ConfigError, match=r"dataset 'tv' has questions only.*snakemake results/tv/tv/questions/run\.json"):
+    with pytest.raises(
+        ConfigError, match=r"dataset 'tv' has questions only.*snakemake results/tv/tv/questions/run\.json"
+    ):
         write(datasets="[tv]")
 
 
 def test_an_unknown_experiment_names_the_nearest_one():
-    with pytest.raises(ConfigError, match="experiment 'quikstart' is no option.*did you mean 'quickstart'"):
+    with pytest.raises(ConfigError, match=r"experiment 'quikstart' is no option.*did you mean 'quickstart'"):
         variants(CONF, "quikstart")
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from secateur.prompts import ENCODINGS, RULES, Payload, decode, encode, escape, render, rest_of
 
 BEAR = ("Katmai bears", "eat", "salmon")

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from secateur.retrieve import Membership, coarse_scores, fine_scores, symbol_idf, top
 
 PAPER = SimpleNamespace(
@@ -75,7 +76,9 @@ def test_a_side_without_query_symbols_adds_nothing():
 def test_idf_lets_a_rare_match_beat_a_hub():
     symbols = np.eye(2, dtype=np.float32)
     runs = members([0], [0], [0, 1])
-    scores = coarse_scores(symbols, symbols[:0], symbols, symbols, (runs, runs), (1.0, 0.0), (symbol_idf(runs, 2), None))
+    scores = coarse_scores(
+        symbols, symbols[:0], symbols, symbols, (runs, runs), (1.0, 0.0), (symbol_idf(runs, 2), None)
+    )
     assert scores[2] > scores[0] == scores[1]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from secateur.select import ACTIONS, apply_action, representatives
 
 

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from secateur.stats import bootstrap, paired_test, units
 
 RNG = np.random.default_rng(11)
@@ -52,7 +53,7 @@ def test_whole_units_are_drawn_and_weighted_by_their_questions():
     rng, count = np.random.default_rng(3), UNIT.max() + 1
     means = []
     for _ in range(4000):
-        rows = np.concatenate([np.flatnonzero(UNIT == u) for u in rng.integers(0, count, count)])
+        rows = np.concatenate([np.flatnonzero(u == UNIT) for u in rng.integers(0, count, count)])
         means.append(VALUES[rows, 0].mean())
     low, high = bootstrap(VALUES[:, :1], UNIT, 4000, 0.9, 7)
     np.testing.assert_allclose([low[0], high[0]], np.quantile(means, [0.05, 0.95]), atol=0.03)
@@ -78,5 +79,5 @@ def test_p_is_symmetric():
 
 
 def test_signs_are_flipped_by_unit_and_not_by_question():
-    """Thirty equal questions of one unit are one observation: half of the flips are as far from zero, all of them here."""
+    """Thirty equal questions of one unit are one observation: either sign is as far from zero."""
     assert paired_test(np.full((30, 1), 0.1), np.zeros(30, int), 500, 7)[0] == 1

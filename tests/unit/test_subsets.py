@@ -1,6 +1,7 @@
 """Which questions a row speaks of."""
 
 import polars as pl
+
 from secateur.subsets import members
 
 QUESTIONS = pl.DataFrame(

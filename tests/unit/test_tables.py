@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
+
 from secateur.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
 
 EVIDENCE, RUNS, EDGES, METRICS = (TABLES[name] for name in ("evidence", "runs", "edges", "question_metrics"))
@@ -93,12 +94,21 @@ def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        ("passages", "text", "  "), ("questions", "text", ""), ("questions", "split", "validation"), ("triples", "head", ""),
-        ("triples", "relation", ""), ("triples", "tail", ""), ("runs", "size", 0), ("sources", "p", 1.5), ("sources", "p", -0.1),
-        ("utilities", "value", float("inf")), ("blocks", "kind", "edge"), ("comparisons", "p", 1.1),
+        ("passages", "text", "  "),
+        ("questions", "text", ""),
+        ("questions", "split", "validation"),
+        ("triples", "head", ""),
+        ("triples", "relation", ""),
+        ("triples", "tail", ""),
+        ("runs", "size", 0),
+        ("sources", "p", 1.5),
+        ("sources", "p", -0.1),
+        ("utilities", "value", float("inf")),
+        ("blocks", "kind", "edge"),
+        ("comparisons", "p", 1.1),
         ("question_metrics", "value", float("inf")),
     ],
-)  # fmt: skip
+)
 def test_every_declared_check_can_fail(table, column, value):
     declared = TABLES[table]
     found = problems(declared, one_row(declared, {column: value}))
@@ -111,7 +121,7 @@ def one_row(table, values) -> pl.DataFrame:
     stand_in = {pl.String: "x", pl.Boolean: True, pl.Int32: 1, pl.Float32: 0.5, pl.Float64: 0.5}
     known = {"split": "dev", "kind": "line", "metric": "exact@64"} | values
     schema = table.empty().schema
-    row = {n: known.get(n, [] if isinstance(t, pl.List) else stand_in.get(t.base_type(), None)) for n, t in schema.items()}
+    row = {n: known.get(n, [] if isinstance(t, pl.List) else stand_in.get(t.base_type())) for n, t in schema.items()}
     return pl.DataFrame([row], schema=schema)
 
 
@@ -147,7 +157,9 @@ def test_wider_integers_are_narrowed_and_text_is_not_a_number(tmp_path):
     with pytest.raises(TableError, match=r"evidence@1 .*wrong type"):
         write_table(EVIDENCE, GOOD.with_columns(n=pl.Series([2**40, 1, 2])), tmp_path / "f.parquet")
     with pytest.raises(TableError, match=r"evidence@1 .*wrong type"):
-        write_table(EVIDENCE, GOOD.with_columns(n=pl.lit("first") + pl.col("n").cast(pl.String)), tmp_path / "f.parquet")
+        write_table(
+            EVIDENCE, GOOD.with_columns(n=pl.lit("first") + pl.col("n").cast(pl.String)), tmp_path / "f.parquet"
+        )
 
 
 @pytest.mark.parametrize("dim", [1, 4, 384])
@@ -156,7 +168,9 @@ def test_vectors_round_trip_as_half_floats_in_any_dimension(tmp_path, dim):
     write_table(EDGES, frame, tmp_path / "e.parquet")
     found = read_table(EDGES, tmp_path / "e.parquet")["embedding"].to_numpy()
     assert found.shape == (5, dim)
-    np.testing.assert_array_equal(found.astype(np.float32), frame["embedding"].to_numpy().astype(np.float16).astype(np.float32))
+    np.testing.assert_array_equal(
+        found.astype(np.float32), frame["embedding"].to_numpy().astype(np.float16).astype(np.float32)
+    )
     assert str(pq.read_schema(tmp_path / "e.parquet").field("embedding").type).startswith("fixed_size_list<")
 
 
@@ -182,7 +196,9 @@ def written(tmp_path):
 
 
 def test_another_version_is_refused(written):
-    with pytest.raises(TableError, match=r"holds evidence@1:\w+, this version reads evidence@2:\w+\. Fix: run the pipeline"):
+    with pytest.raises(
+        TableError, match=r"holds evidence@1:\w+, this version reads evidence@2:\w+\. Fix: run the pipeline"
+    ):
         read_table(replace(EVIDENCE, version=2), written)
 
 
@@ -218,7 +234,9 @@ def test_a_table_of_another_name_is_refused(written):
 
 
 def test_an_absent_table_names_who_writes_it(tmp_path):
-    with pytest.raises(TableError, match=r"no such table\. Fix: run the pipeline again, it rebuilds runs with build_runs"):
+    with pytest.raises(
+        TableError, match=r"no such table\. Fix: run the pipeline again, it rebuilds runs with build_runs"
+    ):
         read_table(RUNS, tmp_path / "none.parquet")
 
 

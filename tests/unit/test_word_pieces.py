@@ -1,6 +1,7 @@
 """Token counts of the two tokenizers."""
 
 import pytest
+
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 
 

@@ -29,6 +29,9 @@ OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
 )
 
+if FOLDER and EXPERIMENT != "custom":
+    _stop(f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}")
+
 try:
     for name, value in vars(configuration.local(CONF)).items():
         if value is not None:  # the environment wins over the file

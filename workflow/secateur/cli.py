@@ -97,3 +97,7 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
+
+
+if __name__ == "__main__":
+    main()

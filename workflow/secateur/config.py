@@ -42,7 +42,6 @@ def key(doc: str, *, low: float | None = None, high: float | None = None, defaul
 # --- the groups --------------------------------------------------------------------------------
 
 Loader = Literal["locomo", "stem", "graphrag_bench", "tv", "folder"]
-SCORER_KINDS = Literal["random", "recency", "tfidf", "tfidf_question", "bm25", "lucene", "dense", "zsum"]
 
 
 @dataclass(frozen=True)
@@ -176,6 +175,30 @@ class Scorers:
     suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
     keep: int = key("best passages kept for each question and scorer", low=1)
+
+
+SCORERS: dict[str, frozenset[str]] = {  # kind: its parameters
+    "random": frozenset(),
+    "recency": frozenset(),
+    "tfidf": frozenset(),
+    "tfidf_question": frozenset(),
+    "bm25": frozenset({"k1", "b"}),
+    "lucene": frozenset({"k1", "b", "title"}),
+    "dense": frozenset(),
+    "zsum": frozenset({"lexical"}),
+}
+
+
+def scorer_problems(scorers: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What is wrong with a list of scorers, each in a clause."""
+    found = []
+    for name, spec in scorers.items():
+        kind, have = spec.get("kind"), set(spec) - {"kind"}
+        if kind not in SCORERS:
+            found.append(f"scorer {name}: kind is {kind!r}, allowed: {', '.join(SCORERS)}{nearest(str(kind), SCORERS)}")
+        elif have != SCORERS[kind]:
+            found.append(f"scorer {name} of kind {kind}: has {sorted(have)}, needs exactly {sorted(SCORERS[kind])}")
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur.config import ConfigError, Dataset, Experiment, System, names, option
+from secateur.config import ConfigError, Dataset, Experiment, System, names, option, scorer_problems
 from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
@@ -124,6 +124,13 @@ def _variant(
     for axis, value in options.items():
         option(conf, axis, value, overrides, f"system {system}")
     option(conf, "track", track or "blind", overrides, f"system {system}")
+    wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides).scorers)
+    if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
+        wrong.append(f"retriever.calibration has no entry for track {track}")
+    if wrong:
+        raise ConfigError(
+            f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml or conf/retriever."
+        )
     track = track if path == "graph" else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,15 +11,19 @@ from numpy.typing import NDArray
 
 from secateur.models.locate import locate
 
-__all__ = ["Encode", "encoder"]
+__all__ = ["Encode", "encoder", "engine"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 
 
 def encoder(cfg, cache: Path) -> Encode:
-    """The encoder of an embedder option. A GPU takes PyTorch whatever the option says."""
-    use_gpu = shutil.which("nvidia-smi") is not None  # asked without importing torch
-    return _torch(cfg) if use_gpu or cfg.engine == "torch" else _openvino(cfg, cache)
+    """The encoder of an embedder option, on the engine `engine` names."""
+    return _torch(cfg) if engine(cfg) != "openvino" else _openvino(cfg, cache)
+
+
+def engine(cfg) -> str:
+    """openvino, torch, or cuda: a GPU takes PyTorch whatever the option says. Asked without importing torch."""
+    return "cuda" if shutil.which("nvidia-smi") else cfg.engine
 
 
 def _sentence_transformer(cfg, device: str):
@@ -34,7 +39,7 @@ def _torch(cfg) -> Encode:
     import torch
 
     torch.set_num_threads(_threads())
-    model = _sentence_transformer(cfg, "cuda" if torch.cuda.is_available() else "cpu")
+    model = _sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
     options = {"batch_size": cfg.batch, "normalize_embeddings": True, "show_progress_bar": False}
     return lambda texts: model.encode(list(texts), convert_to_numpy=True, **options)
 
@@ -74,6 +79,7 @@ def _openvino(cfg, cache: Path) -> Encode:
 
 def _convert(cfg, saved: Path) -> None:
     """Trace the whole model, pooling included, once, and keep it beside its vectors; weights stay fp32."""
+    sys.modules.setdefault("openvino_telemetry", None)  # the converter would report its use over the network
     import openvino
     import torch
 

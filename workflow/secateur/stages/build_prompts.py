@@ -148,7 +148,7 @@ def run(cfg, inputs, outputs, ctx):
         made = _blocks(assembly, text, ranked[qid], runs, budgets)
         for budget in budgets:
             for n, (piece, shown, tokens) in enumerate(_cited(assembly, made[budget], budget)):
-                kind = "sentence" if piece.whole else "line"
+                kind = "sentence" if piece.whole and cfg.prompt.words == "all" else "line"
                 row = (qid, budget, n, kind, piece.passage_id, list(piece.edge_ids), shown, tokens)
                 blocks.append(row)
         prompts += _prompts(assembly, qid, text, _payload(assembly, asked_edges.get(qid, []), made[cfg.prompt.budget]))

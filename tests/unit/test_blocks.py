@@ -1,0 +1,104 @@
+"""Extraction in planned blocks: shards and kills change nothing."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from secateur.triples import blocks
+from secateur.triples.surface import Triple
+
+CFG = SimpleNamespace(kind="openie", block=2, batch=8)
+
+
+def passages(sizes=(5, 1, 3)) -> pl.DataFrame:
+    rows = [(f"d{d}", f"T{d}", n, f"d{d}.{n}", f"d{d} says {n}") for d, size in enumerate(sizes) for n in range(size)]
+    return pl.DataFrame(rows, schema=["doc_id", "title", "position", "passage_id", "text"], orient="row").with_columns(
+        pl.col("position").cast(pl.Int32)
+    )
+
+
+class Parser:
+    """Stands for the parser: one triple for each text, none for every third; what it was asked is kept."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.asked: list[tuple[str, ...]] = []
+        monkeypatch.setattr(blocks.openie, "load_parser", lambda: self)
+        monkeypatch.setattr(blocks.openie, "extract", self.extract)
+
+    def extract(self, parser, texts, title, batch):
+        self.asked.append(tuple(texts))
+        found = [[] if t.endswith("3") else [Triple(title, "says", t, title, "says", t, False)] for t in texts]
+        return found, Counter(empty=len(texts))
+
+
+@pytest.fixture
+def parser(monkeypatch):
+    return Parser(monkeypatch)
+
+
+@pytest.fixture
+def context(tmp_path):
+    return SimpleNamespace(cache=tmp_path, code="c1", counts={}, progress=lambda rows, total, unit: rows)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
+def test_shards_hold_every_passage_once_in_order(count):
+    corpus = passages()
+    parts = [blocks.shard_of(corpus, n, count, 2) for n in range(count)]
+    assert pl.concat(parts).equals(corpus)
+
+
+def test_a_block_is_never_split_over_shards():
+    for part in (blocks.shard_of(passages(), n, 4, 2) for n in range(4)):
+        starts = part.group_by("doc_id").agg(pl.col("position").min())["position"]
+        assert all(start % 2 == 0 for start in starts)
+
+
+def test_no_passages_make_empty_shards():
+    assert blocks.shard_of(passages(()), 0, 2, 2).height == 0
+
+
+def test_shards_and_the_whole_corpus_give_the_same_triples(parser, context, tmp_path):
+    whole, dropped, silent = blocks.extract_cached(passages(), CFG, context)
+    context.cache = tmp_path / "other"
+    parts = [blocks.extract_cached(blocks.shard_of(passages(), n, 3, CFG.block), CFG, context) for n in range(3)]
+    assert [row for rows, _, _ in parts for row in rows] == whole
+    assert sum((counted for _, counted, _ in parts), Counter()) == dropped
+    assert sum(none for _, _, none in parts) == silent == 1
+
+
+def test_rows_carry_their_place_and_fit_the_table(parser, context):
+    rows, _, _ = blocks.extract_cached(passages(), CFG, context)
+    frame = blocks.frame_of(rows)
+    assert frame.select("doc_id", "position", "n", "passage_id", "tail").row(0) == ("d0", 0, 0, "d0.0", "d0 says 0")
+    assert blocks.frame_of([]).height == 0
+
+
+def test_a_second_run_parses_nothing(parser, context):
+    first = blocks.extract_cached(passages(), CFG, context)
+    parser.asked.clear()
+    assert blocks.extract_cached(passages(), CFG, context) == first
+    assert parser.asked == []
+    assert context.counts == {"cache_hits": 6, "cache_misses": 0}
+
+
+def test_adding_a_document_costs_its_own_blocks_only(parser, context):
+    blocks.extract_cached(passages(), CFG, context)
+    parser.asked.clear()
+    blocks.extract_cached(passages((5, 1, 3, 2)), CFG, context)
+    assert parser.asked == [("d3 says 0", "d3 says 1")]
+
+
+@pytest.mark.parametrize("change", ["code", "title", "text"])
+def test_a_block_is_parsed_again_when_what_it_depends_on_changes(parser, context, change):
+    blocks.extract_cached(passages((2,)), CFG, context)
+    parser.asked.clear()
+    corpus = passages((2,))
+    if change == "code":
+        context.code = "c2"
+    else:
+        corpus = corpus.with_columns(pl.lit("other").alias(change))
+    blocks.extract_cached(corpus, CFG, context)
+    assert len(parser.asked) == 1

