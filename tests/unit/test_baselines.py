@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from secateur.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
-from secateur.errors import SecateurError
+from secateur.config import scorer_problems
 from secateur.text import content_words, word_list
 
 TEXTS = [
@@ -187,11 +187,12 @@ def test_random_scores_follow_the_seed():
 
 
 def test_an_unknown_kind_names_the_allowed_ones():
-    with pytest.raises(SecateurError, match=r"'bm26', allowed: .*bm25"):
-        score(GROUP, QUERIES, {"kind": "bm26"}, seed=0)
+    (problem,) = scorer_problems({"mine": {"kind": "bm26"}})
+    assert problem.startswith("scorer mine: kind is 'bm26', allowed: random")
+    assert problem.endswith("did you mean 'bm25'?")
 
 
 @pytest.mark.parametrize("spec", [{"kind": "bm25", "k1": 1.5}, {"kind": "dense", "k1": 1.5}])
 def test_missing_and_superfluous_parameters_are_refused(spec):
-    with pytest.raises(SecateurError, match="wrong parameters"):
-        score(GROUP, QUERIES, spec, seed=0)
+    (problem,) = scorer_problems({"mine": spec})
+    assert "needs exactly" in problem

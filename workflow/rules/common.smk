@@ -30,7 +30,9 @@ OVERRIDES = _listed(config.get("overrides")) + (
 )
 
 if FOLDER and EXPERIMENT != "custom":
-    _stop(f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}")
+    _stop(
+        f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}"
+    )
 
 try:
     for name, value in vars(configuration.local(CONF)).items():
