@@ -31,4 +31,6 @@ localrules:
 rule all:
     default_target: True
     input:
+        f"results/experiments/{EXPERIMENT}/metrics.parquet",
+        f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         f"results/experiments/{EXPERIMENT}/report.html",

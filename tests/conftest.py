@@ -64,6 +64,12 @@ def copy_project(target: Path) -> Project:
     return Project(target)
 
 
+@pytest.fixture(scope="session", name="copy_project")
+def _copy_project():
+    """The function itself, for fixtures of other scopes."""
+    return copy_project
+
+
 @pytest.fixture
 def project(tmp_path) -> Project:
     """A copy in which nothing has run."""

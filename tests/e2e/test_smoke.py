@@ -30,15 +30,14 @@ def parquet(project, corpus: str) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def custom(smoke, tmp_path_factory):
+def custom(smoke, copy_project, tmp_path_factory):
     """The smoke documents as somebody's own folder: another hash seed, two threads, no triple cached.
 
     Embeddings come from the first run's cache: they are promised to be equal on one thread count only.
     """
-    base = tmp_path_factory.mktemp("custom")
-    shutil.copytree(smoke.root, base / "project", symlinks=True, ignore=shutil.ignore_patterns("results", "triples"))
-    mine = shutil.copytree(smoke.root / "data/toy/documents_smoke", base / "mine")
-    project = type(smoke)(base / "project")
+    project = copy_project(tmp_path_factory.mktemp("custom") / "project")
+    shutil.copytree(smoke.root / ".cache/embeddings", project.root / ".cache/embeddings")
+    mine = shutil.copytree(project.root / "data/toy/documents_smoke", project.root.parent / "mine")
     config = ("--config", "experiment=custom", f"data={mine}")
     done = project.snakemake(*config, PYTHONHASHSEED="7", OMP_NUM_THREADS="2")
     assert done.returncode == 0, done.stdout + done.stderr

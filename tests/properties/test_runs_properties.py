@@ -23,7 +23,10 @@ def sequences(draw):
 
 
 fits = st.builds(
-    Fit, tau=st.floats(-0.5, 1.0), bonus_path=st.sampled_from([0.0, 0.05, 0.3]), bonus_node=st.sampled_from([0.0, 0.03])
+    Fit,
+    tau=st.floats(-0.5, 1.0),
+    bonus_path=st.sampled_from([0.0, 0.05, 0.3]),
+    bonus_node=st.sampled_from([0.0, 0.03, 0.2]),
 )
 
 

@@ -11,6 +11,15 @@ def test_a_file_appears_under_its_name_with_its_folders(tmp_path):
     assert [p.name for p in (tmp_path / "a").iterdir()] == ["b.txt"]
 
 
+def test_a_reader_of_the_old_file_never_sees_half_of_the_new_one(tmp_path):
+    path = tmp_path / "x.txt"
+    write_text(path, "old")
+    with path.open() as reader:
+        write_text(path, "new and longer")
+        assert reader.read() == "old"
+    assert path.read_text() == "new and longer"
+
+
 def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
     path = tmp_path / "x.txt"
     write_text(path, "old")

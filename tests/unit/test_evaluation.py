@@ -117,7 +117,7 @@ def test_inflection_and_case_are_of_no_account():
 
 def test_semantic_is_the_mean_of_each_golds_best_cosine():
     gold = np.array([[1, 0], [0, 1]], np.float32)
-    units = np.array([[0.6, 0.8], [1, 0]], np.float32)
+    units = np.array([[0.6, 0.8], [1, 0], [1, 0]], np.float32)
     assert semantic(gold, units) == pytest.approx((1 + 0.8) / 2)
 
 

@@ -103,6 +103,15 @@ def test_ties_go_to_the_earlier_passage(context):
     assert order(ranked(context, {"bm25": BM25}), "q1", "bm25") == ["g1.0", "g1.2", "g1.3", "g1.1", "g1.4"]
 
 
+def test_ties_go_to_the_earlier_passage_however_many_there_are(context):
+    count = 60
+    many = pl.concat([passages()] * 12).with_columns(
+        position=pl.Series(range(count)), passage_id=pl.Series([f"g1.{n:02}" for n in range(count)])
+    )
+    found = order(ranked(context, {"bm25": BM25}, of=many), "q1", "bm25")
+    assert found[:24] == [f"g1.{n:02}" for n in range(count) if n % 5 in (0, 2)]
+
+
 def test_a_question_no_passage_answers_keeps_the_reading_order(context):
     assert order(ranked(context, {"bm25": BM25}), "q2", "bm25") == [f"g1.{n}" for n in range(5)]
 

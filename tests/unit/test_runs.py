@@ -80,6 +80,11 @@ def test_node_bonus_is_earned_by_any_node_of_the_run(heads, tails, joins):
     assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
 
 
+def test_nodes_of_the_whole_run_are_remembered_and_not_only_the_last_ones():
+    vectors = at(0, 0, 60)
+    assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), Fit(tau=0.525, bonus_path=0.0, bonus_node=0.03)) == [0]
+
+
 def test_nodes_of_an_earlier_run_earn_no_bonus():
     vectors = at(0, 90, 150)  # a cut before 90; 150 is cosine .5 from 90
     fit = Fit(tau=0.52, bonus_path=0.0, bonus_node=0.03)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ __all__ = ["atomic", "file_digest", "read_json", "write_json", "write_text"]
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; renamed to it on success, removed on failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
         with temporary.open("rb") as stream:

@@ -5,6 +5,7 @@ once. `option` gives one option of one group with the user's overrides applied.
 """
 
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -221,7 +222,7 @@ class System:
 class Eval:
     """How contexts are measured (budgets, intervals)."""
 
-    budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured")
+    budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
     exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
@@ -301,12 +302,17 @@ def _convert(value: Any, hint: Any, where: str, found: list[str]) -> Any:
 
 
 def _in_range(value: Any, spec: Field, where: str) -> list[str]:
-    low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    """Problems of a number, or of the numbers in a list or mapping; NaN and infinity are never allowed."""
+    if isinstance(value, Mapping):
+        return [p for name, item in value.items() for p in _in_range(item, spec, f"{where}.{name}")]
+    if isinstance(value, tuple):
+        return [p for n, item in enumerate(value) for p in _in_range(item, spec, f"{where}[{n}]")]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return []
-    below, above = low is not None and value < low, high is not None and value > high
+    low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    outside = (low is not None and value < low) or (high is not None and value > high) or not math.isfinite(value)
     allowed = f"[{'-inf' if low is None else low}, {'inf' if high is None else high}]"
-    return [f"{where} is {value}, allowed: {allowed}"] if below or above or value != value else []
+    return [f"{where} is {value}, allowed: {allowed}"] if outside else []
 
 
 def from_dict(cls: type, data: Mapping[str, Any], where: str) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from secateur.artifacts import file_digest
 from secateur.cache import VectorCache, digest
 from secateur.errors import SecateurError
-from secateur.models.encoders import encoder
+from secateur.models.encoders import encoder, engine
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
 
@@ -32,7 +32,7 @@ class Embedder:
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
-        return digest(self.cfg.max_tokens, self.cfg.dim, *identity)
+        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, *identity)
 
     def truncated(self, texts: Sequence[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""

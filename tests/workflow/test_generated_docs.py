@@ -1,0 +1,18 @@
+"""The generated pages say what the code declares."""
+
+from pathlib import Path
+
+import pytest
+from secateur import reference
+
+ROOT = Path(__file__).parents[2]
+PAGES = reference.pages(ROOT)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_generated_page_is_up_to_date(page):
+    assert page.read_text(encoding="utf-8") == PAGES[page], f"{page.name} has drifted. Fix: make docs"
+
+
+def test_configuration_and_tables_are_generated():
+    assert {str(page.relative_to(ROOT)) for page in PAGES} == {"docs/configuration.md", "docs/tables.md"}

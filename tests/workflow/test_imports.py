@@ -1,0 +1,159 @@
+"""Where a line may stand: modules import downwards, rules and scripts hold no logic."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "workflow" / "secateur"
+
+# Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
+# package or of one line may import each other.
+ORDER = [
+    "errors",
+    "tables artifacts text config",
+    "cache",
+    "models.*",
+    "datasets.*",
+    "triples.*",
+    "codebook runs retrieve select cover prompts stats",
+    "baselines evaluation published subsets",
+    "ranking measures comparison",
+    "plots",
+    "report",
+    "provenance plan reference",
+    "stage",
+    "stages.*",
+    "cli",
+]
+GLUE = {"config": {"hydra", "omegaconf"}}  # the one module that composes
+FORBIDDEN = {"snakemake", "hydra", "omegaconf", "mlflow"}
+
+MODULES = {
+    str(path.relative_to(LIBRARY).with_suffix("")).replace("/", "."): path
+    for path in sorted(LIBRARY.rglob("*.py"))
+    if path.name != "__init__.py"
+}
+RULES = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Full names that a file imports, inside functions too; of `from a import b` both `a` and `a.b`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def floor(module: str) -> int:
+    """The place of a module in ORDER."""
+    package = f"{module.partition('.')[0]}.*"
+    places = [n for n, line in enumerate(ORDER) if {module, package} & set(line.split())]
+    assert len(places) == 1, f"{module} stands on {len(places)} floors of ORDER; put it on one"
+    return places[0]
+
+
+def used(path: Path) -> set[str]:
+    """The library modules a file imports."""
+    names = {name.removeprefix("secateur.") for name in imported(path) if name.startswith("secateur.")}
+    return names & set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_downwards_only(module):
+    above = {name for name in used(MODULES[module]) if floor(name) > floor(module)}
+    assert above == set(), f"{module} imports {sorted(above)}, which stand above it"
+
+
+def test_stages_do_not_import_each_other_and_nothing_imports_them():
+    users = {module: {name for name in used(path) if name.startswith("stages.")} for module, path in MODULES.items()}
+    assert {module: names for module, names in users.items() if names} == {}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_config_knows_hydra_and_nobody_snakemake_or_mlflow(module):
+    roots = {name.partition(".")[0] for name in imported(MODULES[module])}
+    assert roots & FORBIDDEN <= GLUE.get(module, set())
+
+
+def test_every_line_of_the_order_names_a_module():
+    names = {name for line in ORDER for name in line.split()}
+    packages = {f"{module.partition('.')[0]}.*" for module in MODULES if "." in module}
+    assert names == packages | {module for module in MODULES if "." not in module}
+
+
+def test_package_files_hold_a_docstring_at_most():
+    """The code digest does not read them."""
+    for path in LIBRARY.rglob("__init__.py"):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        if path.parent == LIBRARY:
+            body = [node for node in body if not (isinstance(node, ast.Assign) and ast.unparse(node).startswith("__version__"))]
+        assert all(isinstance(node, ast.Expr) for node in body), path
+
+
+# --- rules and scripts ---------------------------------------------------------------------------
+
+
+def rules() -> dict[str, str]:
+    """Each rule's text by name."""
+    found = {}
+    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for block in re.split(r"\n(?=rule |checkpoint )", path.read_text(encoding="utf-8"))[1:]:
+            name = re.match(r"\w+ (\w+):", block).group(1)
+            assert name not in found
+            found[name] = re.split(r"\n(?=\S)", block)[0]
+    return found
+
+
+TEXTS = rules()
+
+
+def directive(rule: str, name: str) -> str:
+    """The text of one directive of a rule."""
+    found = re.search(rf"^    {name}:(.*?)(?=^    \w+:|\Z)", TEXTS[rule], re.M | re.S)
+    assert found, f"{rule} has no {name}"
+    return found.group(1)
+
+
+def test_each_rule_has_a_script_and_a_stage_of_its_name_and_there_are_no_others():
+    stages = sorted(name.removeprefix("stages.") for name in MODULES if name.startswith("stages."))
+    assert sorted(TEXTS) == RULES == stages
+
+
+@pytest.mark.parametrize("rule", TEXTS)
+def test_a_rule_names_its_script_log_and_benchmark_after_itself(rule):
+    assert f'"../../scripts/{rule}.py"' in directive(rule, "script")
+    assert re.search(rf'"logs/{rule}/[^"]+\.log"', directive(rule, "log"))
+    assert re.search(rf'"logs/{rule}/[^"]+\.benchmark\.tsv"', directive(rule, "benchmark"))
+    assert f'leaf_params("{rule}"' in re.sub(r"\(\s+", "(", directive(rule, "params"))
+
+
+@pytest.mark.parametrize("rule", TEXTS)
+def test_a_rule_declares_output_record_threads_and_message(rule):
+    assert "run.json" in directive(rule, "output").rpartition("record=")[2]
+    assert directive(rule, "threads").strip().isdigit()
+    assert directive(rule, "message").strip()
+
+
+@pytest.mark.parametrize("rule", TEXTS)
+def test_a_rule_holds_no_logic_and_leaves_resources_to_the_profile(rule):
+    assert not re.search(r"\blambda\b", TEXTS[rule])
+    assert not re.search(r"^    (resources|retries|run|shell|conda|container):", TEXTS[rule], re.M)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_script_only_hands_its_job_to_its_stage(rule):
+    path = ROOT / "scripts" / f"{rule}.py"
+    assert f"secateur.stages.{rule}.run" in imported(path)
+    assert used(path) == {"stage", f"stages.{rule}"}
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 15
+
+
+def test_the_snakefile_is_a_table_of_contents():
+    assert len((ROOT / "Snakefile").read_text(encoding="utf-8").splitlines()) <= 50

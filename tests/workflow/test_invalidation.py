@@ -1,0 +1,488 @@
+"""Exact invalidation: which rules an edit re-runs, for every configuration key and every library module.
+
+The matrix loads the rules once and asks each of them, for every job of one small experiment, for its params
+and inputs before and after an edit. Cases that could be lost between there and a run are confirmed with
+`snakemake -n` on a finished run.
+"""
+
+import ast
+import dataclasses
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from secateur import provenance
+from secateur.config import GROUPS
+from secateur.tables import TABLES
+
+# --- the rules, loaded once ----------------------------------------------------------------------
+
+PATHS = {
+    "graph": {
+        "extract_triples",
+        "encode_questions",
+        "build_codebook",
+        "build_runs",
+        "propose_candidates",
+        "build_prompts",
+        "evaluate_prompts",
+    },
+    "sentences": {"rank_sentences", "evaluate_sentences"},
+    "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
+}
+DATA, EXPERIMENT = {"fetch_dataset", "prepare_corpus", "prepare_dataset"}, {"compare_variants", "build_report"}
+RULES = DATA | EXPERIMENT | set.union(*PATHS.values())
+MATRIX = """\
+title: One data set of each kind, shipped and fetched
+datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo]
+systems: [sentences, secateur]
+axes: {prompt: [dense]}
+exclude: []
+"""
+
+
+class Matrix:
+    """The rules of a copy of the project, and the answers of their functions under other settings."""
+
+    def __init__(self, root: Path, namespace: dict, rules: dict) -> None:
+        self.root, self.rules, self._of = root, rules, namespace
+
+    def jobs(self, *overrides: str) -> dict[str, set]:
+        """By rule: (wildcards, params, inputs) of every job of the experiment."""
+        self._of["OVERRIDES"] = overrides
+        self._of["VARIANTS"] = self._of["plan"].variants(self._of["CONF"], "matrix", overrides)
+        found = {name: set() for name in RULES}
+        for variant in self._of["VARIANTS"]:
+            axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
+            for name in DATA | PATHS[variant.path] | EXPERIMENT:
+                found[name].add(self._job(self.rules[name], axes))
+        return found
+
+    def rerun(self, *overrides: str) -> set[str]:
+        """Rules with a job that is new or has other params or inputs under the overrides."""
+        before, after = self.jobs(), self.jobs(*overrides)
+        return {name for name in RULES if after[name] - before[name]}
+
+    def _job(self, rule, axes) -> tuple:
+        own = {name: axes[name] for name in sorted(rule.wildcard_names)}
+        wildcards = SimpleNamespace(**own)
+        params = tuple(value(wildcards) if callable(value) else value for _, value in sorted(rule.params.items()))
+        inputs = tuple(str(value(wildcards)) if callable(value) else str(value) for _, value in rule.input.items())
+        return tuple(own.items()), params, inputs
+
+    def params(self) -> list[str]:
+        """Every param of every job."""
+        return [text for jobs in self.jobs().values() for _, params, _ in jobs for text in params]
+
+    def digests(self) -> dict[str, str]:
+        """The code digest of every rule, read anew from the files."""
+        for remembered in (provenance.code_digest, provenance.imports, provenance._rules):
+            remembered.cache_clear()
+        return {name: provenance.code_digest(name, self.root) for name in RULES}
+
+    def edited(self, name: str, text: str) -> set[str]:
+        """Rules whose code digest another text of a file changes; the file is put back."""
+        path, before = self.root / name, self.digests()
+        kept = path.read_text(encoding="utf-8")
+        assert text != kept
+        path.write_text(text, encoding="utf-8")
+        try:
+            after = self.digests()
+        finally:
+            path.write_text(kept, encoding="utf-8")
+        return {rule for rule in RULES if after[rule] != before[rule]}
+
+
+@pytest.fixture(scope="module")
+def matrix(copy_project, tmp_path_factory):
+    """The rules as Snakemake reads them, with one more option in each group that has only one."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+    root = copy_project(tmp_path_factory.mktemp("matrix") / "project").root
+    (root / "conf/experiment/matrix.yaml").write_text(MATRIX)
+    for group, option in (("extractor", "openie"), ("embedder", "minilm"), ("codebook", "default"), ("lm", "smollm2")):
+        (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        workflow = api.workflow(
+            ResourceSettings(cores=1),
+            config_settings=ConfigSettings(config={"experiment": "matrix"}),
+            snakefile=root / "Snakefile",
+            workdir=root,
+        )._workflow
+        yield Matrix(root, workflow.globals, {rule.name: rule for rule in workflow.rules})
+
+
+def test_every_rule_is_in_the_matrix(matrix):
+    assert set(matrix.rules) - {"all"} == RULES
+    assert all(matrix.jobs().values())
+
+
+# --- (a) every key of the configuration ----------------------------------------------------------
+
+RANKED = {"rank_sentences", "score_candidates"}
+EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences"} | RANKED
+EXTRACTS = {"extract_triples", "encode_questions"}
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts"} | EXPERIMENT
+FROM_CANDIDATES = {"propose_candidates"} | FROM_PROMPTS
+FROM_RUNS = {"build_runs"} | FROM_CANDIDATES
+FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
+SCORED = PATHS["sentences"] | (PATHS["selection"] - {"propose_passages"}) | EXPERIMENT
+
+# Override -> the rules whose own params or inputs it changes. Options of the groups experiment, system and
+# `dataset.corpus` stand in paths: with them every rule from where the variants branch has new jobs.
+KEYS = {
+    "corpus.loader=stem": {"prepare_corpus"},
+    "corpus.files=[stem_question.json]": {"prepare_corpus"},
+    "corpus.extra=[data/published.yaml]": {"prepare_corpus"},
+    "corpus.folder=data/toy/documents": {"prepare_corpus"},
+    "dataset.corpus=toy_documents": RULES - {"fetch_dataset"},
+    "dataset.kind=dialogue": {"prepare_dataset"} | PATHS["selection"] | EXPERIMENT,
+    "dataset.loader=stem": {"prepare_dataset"},
+    "dataset.files=[stem_question.json]": {"prepare_dataset"},
+    "dataset.folder=data/toy/documents": {"prepare_dataset"},
+    "dataset.split=dev": {"compare_variants"},
+    "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
+    "+dataset.types.hard=[3-hop]": {"compare_variants"},
+    "+dataset.first.F1=1": {"compare_variants"},
+    "dataset.unanswerable=['3']": RANKED | {"compare_variants"},
+    "extractor.kind=openie": set(),  # the only one there is
+    "extractor.shards=3": {"build_codebook"},
+    "extractor.block=64": EXTRACTS,
+    "extractor.batch=16": EXTRACTS,
+    "embedder.model=package:other/model": EMBEDS | {"build_prompts"},
+    "embedder.dim=256": EMBEDS,
+    "embedder.max_tokens=128": EMBEDS,
+    "embedder.batch=16": EMBEDS,
+    "embedder.block=64": EMBEDS,
+    "embedder.engine=torch": EMBEDS,
+    "embedder.tau=0.6": {"build_runs"},
+    "codebook.bonus_path=0.06": {"build_runs"},
+    "codebook.bonus_node=0.04": {"build_runs"},
+    "codebook.refine=false": {"build_runs"},
+    "track.runs=document": {"build_runs"},
+    "track.neighbour=0.5": {"propose_candidates"},
+    "retriever.coarse=maxpair": {"propose_candidates"},
+    "retriever.w_ent=0.9": {"propose_candidates"},
+    "retriever.w_rel=0.4": {"propose_candidates"},
+    "retriever.top_k=100": {"propose_candidates"},
+    "retriever.top_m=10": {"propose_candidates"},
+    "retriever.top_t=2": {"propose_candidates"},
+    "retriever.coverage=count": {"propose_candidates"},
+    "retriever.w_coverage=0.2": {"propose_candidates"},
+    "retriever.tau_coverage=0.5": {"propose_candidates"},
+    "retriever.w_pairs=0.3": {"propose_candidates"},
+    "retriever.tau_pairs=0.6": {"propose_candidates"},
+    "retriever.t_pairs=0.2": {"propose_candidates"},
+    "retriever.w_distinct=0.2": {"propose_candidates"},
+    "retriever.tau_distinct=0.6": {"propose_candidates"},
+    "retriever.w_whole=0.2": {"propose_candidates"},
+    "retriever.tau_whole=0.6": {"propose_candidates"},
+    "retriever.t_whole=0.2": {"propose_candidates"},
+    "retriever.sources=100": {"propose_candidates"},
+    "retriever.w_bm25=0.5": {"propose_candidates"},
+    "retriever.w_dense=0.5": {"propose_candidates"},
+    "retriever.w_run=0.5": {"propose_candidates"},
+    "retriever.k1=0.9": {"propose_candidates"},
+    "retriever.b=0.4": {"propose_candidates"},
+    "retriever.calibration={blind: [2.0, -6.0]}": {"propose_candidates"},
+    "prompt.assemble=runs": {"build_prompts"},
+    "prompt.facts=unique": {"build_prompts"},
+    "prompt.theta=0.9": {"build_prompts"},
+    "prompt.grounding=triples": {"build_prompts"},
+    "prompt.words=content": {"build_prompts"},
+    "prompt.cite=true": {"build_prompts"},
+    "prompt.encoding=lines": {"build_prompts"},
+    "prompt.budget=256": {"build_prompts"},
+    "prompt.mix=0.3": {"build_prompts"},
+    "prompt.words_per_source=5": {"build_prompts"},
+    "lm.gguf=package:other/model.gguf": {"build_prompts"},
+    "+scorer.scorers.mine={kind: dense}": RANKED,
+    "scorer.suffixes=['+answer']": RANKED,
+    "scorer.neighbour=0.5": RANKED,
+    "scorer.keep=10": RANKED,
+    "system.path=sentences": EXPERIMENT,
+    "system.tracks=[blind]": EXPERIMENT,
+    "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
+    "system.embedder=other": FROM_CODEBOOK | SCORED,
+    "system.codebook=other": FROM_RUNS,
+    "system.retriever=paper": FROM_CANDIDATES,
+    "system.prompt=paper": FROM_PROMPTS,
+    "system.lm=other": FROM_PROMPTS,
+    "system.scorer=turns": PATHS["sentences"] | EXPERIMENT,
+    "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
+    "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "compare_variants"},
+    "eval.exact_min_content=0.6": {"evaluate_prompts", "compare_variants"},
+    "eval.resamples=1000": {"compare_variants"},
+    "eval.permutations=1000": {"compare_variants"},
+    "eval.confidence=0.9": {"compare_variants"},
+    "eval.min_clusters=3": {"compare_variants"},
+    "eval.seed=8": RANKED | {"compare_variants"},
+    "experiment.title=Another": {"build_report"},
+    "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
+    "experiment.systems=[secateur]": EXPERIMENT,
+    "+experiment.axes.retriever=[paper]": FROM_CANDIDATES,
+    "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
+}
+
+
+@pytest.mark.parametrize("override", KEYS)
+def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
+    assert matrix.rerun(override) == KEYS[override]
+
+
+def test_the_table_names_every_key_of_every_group():
+    keys = {f"{group}.{field.name}" for group, cls in GROUPS.items() for field in dataclasses.fields(cls)}
+    assert {".".join(re.split(r"[.=]", override.lstrip("+"))[:2]) for override in KEYS} == keys
+
+
+def test_overrides_at_once_rerun_what_each_of_them_does(matrix):
+    assert matrix.rerun("retriever.top_k=100", "eval.resamples=1000") == {"propose_candidates", "compare_variants"}
+
+
+def test_the_same_value_in_another_spelling_reruns_nothing(matrix):
+    assert matrix.rerun("retriever.w_ent=1", "retriever.w_bm25=1.0", "eval.confidence=9.5e-1") == set()
+
+
+def test_every_param_but_the_code_is_a_key_and_its_value_as_json(matrix):
+    for text in matrix.params():
+        name, _, value = text.partition("=")
+        assert re.fullmatch(r"code|[a-z]+\.[a-z0-9_]+", name)
+        assert name == "code" or json.loads(value) is not NotImplemented
+
+
+def test_no_param_holds_a_path_of_this_machine(matrix):
+    assert [text for text in matrix.params() if str(matrix.root) in text or str(Path.home()) in text] == []
+
+
+def test_machine_settings_are_in_no_params(matrix, monkeypatch, tmp_path):
+    before = matrix.jobs()
+    for name in ("SECATEUR_MIRROR", "SECATEUR_CACHE", "CORES", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, str(tmp_path / "somewhere"))
+    assert matrix.jobs() == before
+    assert not [text for text in matrix.params() if text.startswith("local.")]
+
+
+def test_reordered_keys_of_an_option_file_rerun_nothing(matrix):
+    compose, option = matrix._of["configuration"]._compose, matrix._of["configuration"].option
+    before = matrix.jobs()
+    for name in ("retriever/paper", "scorer/turns", "dataset/locomo", "eval/default", "experiment/matrix"):
+        path = matrix.root / f"conf/{name}.yaml"
+        blocks = re.split(r"\n(?=\S)", path.read_text().rstrip("\n"))
+        path.write_text("\n".join(reversed(blocks)) + "\n")
+    for remembered in (compose, option):
+        remembered.cache_clear()
+    assert matrix.jobs() == before
+
+
+def test_what_is_said_about_a_file_in_the_registry_reruns_nothing(matrix):
+    before, path = matrix.jobs(), matrix.root / "data/registry/locomo.yaml"
+    kept = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(?m)^  licence:.*$", "  licence: another", kept), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") != kept
+    assert matrix.jobs() == before
+    path.write_text(re.sub(r"(?m)^  sha256:.*$", f"  sha256: {'a' * 64}", kept), encoding="utf-8")
+    after = matrix.jobs()
+    path.write_text(kept, encoding="utf-8")
+    assert {name for name in RULES if after[name] != before[name]} == {"fetch_dataset"}
+
+
+# --- (b) every module of the library -------------------------------------------------------------
+
+LIST = """
+import json, sys
+found = {}
+for rule in sys.argv[1:]:
+    for name in [n for n in sys.modules if n.split(".")[0] == "secateur"]:
+        del sys.modules[name]
+    __import__(f"secateur.stages.{rule}")
+    found[rule] = sorted(n.removeprefix("secateur.") for n in sys.modules if n.startswith("secateur."))
+print(json.dumps(found))
+"""
+LIBRARY = Path(__file__).parents[2] / "workflow" / "secateur"
+MODULES = sorted(
+    str(path.relative_to(LIBRARY).with_suffix("")).replace("/", ".")
+    for path in LIBRARY.rglob("*.py")
+    if path.name != "__init__.py"
+)
+
+
+@pytest.fixture(scope="module")
+def users(untouched) -> dict[str, set[str]]:
+    """By module: the rules whose stage loads it, as the interpreter says."""
+    said = untouched.run(sys.executable, "-c", LIST, *sorted(RULES))
+    assert said.returncode == 0, said.stderr
+    loaded = json.loads(said.stdout)
+    return {module: {rule for rule in RULES if module in loaded[rule]} for module in MODULES}
+
+
+def source(matrix, module: str) -> tuple[str, str]:
+    name = f"workflow/secateur/{module.replace('.', '/')}.py"
+    return name, (matrix.root / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, users, module):
+    name, text = source(matrix, module)
+    expected = set() if module in provenance.GLUE else users[module]
+    assert matrix.edited(name, text + "\nADDED = 1\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("stats", {"compare_variants"}),
+        ("report", {"build_report"}),
+        ("plots", {"build_report"}),
+        ("runs", {"build_runs"}),
+        ("cover", {"build_prompts"}),
+        ("triples.openie", EXTRACTS),
+        ("baselines", RANKED | {"propose_candidates"}),
+        ("models.embedder", EMBEDS),
+        ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
+        ("datasets.fetch", {"fetch_dataset"}),
+        ("stage", set()),
+        ("cli", set()),
+    ],
+)
+def test_a_module_is_used_by_the_rules_one_would_name(matrix, module, rules):
+    name, text = source(matrix, module)
+    assert matrix.edited(name, text + "\nADDED = 1\n") == rules
+
+
+def test_a_comment_in_the_library_reruns_nothing(matrix):
+    for module in MODULES:
+        name, text = source(matrix, module)
+        assert matrix.edited(name, f"# A thought.\n{text}\n\n# Another.\n") == set()
+
+
+def test_a_docstring_in_the_library_reruns_nothing(matrix):
+    for module in ("stats", "retrieve", "triples.openie"):
+        name, text = source(matrix, module)
+        tree, lines = ast.parse(text), text.splitlines()
+        nodes = [n for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.FunctionDef, ast.ClassDef))]
+        said = [n.body[0] for n in nodes if ast.get_docstring(n) is not None]
+        for one in sorted(said, key=lambda n: -n.lineno):
+            indent = " " * one.col_offset
+            lines[one.lineno - 1 : one.end_lineno] = [f'{indent}"""Said otherwise."""']
+        assert matrix.edited(name, "\n".join(lines) + "\n") == set()
+
+
+def test_a_rules_own_comment_reruns_nothing_and_its_own_text_itself(matrix):
+    name = "workflow/rules/graph.smk"
+    text = (matrix.root / name).read_text()
+    assert matrix.edited(name, "# Before.\n" + text.replace("    threads: 1\n", "    # Why.\n    threads: 1  # so\n")) == set()
+    assert matrix.edited(name, text.replace("{wildcards.corpus} ({wildcards.track})", "it")) == {"build_runs"}
+
+
+def test_a_script_reruns_its_own_rule(matrix):
+    name = "scripts/build_runs.py"
+    text = (matrix.root / name).read_text()
+    assert matrix.edited(name, text + "\nprint()\n") == {"build_runs"}
+    assert matrix.edited(name, text + "\n# A thought.\n") == set()
+
+
+def test_the_reports_template_reruns_the_report(matrix):
+    name = "workflow/secateur/report.html.j2"
+    assert matrix.edited(name, (matrix.root / name).read_text() + "\n<p>\n") == {"build_report"}
+
+
+def test_a_tables_declaration_reruns_the_rules_that_write_or_read_it(matrix, monkeypatch):
+    before = matrix.digests()
+    monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], version=99))
+    after = matrix.digests()
+    assert {rule for rule in RULES if after[rule] != before[rule]} == {"propose_candidates", "build_prompts"}
+
+
+def test_what_is_said_about_a_table_reruns_nothing(matrix, monkeypatch):
+    before = matrix.digests()
+    monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], doc="Said otherwise."))
+    assert matrix.digests() == before
+
+
+# --- a real `snakemake -n` on a finished run -----------------------------------------------------
+
+SMOKE = ("--profile", "profiles/smoke", "-n")
+
+
+def planned(project, *args: str) -> dict[str, int]:
+    """Jobs by rule that a dry run would start."""
+    said = project.snakemake(*SMOKE, *args)
+    assert said.returncode == 0, said.stdout + said.stderr
+    text = said.stdout + said.stderr
+    if "Nothing to be done" in text:
+        return {}
+    table = text.partition("Job stats:")[2].partition("total")[0]
+    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule != "all"}
+
+
+def test_a_finished_run_that_was_moved_elsewhere_reruns_nothing(rerun):
+    assert planned(rerun) == {}
+
+
+def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_values(rerun):
+    overrides = ("--config", "overrides=[retriever.top_k=100]")
+    assert set(planned(rerun, *overrides)) == FROM_CANDIDATES
+    said = rerun.snakemake("-n", "--config", "experiment=smoke", *overrides[1:])
+    shown = said.stdout + said.stderr
+    assert "retriever.top_k=200" in shown
+    assert "retriever.top_k=100" in shown
+
+
+def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
+    for name in ("workflow/secateur/text.py", "scripts/build_runs.py", "workflow/rules/graph.smk", "conf/lm/smollm2.yaml"):
+        with (rerun.root / name).open("a", encoding="utf-8") as file:
+            file.write("\n# A thought.\n")
+    assert planned(rerun) == {}
+
+
+def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
+    with (rerun.root / "workflow/secateur/stats.py").open("a", encoding="utf-8") as file:
+        file.write("\nADDED = 1\n")
+    assert planned(rerun) == {"compare_variants": 1, "build_report": 1}
+
+
+def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
+    rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
+    jobs = planned(rerun)
+    assert set(jobs) == RULES - {"fetch_dataset"} - PATHS["selection"]
+    assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
+
+
+def test_a_touched_file_with_the_same_text_reruns_nothing(rerun):
+    (rerun.root / "data/toy/documents_smoke/passages.jsonl").touch()
+    assert planned(rerun) == {}
+
+
+def test_an_option_that_no_variant_uses_reruns_nothing(rerun):
+    (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
+    assert planned(rerun) == {}
+
+
+def test_a_new_variant_reruns_nothing_of_the_others(rerun):
+    (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
+    rerun.edit("conf/experiment/smoke.yaml", "axes: {}", "axes: {retriever: [narrow]}")
+    jobs = planned(rerun)
+    assert set(jobs) == FROM_CANDIDATES
+    assert jobs["propose_candidates"] == 2  # its two tracks; those of the default stay
+
+
+def test_another_title_reruns_the_report(rerun):
+    rerun.edit("conf/experiment/smoke.yaml", "title: ", "title: Still ")
+    assert planned(rerun) == {"build_report": 1}
+
+
+def test_a_deleted_result_is_made_again_with_what_depends_on_it(rerun):
+    (rerun.root / "results/experiments/smoke/metrics.parquet").unlink()
+    assert planned(rerun) == {"compare_variants": 1, "build_report": 1}
+
+
+def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
+    (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
+    table.unlink()
+    assert planned(rerun) == {}
+    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK

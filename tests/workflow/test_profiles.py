@@ -1,0 +1,117 @@
+"""Profiles: complete, in agreement with the rules and with each other; lint and format are clean."""
+
+import re
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+# Every rule that runs a model over many strings; spaCy's small parser runs on a CPU.
+MODEL_RULES = {"build_codebook", "propose_candidates", "rank_sentences", "score_candidates"}
+LOCAL_RULES = {"fetch_dataset", "compare_variants", "build_report"}  # the Snakefile's localrules
+RULES = {path.stem for path in (ROOT / "scripts").glob("*.py")}
+
+
+def profile(name: str) -> dict:
+    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+
+
+SLURM = profile("slurm")
+NAMES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/config.yaml"))
+
+
+def test_the_four_profiles_are_there():
+    assert {"default", "local", "smoke", "slurm"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"default"}))
+def test_the_default_profile_sets_nothing_another_one_sets(name):
+    """It is loaded with every profile and wins over it, key by key."""
+    assert set(profile("default")) & set(profile(name)) == set()
+
+
+def test_the_default_profile_watches_code_by_its_digest_alone():
+    assert profile("default")["rerun-triggers"] == ["mtime", "params", "input", "software-env"]
+    assert profile("default")["rerun-incomplete"] is True
+
+
+def test_no_profile_keeps_half_written_files():
+    assert all("keep-incomplete" not in profile(name) for name in NAMES)
+
+
+def test_resources_are_set_for_existing_rules_only():
+    assert set(SLURM["set-resources"]) <= RULES
+
+
+@pytest.mark.parametrize("rule", sorted(MODEL_RULES))
+def test_a_rule_that_runs_a_model_asks_for_a_gpu(rule):
+    asked = SLURM["set-resources"][rule]
+    assert re.fullmatch(r"gpu:\d+", asked["gres"])
+    assert asked["slurm_partition"] == "gpu"
+
+
+@pytest.mark.parametrize("rule", sorted(RULES - MODEL_RULES))
+def test_other_rules_stay_off_the_gpu_nodes(rule):
+    asked = SLURM["default-resources"] | SLURM["set-resources"].get(rule, {})
+    assert "gres" not in asked
+    assert asked["slurm_partition"] == "cpu"
+
+
+def test_each_rule_states_memory_and_time_that_grow_with_the_attempt():
+    for rule, asked in SLURM["set-resources"].items():
+        assert {"mem_mb", "runtime"} <= set(asked), rule
+        assert all(str(asked[name]).startswith("attempt * ") for name in ("mem_mb", "runtime")), rule
+
+
+def test_three_lines_are_marked_for_editing():
+    text = (ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8")
+    marked = re.findall(r"^ *(\w+):.*# <-", text, re.M)
+    assert marked == ["slurm_account", "slurm_partition", "slurm_partition"]
+
+
+def test_the_root_link_makes_the_slurm_profile_known_by_its_name():
+    assert (ROOT / "slurm" / "config.yaml").read_text() == (ROOT / "profiles/slurm/config.yaml").read_text()
+
+
+@pytest.mark.skipif(
+    find_spec("snakemake_executor_plugin_slurm") is None, reason="needs snakemake-executor-plugin-slurm"
+)
+def test_the_slurm_profile_dry_runs_the_quickstart(untouched):
+    said = untouched.run(sys.executable, "-m", "snakemake", "--profile", "slurm", "-n")
+    text = said.stdout + said.stderr
+    assert said.returncode == 0, text
+    table = dict(re.findall(r"^(\w+) +(\d+)$", text.partition("Job stats:")[2], re.M))
+    assert RULES - {"fetch_dataset"} <= set(table)
+    assert int(table["total"]) <= 40
+    assert not (untouched.root / "results").exists()
+
+
+def test_snakemake_finds_nothing_to_lint(untouched):
+    said = untouched.run(sys.executable, "-m", "snakemake", "--lint")
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "Congratulations" in said.stdout + said.stderr
+
+
+def tool(name: str) -> str:
+    """A tool beside this Python."""
+    found = shutil.which(name, path=str(Path(sys.executable).parent))
+    return found or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("ruff", ("check", "--no-cache")),
+        ("ruff", ("format", "--check", "--no-cache")),
+        ("snakefmt", ("--check", "Snakefile", "workflow/rules")),
+    ],
+    ids=["ruff check", "ruff format", "snakefmt"],
+)
+def test_the_code_is_linted_and_formatted(untouched, name, args):
+    where = () if name == "snakefmt" else (str(ROOT),)
+    said = untouched.run(tool(name), *args, *where)
+    assert said.returncode == 0, said.stdout + said.stderr

@@ -1,0 +1,358 @@
+"""The stage contract: outputs appear whole and last of all their record, or nothing does, kill -9 included."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from secateur import stage
+from secateur.artifacts import file_digest
+from secateur.datasets.loaders import load_corpus
+from secateur.errors import SecateurError
+from secateur.stage import Job, main, run_stage
+from secateur.stages import extract_triples
+from secateur.tables import TABLES, TableError, write_table
+
+ROOT = Path(__file__).parents[2]
+POOL = pl.DataFrame({"question_id": ["q1"], "rank": [0], "passage_id": ["p1"]}, schema_overrides={"rank": pl.Int32})
+# design.md, "A stage". Tokens come with the first stage that asks a language model.
+RECORD = {
+    "stage",
+    "axes",
+    "config",
+    "code",
+    "inputs",
+    "outputs",
+    "rows",
+    "seeds",
+    "wall_seconds",
+    "cpu_seconds",
+    "peak_bytes",
+    "counts",
+    "device",
+    "versions",
+    "commit",
+    "slurm_job",
+    "warnings",
+    "metrics",
+    "failure",
+}
+
+
+def job_of(folder: Path, *tables: str, **changes) -> Job:
+    """A job of an invented rule with the outputs named."""
+    defaults = {
+        "rule": "invented",
+        "inputs": {},
+        "outputs": {name: folder / f"{name}.parquet" for name in tables},
+        "record": folder / "run.json",
+        "leaves": {"eval.seed": "7", "retriever.top_k": "200"},
+        "code": "abc",
+        "axes": {"corpus": "toy"},
+        "threads": 1,
+        "log": folder / "log" / "invented.log",
+        "root": ROOT,
+    }
+    return Job(**defaults | changes)
+
+
+def record(folder: Path, name: str = "run.json") -> dict:
+    return json.loads((folder / name).read_text(encoding="utf-8"))
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.is_file()}
+
+
+def writes_pool(cfg, inputs, outputs, ctx):
+    outputs["pool"] = POOL
+    return {"pooled": 1}
+
+
+# --- success -------------------------------------------------------------------------------------
+
+
+def test_outputs_have_no_name_until_the_stage_has_returned(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        outputs["pool"] = POOL
+        assert "pool.parquet" not in files(tmp_path)
+        assert "run.json" not in files(tmp_path)
+        return {}
+
+    run_stage(run, job_of(tmp_path, "pool"))
+    assert files(tmp_path) == {"pool.parquet", "run.json"}
+
+
+def test_the_record_is_written_after_every_output_has_its_name(tmp_path, monkeypatch):
+    there = []
+
+    def write(path, value):
+        there.append((path.name, files(tmp_path)))
+
+    monkeypatch.setattr(stage, "write_json", write)
+    run_stage(writes_pool, job_of(tmp_path, "pool"))
+    assert there == [("run.json", {"pool.parquet"})]
+
+
+def test_the_record_has_every_field_of_the_design(tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text("text")
+
+    def run(cfg, inputs, outputs, ctx):
+        ctx.warn("a warning")
+        ctx.counts |= {"cache_hits": 3}
+        return writes_pool(cfg, inputs, outputs, ctx)
+
+    run_stage(run, job_of(tmp_path, "pool", inputs={"files": [source]}))
+    found = record(tmp_path)
+    assert set(found) >= RECORD
+    assert found["stage"] == "invented"
+    assert found["axes"] == {"corpus": "toy"}
+    assert found["config"] == {"eval.seed": 7, "retriever.top_k": 200}
+    assert found["seeds"] == {"eval.seed": 7}
+    assert found["code"] == "abc"
+    assert found["inputs"] == {str(source): file_digest(source)}
+    assert found["rows"] == {"pool": 1}
+    assert found["metrics"] == {"pooled": 1}
+    assert found["counts"] == {"cache_hits": 3}
+    assert found["warnings"] == ["a warning"]
+    assert found["failure"] is None
+    assert found["peak_bytes"] > 0
+    assert found["wall_seconds"] >= 0
+    assert found["versions"]["polars"] == pl.__version__
+
+
+def test_the_record_names_the_slurm_job(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    run_stage(writes_pool, job_of(tmp_path, "pool"))
+    assert record(tmp_path)["slurm_job"] == "4711"
+
+
+def test_a_stage_sees_its_own_settings_and_axes(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        assert (cfg.eval.seed, cfg.retriever.top_k, ctx.axes) == (7, 200, {"corpus": "toy"})
+        return writes_pool(cfg, inputs, outputs, ctx)
+
+    run_stage(run, job_of(tmp_path, "pool"))
+
+
+def test_shards_of_an_input_are_one_table_in_their_order(tmp_path):
+    shards = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
+    for n, path in enumerate(shards):
+        write_table(TABLES["pool"], POOL.with_columns(question_id=pl.lit(f"q{n}")), path)
+
+    def run(cfg, inputs, outputs, ctx):
+        assert inputs["pool"]["question_id"].to_list() == ["q0", "q1"]
+        return {}
+
+    run_stage(run, job_of(tmp_path, inputs={"pool": shards}))
+
+
+# --- failure -------------------------------------------------------------------------------------
+
+
+def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        outputs["pool"] = POOL
+        raise ValueError("no such luck")
+
+    with pytest.raises(ValueError, match="no such luck"):
+        run_stage(run, job_of(tmp_path, "pool"))
+    assert files(tmp_path) == {"failure.json"}
+    found = record(tmp_path, "failure.json")
+    assert found["failure"] == "ValueError: no such luck"
+    assert set(found) >= RECORD
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (pl.concat([POOL, POOL]), "key question_id, rank duplicated"),
+        (POOL.drop("rank"), "column rank missing"),
+        (POOL.with_columns(passage_id=pl.lit(None, pl.String)), "passage_id null"),
+    ],
+)
+def test_an_output_that_breaks_its_declaration_gives_no_record(tmp_path, frame, said):
+    def run(cfg, inputs, outputs, ctx):
+        outputs["pool"] = frame
+        return {}
+
+    with pytest.raises(TableError, match=said):
+        run_stage(run, job_of(tmp_path, "pool"))
+    assert files(tmp_path) == {"failure.json"}
+
+
+def test_a_good_output_beside_a_bad_one_is_not_kept(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        outputs["pool"] = POOL
+        outputs["selections"] = POOL  # has no scorer
+        return {}
+
+    with pytest.raises(TableError, match="column scorer missing"):
+        run_stage(run, job_of(tmp_path, "pool", "selections"))
+    assert files(tmp_path) == {"failure.json"}
+
+
+def test_a_declared_output_that_was_not_written_is_an_error(tmp_path):
+    with pytest.raises(RuntimeError, match="without writing selections"):
+        run_stage(writes_pool, job_of(tmp_path, "pool", "selections"))
+    assert files(tmp_path) == {"failure.json"}
+
+
+def test_an_output_whose_path_was_taken_but_not_written_is_an_error(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        outputs.path("selections")
+        return writes_pool(cfg, inputs, outputs, ctx)
+
+    with pytest.raises(RuntimeError, match="without writing selections"):
+        run_stage(run, job_of(tmp_path, "pool", "selections"))
+    assert files(tmp_path) == {"failure.json"}
+
+
+def test_an_input_of_another_version_is_refused_before_anything_is_written(tmp_path):
+    other = tmp_path / "other.parquet"
+    write_table(TABLES["pool"], POOL, other)
+
+    def run(cfg, inputs, outputs, ctx):
+        inputs["selections"]
+
+    with pytest.raises(TableError, match="holds pool@"):
+        run_stage(run, job_of(tmp_path, "pool", inputs={"selections": [other]}))
+    assert files(tmp_path) == {"other.parquet", "failure.json"}
+
+
+def test_success_removes_the_failure_of_an_earlier_attempt(tmp_path):
+    (tmp_path / "failure.json").write_text("{}")
+    run_stage(writes_pool, job_of(tmp_path, "pool"))
+    assert files(tmp_path) == {"pool.parquet", "run.json"}
+
+
+def test_an_interrupt_is_recorded_as_a_failure(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        outputs["pool"] = POOL
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_stage(run, job_of(tmp_path, "pool"))
+    assert files(tmp_path) == {"failure.json"}
+
+
+# --- what a rule's script calls -------------------------------------------------------------------
+
+
+class Named(dict):
+    """Snakemake's named lists, as far as `main` uses them."""
+
+    __getattr__ = dict.__getitem__
+
+
+def snakemake(folder: Path) -> SimpleNamespace:
+    output = Named(pool=str(folder / "pool.parquet"), record=str(folder / "run.json"))
+    params = Named(eval_seed="eval.seed=7", code="code=abc")
+    return SimpleNamespace(
+        rule="invented",
+        input=Named(),
+        output=output,
+        params=params,
+        wildcards=Named(corpus="toy"),
+        threads=1,
+        log=[str(folder / "log" / "invented.log")],
+    )
+
+
+def test_a_script_hands_plain_data_to_the_stage(tmp_path):
+    main(writes_pool, snakemake(tmp_path))
+    found = record(tmp_path)
+    assert (found["config"], found["code"], found["axes"]) == ({"eval.seed": 7}, "abc", {"corpus": "toy"})
+
+
+def test_a_problem_the_user_can_mend_ends_a_script_with_its_message_and_code_2(tmp_path, capsys):
+    def run(cfg, inputs, outputs, ctx):
+        raise SecateurError("the cat is on the keyboard. Fix: move it")
+
+    with pytest.raises(SystemExit) as ended:
+        main(run, snakemake(tmp_path))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "\ninvented: the cat is on the keyboard. Fix: move it\n\n"
+    assert "Traceback" not in (tmp_path / "log" / "invented.log").read_text()
+
+
+# --- kill -9 -------------------------------------------------------------------------------------
+
+KILLED_WRITING = """
+import os, signal
+from test_stage_contract import POOL, Path, job_of, run_stage
+
+def run(cfg, inputs, outputs, ctx):
+    outputs["pool"] = POOL
+    os.kill(os.getpid(), signal.SIGKILL)
+
+run_stage(run, job_of(Path({folder!r}), "pool"))
+"""
+KILLED_EXTRACTING = """
+import os, signal
+from secateur.cache import RequestCache
+from test_stage_contract import Path, extraction, extract_triples, run_stage
+
+put = RequestCache.put
+def once(self, key, reply):
+    put(self, key, reply)
+    os.kill(os.getpid(), signal.SIGKILL)
+RequestCache.put = once
+run_stage(extract_triples.run, extraction(Path({folder!r})))
+"""
+
+
+def killed(script: str, folder: Path, monkeypatch) -> None:
+    """Run a script that kills itself."""
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow'}:{Path(__file__).parent}")
+    done = subprocess.run(
+        [sys.executable, "-c", script.format(folder=str(folder))], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def extraction(folder: Path) -> Job:
+    """A real shard of the shipped smoke documents, in blocks of four sentences."""
+    passages = folder / "passages.parquet"
+    if not passages.exists():
+        folder.mkdir(exist_ok=True)
+        corpus = load_corpus("folder", {"folder": ROOT / "data/toy/documents_smoke"})
+        write_table(TABLES["passages"], corpus.passages, passages)
+    return job_of(
+        folder,
+        "triples",
+        inputs={"passages": [passages]},
+        leaves={"extractor.kind": '"openie"', "extractor.block": "4", "extractor.batch": "32"},
+        axes={"corpus": "toy", "extractor": "openie", "shard": "0of2"},
+    )
+
+
+def test_a_job_killed_before_its_end_leaves_nothing_under_a_final_name(tmp_path, monkeypatch):
+    killed(KILLED_WRITING, tmp_path, monkeypatch)
+    assert [name for name in files(tmp_path) if not name.startswith(".")] == []
+    run_stage(writes_pool, job_of(tmp_path, "pool"))
+    assert record(tmp_path)["failure"] is None
+
+
+def test_a_killed_extraction_resumes_at_its_block_and_gives_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    killed(KILLED_EXTRACTING, folder, monkeypatch)
+    assert not (folder / "triples.parquet").exists()
+    assert not (folder / "run.json").exists()
+    run_stage(extract_triples.run, extraction(folder))
+    assert record(folder)["counts"]["cache_hits"] == 1
+    assert record(folder)["counts"]["cache_misses"] >= 2
+
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "another"))
+    whole = tmp_path / "whole"
+    run_stage(extract_triples.run, extraction(whole))
+    assert record(whole)["counts"]["cache_hits"] == 0
+    assert (folder / "triples.parquet").read_bytes() == (whole / "triples.parquet").read_bytes()
+    assert record(whole)["rows"]["triples"] > 0
