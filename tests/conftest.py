@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "workflow", "scripts", "conf", "profiles", "data", "docs")
+PARTS = ("Snakefile", "workflow", "scripts", "conf", "profiles", "data", "docs", "pyproject.toml")
 UNSEEN = shutil.ignore_patterns("__pycache__", "*.egg-info", "local.yaml")  # build output, one machine's settings
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 
@@ -28,7 +28,12 @@ class Project:
         # Scripts run as `python SCRIPT` of the PATH: the one of these tests.
         path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
         return subprocess.run(
-            command, cwd=self.root, env=kept | own | path | NO_NETWORK | env, capture_output=True, text=True, check=False
+            command,
+            cwd=self.root,
+            env=kept | own | path | NO_NETWORK | env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     def snakemake(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -85,8 +90,6 @@ def untouched(tmp_path_factory) -> Project:
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory) -> Project:
     """A copy in which the experiment `smoke` has run. Read only; `rerun` is the one to edit."""
-    if os.environ.get("DEVSMOKE"):  # DEVHACK
-        return Project(Path(os.environ["DEVSMOKE"]))  # DEVHACK
     project = copy_project(tmp_path_factory.mktemp("smoke") / "project")
     done = project.snakemake("--profile", "profiles/smoke")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from secateur import reference
 
 ROOT = Path(__file__).parents[2]

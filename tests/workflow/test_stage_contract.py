@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+
 from secateur import stage
 from secateur.artifacts import file_digest
 from secateur.datasets.loaders import load_corpus
@@ -160,9 +161,10 @@ def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path):
         outputs["pool"] = POOL
         raise ValueError("no such luck")
 
-    with pytest.raises(ValueError, match="no such luck"):
+    with pytest.raises(ValueError, match="no such luck") as failed:
         run_stage(run, job_of(tmp_path, "pool"))
     assert files(tmp_path) == {"failure.json"}
+    assert failed.traceback  # held on purpose: what garbage collection cleans up is not cleaned up by the stage
     found = record(tmp_path, "failure.json")
     assert found["failure"] == "ValueError: no such luck"
     assert set(found) >= RECORD

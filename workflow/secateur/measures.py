@@ -21,7 +21,7 @@ def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFr
             continue
         own = rows[(qid,)]
         resolved = {p: texts[p] for p in own["passage_id"] if p is not None}
-        stated = [texts[p] if p is not None else t for p, t in own.select("passage_id", "text").iter_rows()]
+        stated = [texts[p] if t is None else t for p, t in own.select("passage_id", "text").iter_rows()]
         found[qid] = Gold(question, resolved, tuple(stated))
     return found
 

@@ -1,0 +1,133 @@
+"""What a user reads after a mistake: one message with the way out, exit code not zero, nothing half-written.
+
+Every case is a real command in a copy of the project, without a network.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+
+FIELDS = ["dataset", "system", "track", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
+FIELDS += ["n", "split", "published"]
+UNIQUE = ("dataset", "system", "track", "scorer", "subset", "metric", "split", "published")
+
+
+def refused(project, *args: str, **env: str) -> str:
+    """The message of a `snakemake ARGS` that must fail and leave nothing."""
+    before = project.artifacts()
+    done = project.snakemake(*args, **env)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0, said
+    assert "Traceback" not in said
+    assert project.artifacts() == before
+    leftovers = [path for path in project.root.joinpath("results").rglob("*") if path.suffix in (".tmp", ".part")]
+    assert leftovers == []
+    return said
+
+
+# --- refused before the DAG is built -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "parts"),
+    [
+        (["experiment=lokomo"], ["'lokomo'", "conf/experiment", "quickstart, smoke", "did you mean 'locomo'?"]),
+        (
+            ["experiment=smoke", "overrides=[retriever.topk=100]"],
+            ["retriever.topk=100", "conf/retriever", "'topk'", "top_m", "did you mean 'top_k'?"],
+        ),
+        (
+            ["experiment=smoke", "overrides=[retriever.top_k=0]"],
+            ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"],
+        ),
+        (
+            ["experiment=tv_only"],
+            ["conf/experiment/tv_only.yaml", "'tv'", "questions only", "snakemake results/tv/tv/"],
+        ),
+        (["experiment=typo"], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
+        (["experiment=custom"], ["no folder given", "DATA=DIR"]),
+        (["experiment=custom", "data=nowhere"], ["nowhere/", ".jsonl: no such file", "DATA=DIR"]),
+    ],
+    ids=["experiment", "key", "range", "questions only", "option", "no folder", "empty folder"],
+)
+def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, config, parts):
+    said = refused(mistaken, "-n", "--config", *config)
+    assert [part for part in parts if part not in said] == [], said
+
+
+@pytest.fixture(scope="module")
+def mistaken(copy_project, tmp_path_factory):
+    """A copy with experiment files that hold a mistake each."""
+    project = copy_project(tmp_path_factory.mktemp("mistaken") / "project")
+    for name, dataset, system in (("tv_only", "tv", "secateur"), ("typo", "toy_documents_smoke", "secatuer")):
+        text = f"title: A mistake\ndatasets: [{dataset}]\nsystems: [{system}]\naxes: {{}}\nexclude: []\n"
+        (project.root / f"conf/experiment/{name}.yaml").write_text(text)
+    return project
+
+
+# --- refused by a stage --------------------------------------------------------------------------
+
+
+def custom(project, passages: str) -> tuple[str, ...]:
+    """A folder of one's own and the arguments that name it."""
+    folder = project.root.parent / "mine"
+    folder.mkdir()
+    (folder / "passages.jsonl").write_text(passages)
+    (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
+    return "--config", "experiment=custom", f"data={folder}"
+
+
+def test_a_malformed_line_is_named_by_file_and_line(project):
+    given = custom(project, '{"id": "p1", "text": "Acme bought Bolt."}\n{"id": "p2", "text": \n')
+    said = refused(project, *given)
+    assert "prepare_corpus: " in said
+    assert f"{project.root.parent}/mine/passages.jsonl" in said
+    assert "line 2" in said
+    assert "Fix: " in said
+    failure = json.loads((project.root / "results/custom/passages/failure.json").read_text())
+    assert "line 2" in failure["failure"]
+    assert "line 2" in (project.root / "logs/prepare_corpus/custom.log").read_text()
+
+
+def test_a_file_only_a_mirror_has_is_answered_with_what_to_use_instead(project):
+    said = refused(project, "results/raw/stem_question_dev.json/stem_question_dev.json")
+    for part in ("stem_question_dev.json", "no address", "MIRROR=DIR", "SECATEUR_MIRROR", "stem_old", "dataset stem)"):
+        assert part in said
+
+
+def test_a_file_that_cannot_be_downloaded_is_answered_with_the_mirror(project, tmp_path):
+    said = refused(project, "results/raw/stem_question.json/stem_question.json", SECATEUR_MIRROR=str(tmp_path))
+    for part in ("stem_question.json", "could not be downloaded", f"The mirror {tmp_path} has neither", "MIRROR=DIR"):
+        assert part in said
+
+
+# --- secateur table ------------------------------------------------------------------------------
+
+
+def test_a_table_of_an_unknown_experiment_names_the_nearest(untouched):
+    said = untouched.secateur("table", "smokey")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "did you mean 'smoke'?" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_table_that_has_not_been_computed_names_the_command(untouched):
+    said = untouched.secateur("table", "locomo", "--json")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "make run EXPERIMENT=locomo" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_table_as_json_has_the_promised_fields_and_unique_rows(smoke):
+    said = smoke.secateur("table", "smoke", "--json")
+    assert said.returncode == 0, said.stderr
+    rows = json.loads(said.stdout)
+    assert rows
+    assert all(list(row) == FIELDS for row in rows)
+    assert [key for key, n in Counter(tuple(row[k] for k in UNIQUE) for row in rows).items() if n > 1] == []
+    assert not any(row["published"] for row in rows)
+    for row in rows:
+        assert isinstance(row["answer_aware"], bool)
+        assert row["track"] in ("blind", "aware", None)
+        assert row["low"] is None or row["low"] <= row["value"] <= row["high"]
