@@ -67,12 +67,17 @@ class _Block:
         self.sources, self.values, self.mix, self.scale, self.mark = sources, values, mix, scale, mark
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
+        self.contents: dict[tuple[int, int | None], dict[str, float]] = {}
         self.spent: dict[int, int] = {}
         self.used = 0
 
-    def content(self, s: int, n: int | None) -> frozenset[str]:
-        source = self.sources[s]
-        return content_words(source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}")
+    def content(self, s: int, n: int | None) -> Mapping[str, float]:
+        """The valued words of a move."""
+        if (s, n) not in self.contents:
+            source = self.sources[s]
+            words = content_words(source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}")
+            self.contents[s, n] = {w: self.values[w] for w in words if self.values.get(w)}
+        return self.contents[s, n]
 
     def price(self, s: int, n: int | None) -> int:
         """Word pieces that adding line n of source s (None: the whole sentence) costs now."""
@@ -84,13 +89,13 @@ class _Block:
         return line.rest_tokens + joint
 
     def gain(self, s: int, n: int | None) -> float:
-        new = sum(self.values.get(w, 0.0) for w in self.content(s, n) - self.words)
+        new = sum(value for word, value in self.content(s, n).items() if word not in self.words)
         fresh = self.sources[s].p if s not in self.chosen else 0.0
         return self.mix * fresh + (1 - self.mix) * new / self.scale
 
     def add(self, s: int, n: int | None, price: int) -> None:
         self.chosen[s] = None if n is None else [*(self.chosen.get(s) or ()), n]
-        self.words |= self.content(s, n)
+        self.words.update(self.content(s, n))
         self.spent[s] = self.spent.get(s, 0) + price
         self.used += price
 
@@ -134,17 +139,16 @@ def cover(
     while heap:
         bound, s, coded = heapq.heappop(heap)
         n = None if coded < 0 else coded
-        if not block.open(s, n):
+        if not block.open(s, n) or block.used + block.price(s, n) > budget:
             continue
         now = entry(s, n)
         if now[0] > bound + 1e-12:  # stale: words were covered since
             if now[0] < 0:
                 heapq.heappush(heap, now)
             continue
-        price = block.price(s, n)
-        if now[0] >= 0 or block.used + price > budget:
+        if now[0] >= 0:
             continue
-        block.add(s, n, price)
+        block.add(s, n, block.price(s, n))
         if n is not None:  # its siblings became cheaper: bounds must be renewed
             siblings = [(s, m) for m in range(len(sources[s].lines)) if block.open(s, m)]
             upgrade = [(s, None)] if grounding == "both" else []
