@@ -106,6 +106,10 @@ def eager(sources, question, budget, *, grounding, mark, mix, scale):
     """Greedy by gain per token with every gain computed anew at every step: {source: lines, or None if whole}."""
     values = word_values(sources, question)
     chosen, words, used = {}, set(), 0
+    own = {s: set() for s in range(len(sources))}
+
+    def valued(text) -> set[str]:
+        return {w for w in content_words(text) if values.get(w)}
 
     def cost_of(source, numbers) -> int:
         if numbers is None:
@@ -125,15 +129,17 @@ def eager(sources, question, budget, *, grounding, mark, mix, scale):
                 after = None if n is None else (*have, n)
                 price = cost_of(source, after) - cost_of(source, have)
                 text = source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}"
-                new = sum(values.get(w, 0.0) for w in content_words(text) - words)
-                gain = mix * (0.0 if s in chosen else source.p) + (1 - mix) * new / scale
+                new = sum(values[w] for w in valued(text) - words)
+                held = len(valued(text) - own[s]) / max(len(valued(source.text)), 1)
+                gain = mix * source.p * held + (1 - mix) * new / scale
                 move = (-gain / max(price, 1), s, -1 if n is None else n)
                 if gain > 0 and used + price <= budget and (best is None or move < best[0]):
-                    best = move, s, after, price, content_words(text)
+                    best = move, s, after, price, valued(text)
         if best is None:
             return chosen
         _, s, after, price, new = best
         chosen[s], words, used = after, words | new, used + price
+        own[s] |= new
 
 
 def all_lines(source: Source, mark: int) -> int:

@@ -108,7 +108,7 @@ def test_a_line_becomes_cheaper_once_its_head_is_said():
     dear = Source(
         "s1", 0.5, "alpha beta gamma delta", 99, (Line(0, "is", "alpha beta gamma", 9, 1), Line(1, "is", "delta", 9, 1))
     )
-    other = Source("s2", 0.171, "omega", 99, (Line(2, "is", "omega", 1, 1),))
+    other = Source("s2", 0.1, "omega", 99, (Line(2, "is", "omega", 1, 1),))
     pieces = cover([dear, other], "", 14, grounding="triples")  # 11 and 2; 3 more would not fit
     assert [(p.edge_ids, p.tokens) for p in pieces] == [((0, 1), 13)]
 

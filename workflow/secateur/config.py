@@ -157,7 +157,7 @@ class Prompt:
     cite: bool = key("end each record of cited lines with the number of its source")
     encoding: Literal["cheapest", "words", "ids", "matrix", "lines"] = key("view of the edges in the prompt")
     budget: int = key("word pieces of evidence in the prompt as used", low=1)
-    mix: float = key("lambda: weight of a new source sentence against new words", low=0, high=1)
+    mix: float = key("lambda: weight of sentences held nearly whole against words new anywhere", low=0, high=1)
     words_per_source: float = key("new words that are worth one source sentence", low=0.001)
 
 

@@ -1,10 +1,12 @@
 """Prompt assembly as a budgeted cover: which lines and sentences of ranked sources fill a token budget best.
 
-Ours, not the paper's: sentences are ranked, lines are chosen inside them. The gain of adding to a block is
-    lambda p(s) [s is new] + (1 - lambda) sum of v(w) over new words w / words_per_source,
-where v(w) is the expected number of evidence sentences that hold w: the sum of p(s) over the sources that contain
-it, 0 for the question's words. Greedy by gain per token; gains only shrink as words are covered, so stale ones are
-upper bounds and re-evaluation is lazy.
+Ours, not the paper's: sentences are ranked, lines are chosen inside them. A block is worth
+    lambda sum over sources s of p(s) held(s) + (1 - lambda) sum over its words w of v(w) / words_per_source,
+where held(s) is the share of the source's content words that the block holds under it, and v(w) is the expected
+number of evidence sentences that hold w: the sum of p(s) over the sources that contain it; the question's words count
+nothing in either. The first term asks for sentences that are nearly whole, the second for words that are new anywhere.
+Greedy by gain per token; gains only shrink as words are covered, so stale ones are upper bounds and re-evaluation is
+lazy.
 """
 
 import heapq
@@ -67,6 +69,7 @@ class _Block:
         self.sources, self.values, self.mix, self.scale, self.mark = sources, values, mix, scale, mark
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
+        self.held: dict[int, set[str]] = {}
         self.contents: dict[tuple[int, int | None], dict[str, float]] = {}
         self.spent: dict[int, int] = {}
         self.used = 0
@@ -89,13 +92,15 @@ class _Block:
         return line.rest_tokens + joint
 
     def gain(self, s: int, n: int | None) -> float:
-        new = sum(value for word, value in self.content(s, n).items() if word not in self.words)
-        fresh = self.sources[s].p if s not in self.chosen else 0.0
-        return self.mix * fresh + (1 - self.mix) * new / self.scale
+        words, own = self.content(s, n), self.held.get(s, frozenset())
+        held = sum(word not in own for word in words) / max(len(self.content(s, None)), 1)
+        new = sum(value for word, value in words.items() if word not in self.words)
+        return self.mix * self.sources[s].p * held + (1 - self.mix) * new / self.scale
 
     def add(self, s: int, n: int | None, price: int) -> None:
         self.chosen[s] = None if n is None else [*(self.chosen.get(s) or ()), n]
         self.words.update(self.content(s, n))
+        self.held.setdefault(s, set()).update(self.content(s, n))
         self.spent[s] = self.spent.get(s, 0) + price
         self.used += price
 
@@ -118,7 +123,7 @@ def cover(
     budget: int,
     *,
     grounding: str = "both",
-    mix: float = 0.2,
+    mix: float = 0.5,
     words_per_source: float = 10.0,
     mark: int = 0,
     values: Mapping[str, float] | None = None,
