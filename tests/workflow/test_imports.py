@@ -13,8 +13,9 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # package or of one line may import each other.
 ORDER = [
     "errors",
-    "tables artifacts text config",
+    "tables artifacts text",
     "cache",
+    "config",
     "models.*",
     "datasets.*",
     "triples.*",

@@ -6,6 +6,7 @@ once. `option` gives one option of one group with the user's overrides applied.
 
 import json
 import math
+import os
 import types
 import typing
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+from secateur.cache import RequestCache, digest
 from secateur.errors import SecateurError, nearest
 
 __all__ = [
@@ -368,6 +370,19 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
 
 
 @cache
+def _composed(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
+    """One option as plain data, remembered under the content of its group: every job parses the Snakefile anew,
+    and importing and calling Hydra costs more than most jobs."""
+    files = [conf / "config.yaml", *sorted((conf / group).glob("*.yaml"))]
+    key = digest(name, mine, [(path.name, path.read_text(encoding="utf-8")) for path in files])
+    remembered = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
+    found = remembered.get(key)
+    if found is None:
+        found = _compose(conf, group, name, mine)
+        remembered.put(key, found)
+    return found
+
+
 def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
@@ -397,7 +412,7 @@ def option(
     _known(conf, group, name, asked_by)
     _check_overrides(overrides)
     mine = tuple(o for o in overrides if o.lstrip("+~").partition(".")[0] == group)
-    return from_dict(GROUPS[group], _compose(conf, group, name, mine), f"conf/{group}/{name}")
+    return from_dict(GROUPS[group], _composed(conf, group, name, mine), f"conf/{group}/{name}")
 
 
 def local(conf: Path) -> Local:

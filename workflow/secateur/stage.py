@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import resource
+import shutil
 import sys
 import time
 import traceback
@@ -95,7 +96,7 @@ class Context:
     axes: Mapping[str, str]
     code: str
     threads: int = 1
-    device: str = "cpu"
+    device: str = field(default_factory=lambda: "cuda" if shutil.which("nvidia-smi") else "cpu")
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
