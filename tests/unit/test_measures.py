@@ -21,11 +21,11 @@ def test_gold_stands_in_file_order_and_only_where_there_is_evidence():
     assert list(gold_of(QUESTIONS, EVIDENCE, PASSAGES)) == ["q1", "q2"]
 
 
-def test_resolved_evidence_reads_as_its_passage_in_the_order_of_the_evidence():
+def test_evidence_reads_as_stated_and_as_its_passage_where_only_an_id_is_given():
     gold = gold_of(QUESTIONS, EVIDENCE, PASSAGES)["q1"]
     assert gold.question == "A?"
     assert list(gold.passages.items()) == [("p1", "One."), ("p2", "Two.")]
-    assert gold.texts == ("One.", "Two.")
+    assert gold.texts == ("One.", "two, as stated")
 
 
 def test_unresolved_evidence_keeps_its_text_and_has_no_passage():

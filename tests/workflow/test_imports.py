@@ -20,7 +20,7 @@ ORDER = [
     "datasets.*",
     "triples.*",
     "guards",
-    "codebook runs consolidate retrieve select cover prompts stats",
+    "codebook runs consolidate remap alias_file retrieve select cover prompts stats",
     "baselines evaluation published subsets",
     "ranking measures comparison",
     "plots",

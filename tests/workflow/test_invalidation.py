@@ -27,6 +27,7 @@ PATHS = {
         "encode_questions",
         "build_codebook",
         "build_runs",
+        "consolidate",
         "propose_candidates",
         "build_prompts",
         "evaluate_prompts",
@@ -106,7 +107,13 @@ def matrix(copy_project, tmp_path_factory):
 
     root = copy_project(tmp_path_factory.mktemp("matrix") / "project").root
     (root / "conf/experiment/matrix.yaml").write_text(MATRIX)
-    for group, option in (("extractor", "openie"), ("embedder", "minilm"), ("codebook", "default"), ("lm", "smollm2")):
+    for group, option in (
+        ("extractor", "openie"),
+        ("embedder", "minilm"),
+        ("codebook", "default"),
+        ("consolidation", "none"),
+        ("lm", "smollm2"),
+    ):
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         workflow = api.workflow(
@@ -130,7 +137,8 @@ EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_
 EXTRACTS = {"extract_triples", "encode_questions"}
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts"} | EXPERIMENT
 FROM_CANDIDATES = {"propose_candidates"} | FROM_PROMPTS
-FROM_RUNS = {"build_runs"} | FROM_CANDIDATES
+FROM_GRAPH = {"consolidate"} | FROM_CANDIDATES
+FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
 SCORED = PATHS["sentences"] | (PATHS["selection"] - {"propose_passages"}) | EXPERIMENT
 
@@ -165,6 +173,11 @@ KEYS = {
     "codebook.bonus_path=0.06": {"build_runs"},
     "codebook.bonus_node=0.04": {"build_runs"},
     "codebook.refine=false": {"build_runs"},
+    "consolidation.merge=false": {"consolidate"},
+    "consolidation.tau=0.95": {"consolidate"},
+    "consolidation.slack=0.03": {"consolidate"},
+    "consolidation.guarded=false": {"consolidate"},
+    "consolidation.aliases=data/registry/stem_titles.yaml": {"consolidate"},
     "track.runs=document": {"build_runs"},
     "track.neighbour=0.5": {"propose_candidates"},
     "retriever.coarse=maxpair": {"propose_candidates"},
@@ -211,6 +224,7 @@ KEYS = {
     "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
     "system.embedder=other": FROM_CODEBOOK | SCORED,
     "system.codebook=other": FROM_RUNS,
+    "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_CANDIDATES,
     "system.prompt=paper": FROM_PROMPTS,
     "system.lm=other": FROM_PROMPTS,

@@ -147,12 +147,15 @@ def registry_entry(wildcards):
 
 
 EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
-GRAPH = "{extractor}/{embedder}/{codebook}/{track}"
+RUNS = "{extractor}/{embedder}/{codebook}/{track}"
+GRAPH = f"{RUNS}/{{consolidation}}"
 
 
 def graph_file(stage, table, variant):
     """A table of a graph variant under the folder of one of its question-dependent stages."""
-    axes = "{extractor}/{embedder}/{codebook}/{track}/{retriever}/{prompt}/{lm}".format(**variant.wildcards)
+    axes = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}/{prompt}/{lm}".format(
+        **variant.wildcards
+    )
     return f"results/{variant.corpus}/{variant.dataset}/{stage}/{axes}/{table}.parquet"
 
 
@@ -194,3 +197,9 @@ def prompt_tables():
 
 def experiment_name(_):
     return EXPERIMENT
+
+
+def alias_file(wildcards):
+    """The file of forced and forbidden aliases, where the option names one."""
+    path = option("consolidation", wildcards.consolidation).aliases
+    return [path] if path else []

@@ -12,9 +12,9 @@ rule evaluate_prompts:
         question_metrics=f"results/{{corpus}}/{{dataset}}/evidence/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/question_metrics.parquet",
         record=f"results/{{corpus}}/{{dataset}}/evidence/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
     log:
-        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
+        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.log",
     benchmark:
-        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+        "logs/evaluate_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

@@ -66,9 +66,9 @@ rule build_runs:
         edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
         edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
     output:
-        runs=f"results/{{corpus}}/runs/{GRAPH}/runs.parquet",
-        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
-        record=f"results/{{corpus}}/runs/{GRAPH}/run.json",
+        runs=f"results/{{corpus}}/runs/{RUNS}/runs.parquet",
+        run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
+        record=f"results/{{corpus}}/runs/{RUNS}/run.json",
     log:
         "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.log",
     benchmark:
@@ -82,6 +82,33 @@ rule build_runs:
         "../../scripts/build_runs.py"
 
 
+rule consolidate:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
+        forced=alias_file,
+    output:
+        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+        record=f"results/{{corpus}}/graph/{GRAPH}/run.json",
+    log:
+        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}.log",
+    benchmark:
+        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("consolidate", "consolidation"),
+    message:
+        "Consolidate the entities of {wildcards.corpus} ({wildcards.consolidation})"
+    script:
+        "../../scripts/consolidate.py"
+
+
 rule propose_candidates:
     input:
         passages="results/{corpus}/passages/passages.parquet",
@@ -89,17 +116,16 @@ rule propose_candidates:
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
-        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
-        runs=f"results/{{corpus}}/runs/{GRAPH}/runs.parquet",
-        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
     output:
         candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
         sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
         record=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/run.json",
     log:
-        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.log",
+        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
     benchmark:
-        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}.benchmark.tsv"
+        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -121,9 +147,9 @@ rule build_prompts:
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
-        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/runs/{GRAPH}/run_edges.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
         candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
         sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
     output:
@@ -131,9 +157,9 @@ rule build_prompts:
         prompts=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/prompts.parquet",
         record=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
     log:
-        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.log",
+        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.log",
     benchmark:
-        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("build_prompts", "prompt", "lm", "embedder.model", "eval.budgets=default"),

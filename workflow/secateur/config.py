@@ -108,6 +108,17 @@ class Codebook:
 
 
 @dataclass(frozen=True)
+class Consolidation:
+    """Entity-only alias groups (paper 2.7, layer 1)."""
+
+    merge: bool = key("join aliases at all")
+    tau: float = key("cosine from which two entities may be aliases", low=0, high=1)
+    slack: float = key("every pair of a group has cosine >= tau - slack (complete link)", low=0, high=1)
+    guarded: bool = key("keep apart numbers, dates, polarity, direction, markers; join acronyms and equal normal forms")
+    aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
+
+
+@dataclass(frozen=True)
 class Track:
     """What a ranking may know of document order."""
 
@@ -213,6 +224,7 @@ class System:
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")
     codebook: str = key("option of conf/codebook")
+    consolidation: str = key("option of conf/consolidation")
     retriever: str = key("option of conf/retriever")
     prompt: str = key("option of conf/prompt")
     lm: str = key("option of conf/lm")
@@ -258,6 +270,7 @@ GROUPS: dict[str, type] = {
     "extractor": Extractor,
     "embedder": Embedder,
     "codebook": Codebook,
+    "consolidation": Consolidation,
     "track": Track,
     "retriever": Retriever,
     "prompt": Prompt,

@@ -13,7 +13,7 @@ from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
-AXES = ("extractor", "embedder", "codebook", "retriever", "prompt", "lm", "scorer")
+AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "scorer")
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 

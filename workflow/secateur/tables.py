@@ -290,7 +290,7 @@ TABLES: dict[str, Table] = _declare(
         "edges",
         1,
         "Codebook M: the distinct edges.",
-        "build_codebook",
+        "build_codebook, consolidate",
         ("edge_id",),
         {
             "edge_id": Column(_i32, "dense id, by first appearance"),
@@ -314,6 +314,22 @@ TABLES: dict[str, Table] = _declare(
             "passage_id": Column(_s, "passage"),
             "edge_id": Column(_i32, "edge"),
         },
+    ),
+    Table(
+        "aliases",
+        1,
+        "Which entity each entity is shown as, and why; reversible.",
+        "consolidate",
+        ("entity_id",),
+        {
+            "entity_id": Column(_i32, "an entity that is not its own representative"),
+            "representative_id": Column(_i32, "the medoid of its group"),
+            "text": Column(_s, "its surface form"),
+            "representative": Column(_s, "the representative's"),
+            "cosine": Column(_f32, "between the two"),
+            "rule": Column(_s, "forced, acronym, form or cosine"),
+        },
+        {"representative_id is another": pl.col("entity_id") != pl.col("representative_id")},
     ),
     Table(
         "runs",

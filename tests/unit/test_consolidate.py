@@ -1,0 +1,134 @@
+"""Alias groups: what must never merge, what must, and what the text itself gives."""
+
+import numpy as np
+import pytest
+
+from secateur.alias_file import read_aliases
+from secateur.consolidate import acronyms, groups, medoids, range_pairs
+from secateur.errors import SecateurError
+from secateur.guards import blocked_by, same_but_for_form
+
+NEVER = [
+    ("report of 2023", "report of 2024", "number"),
+    ("Article 33", "Article 34", "number"),
+    ("3 bears", "4 bears", "number"),
+    ("three bears", "four bears", "number"),
+    ("first quarter", "second quarter", "number"),
+    ("J. Smith", "K. Smith", "single letter"),
+    ("vitamin A", "vitamin D", "single letter"),
+    ("Type 1 diabetes", "Type 2 diabetes", "number"),
+    ("Type II error", "Type III error", "marker"),
+    ("North division", "South division", "direction"),
+    ("northern Siberia", "southern Siberia", "direction"),
+    ("left lung", "right lung", "direction"),
+    ("not approved", "approved", "polarity"),
+    ("benign tumour", "malignant tumour", "polarity"),
+    ("high risk", "low risk", "polarity"),
+    ("non-smoker", "smoker", "polarity"),
+    ("nonsmokers", "smokers", "polarity"),
+    ("5 May 2021", "5 June 2021", "date"),
+    ("14 March 2024", "15 March 2024", "number"),
+]
+ALWAYS = [
+    ("brown bear", "brown bears"),
+    ("brown bear", "The brown bear"),
+    ("Brown Bear", "brown bear"),
+    ("brown-bear", "brown bear"),
+    ("Marrowfield Holdings, plc", "Marrowfield Holdings plc"),
+    ("companies", "company"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "rule"), NEVER)
+def test_forms_that_differ_in_a_distinctive_token_never_merge(left, right, rule):
+    assert blocked_by(left, right) == blocked_by(right, left) == rule
+    same = np.ones((2, 1), np.float32)
+    made, _ = groups([left, right], same, range_pairs(same, 0.93), link=0.91, guarded=True)
+    assert made == []
+
+
+@pytest.mark.parametrize(("left", "right"), ALWAYS)
+def test_forms_that_differ_in_case_punctuation_determiner_or_plural_merge(left, right):
+    assert same_but_for_form(left) == same_but_for_form(right)
+    apart = np.eye(2, dtype=np.float32)
+    made, rule = groups([left, right], apart, range_pairs(apart, 0.93), link=0.91, guarded=True)
+    assert made == [[0, 1]]
+    assert rule == {0: "form", 1: "form"}
+
+
+def test_an_acronym_joins_the_expansion_that_a_text_gives():
+    texts = [
+        "It falls under the Digital Services Act (DSA) since 2023.",
+        "The GDPR (General Data Protection Regulation).",
+    ]
+    assert acronyms(texts) == {"DSA": "Digital Services Act", "GDPR": "General Data Protection Regulation"}
+
+
+@pytest.mark.parametrize("text", ["He said so (AB).", "Two things (see above).", "Big red cats (BRD) live here."])
+def test_a_bracket_whose_letters_are_not_the_initials_is_no_acronym(text):
+    assert acronyms([text]) == {}
+
+
+def test_an_acronym_with_two_expansions_is_left_out():
+    assert acronyms(["The Alpha Beta Group (ABG).", "The Arctic Bear Group (ABG)."]) == {}
+
+
+def test_complete_link_keeps_a_chain_apart():
+    angles = np.array([0.0, 0.35, 0.70])  # neighbours at cosine .94, the ends at .76
+    vectors = np.stack([np.cos(angles), np.sin(angles)], 1).astype(np.float32)
+    pairs = range_pairs(vectors, 0.93)
+    made, _ = groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=True)
+    assert made == [[0, 1]]
+    released, _ = groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=False)
+    assert released == [[0, 1, 2]]
+
+
+def test_forced_pairs_join_and_forbidden_ones_stay_apart():
+    vectors = np.ones((4, 1), np.float32)
+    texts = ["IBM", "International Business Machines", "Mercury", "Mercury Records"]
+    made, rule = groups(
+        texts,
+        vectors,
+        range_pairs(vectors, 0.93),
+        link=0.91,
+        guarded=True,
+        forced=[(0, 1)],
+        forbidden=lambda a, b: {a, b} == {2, 3},
+    )
+    assert rule[0] == rule[1] == "forced"
+    assert not any({2, 3} <= set(group) for group in made)
+
+
+def test_the_medoid_is_the_member_closest_to_all_and_ties_go_to_the_earlier():
+    vectors = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [1, 0], [1, 0]], np.float32)
+    assert medoids(vectors, [[0, 1, 2], [3, 4]]) == [1, 3]
+
+
+PLACE = {"IBM": 0, "Big Blue": 1, "Apple": 2}
+
+
+def test_an_alias_file_gives_pairs_of_ids_and_skips_forms_of_other_corpora(tmp_path):
+    path = tmp_path / "aliases.yaml"
+    path.write_text("force: [[IBM, Big Blue], [Nowhere, IBM]]\nforbid: [[IBM, Apple]]\n")
+    assert read_aliases(path, PLACE) == ([(0, 1)], frozenset({frozenset({0, 2})}))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("forc: []", "unknown key forc; did you mean 'force'?"),
+        ("force: [[IBM]]", r"force\[0\] is \['IBM'\], two different surface forms"),
+        ("force: [[IBM, IBM]]", "two different surface forms"),
+        ("force: [[IBM, Big Blue]]\nforbid: [[Big Blue, IBM]]", "contradicts itself: 'Big Blue' and 'IBM'"),
+        (
+            "force: [[IBM, Big Blue], [Big Blue, Apple]]\nforbid: [[IBM, Apple]]",
+            "contradicts itself: 'IBM' and 'Apple'",
+        ),
+        ("force: [", "not valid YAML"),
+    ],
+)
+def test_a_wrong_alias_file_is_refused_with_its_fault(tmp_path, text, said):
+    path = tmp_path / "aliases.yaml"
+    path.write_text(text)
+    with pytest.raises(SecateurError, match=said):
+        read_aliases(path, PLACE)
