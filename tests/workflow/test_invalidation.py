@@ -181,6 +181,7 @@ KEYS = {
     "track.runs=document": {"build_runs"},
     "track.neighbour=0.5": {"propose_candidates"},
     "retriever.coarse=maxpair": {"propose_candidates"},
+    "retriever.title=false": {"propose_candidates"},
     "retriever.w_ent=0.9": {"propose_candidates"},
     "retriever.w_rel=0.4": {"propose_candidates"},
     "retriever.top_k=100": {"propose_candidates"},

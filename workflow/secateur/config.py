@@ -151,6 +151,7 @@ class Retriever:
     w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of sources", low=0)
     w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of sources", low=0)
     w_run: float = key("weight of the best coarse run score (z-score) in the ranking of sources", low=0)
+    title: bool = key("the document's title is a field of the sentence's BM25 text")
     k1: float = key("BM25 term saturation over title and sentence", low=0)
     b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
     calibration: dict[str, tuple[float, ...]] = key(

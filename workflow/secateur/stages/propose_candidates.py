@@ -64,7 +64,9 @@ def _source_scores(cfg, passages: pl.DataFrame, texts: list[str], embedder: Embe
     """(questions, passages) ranking score of source sentences."""
     r, total = cfg.retriever, np.zeros((len(texts), passages.height))
     if r.w_bm25:
-        titled = [f"{title or ''} {text}" for title, text in passages.select("title", "text").iter_rows()]
+        titled = [
+            f"{title or ''} {text}" if r.title else text for title, text in passages.select("title", "text").iter_rows()
+        ]
         total += r.w_bm25 * z_scores(bm25_matrix(titled, texts, r.k1, r.b))
     if r.w_dense:
         total += r.w_dense * z_scores(
