@@ -165,7 +165,7 @@ KEYS = {
     "extractor.batch=16": EXTRACTS,
     "embedder.model=package:other/model": EMBEDS | {"build_prompts"},
     "embedder.dim=256": EMBEDS,
-    "embedder.max_tokens=128": EMBEDS,
+    "embedder.max_tokens=64": EMBEDS,
     "embedder.batch=16": EMBEDS,
     "embedder.block=64": EMBEDS,
     "embedder.engine=torch": EMBEDS,
@@ -284,7 +284,7 @@ def test_machine_settings_are_in_no_params(matrix, monkeypatch, tmp_path):
 
 
 def test_reordered_keys_of_an_option_file_rerun_nothing(matrix):
-    compose, option = matrix._of["configuration"]._compose, matrix._of["configuration"].option
+    compose, option = matrix._of["configuration"]._composed, matrix._of["configuration"].option
     before = matrix.jobs()
     for name in ("retriever/paper", "scorer/turns", "dataset/locomo", "eval/default", "experiment/matrix"):
         path = matrix.root / f"conf/{name}.yaml"

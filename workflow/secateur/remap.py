@@ -6,9 +6,9 @@ __all__ = ["remap_edges", "remap_mentions"]
 
 
 def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(the distinct edges (m(h), r, m(t)), old edge_id -> kept edge_id as columns edge_id, kept).
+    """(the distinct edges (m(h), r, m(t)) with dense ids anew, old edge_id -> new as columns edge_id, kept).
 
-    A merged edge keeps the id and the embedding of its earliest original, so nothing is embedded anew (lemma 10).
+    A merged edge keeps the place and the embedding of its earliest original, so nothing is embedded anew (lemma 10).
     An edge that states an alias (its ends become one entity) stays as written: it is the text's own evidence.
     """
     to, mapped = aliases.select("entity_id", "representative_id"), edges.sort("edge_id")
@@ -20,6 +20,7 @@ def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFram
         pl.when(stated).then(pl.col(end)).otherwise(pl.col(f"m_{end}")).alias(end) for end in ("h", "t")
     )
     merged = mapped.unique(["h", "r", "t"], keep="first", maintain_order=True)
+    merged = merged.with_columns(edge_id=pl.int_range(pl.len(), dtype=pl.Int32))
     first = merged.select("h", "r", "t", kept="edge_id")
     kept = mapped.select("edge_id", "h", "r", "t").join(first, on=["h", "r", "t"], maintain_order="left")
     return merged.select(edges.columns), kept.select("edge_id", "kept")

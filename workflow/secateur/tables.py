@@ -299,7 +299,10 @@ TABLES: dict[str, Table] = _declare(
             "t": Column(_i32, "tail entity"),
             "embedding": Column(VECTOR, "unit vector of the line `h r t`"),
         },
-        {"h, r, t unique": pl.struct("h", "r", "t").is_unique()},
+        {
+            "h, r, t unique": pl.struct("h", "r", "t").is_unique(),
+            "edge_id dense": pl.col("edge_id").max() == pl.len() - 1,
+        },
     ),
     Table(
         "edge_sources",
