@@ -64,6 +64,23 @@ def summary(args: argparse.Namespace) -> None:
     print(EXPERIMENTS / args.experiment / "report.html")
 
 
+def aliases(args: argparse.Namespace) -> None:
+    """Print the alias decisions of an experiment's graph variants, each with its cosine and its rule."""
+    from secateur.plan import variants
+
+    axes = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
+    graph = [v for v in variants(Path("conf"), args.experiment) if v.path == "graph"]
+    paths = dict.fromkeys(f"results/{v.corpus}/graph/{axes.format(**v.wildcards)}/aliases.parquet" for v in graph)
+    if not graph:
+        raise SecateurError(f"{args.experiment} has no graph variant, so it has no aliases.")
+    for path in map(Path, paths):
+        if not path.exists():
+            raise SecateurError(f"{path}: not there. Fix: make run EXPERIMENT={args.experiment}")
+        rows = read_table(TABLES["aliases"], path).sort("representative", "text")
+        print(f"{path} ({rows.height})")
+        print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -82,6 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     two = commands.add_parser("summary", help="what was found, and where the report is")
     two.add_argument("experiment")
     two.set_defaults(call=summary)
+    four = commands.add_parser("aliases", help="which entities were joined, with cosine and rule")
+    four.add_argument("experiment")
+    four.set_defaults(call=aliases)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser
