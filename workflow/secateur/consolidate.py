@@ -19,7 +19,7 @@ __all__ = ["Alias", "acronyms", "groups", "medoids", "range_pairs"]
 # Rounding to bfloat16 moves each factor by at most 2^-9 of itself, so a dot product of unit vectors by at most
 # 2 * 2^-9 (1 + 2^-10) < .004 (Cauchy-Schwarz); accumulation is in fp32.
 SCREEN_MARGIN = 0.0041
-BLOCK = 2048
+BLOCK = 1024
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]  # i < j, cosine
 
@@ -43,9 +43,10 @@ def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
     for start in range(0, len(vectors), BLOCK):
         rows = coarse[start : start + BLOCK]
         for left in range(start, len(vectors), BLOCK):
-            near = (rows @ coarse[left : left + BLOCK].T) >= tau - SCREEN_MARGIN
-            i, j = torch.nonzero(near, as_tuple=True)
-            i, j = i + start, j + left
+            near = rows @ coarse[left : left + BLOCK].T
+            hit = torch.nonzero(near.amax(1) >= tau - SCREEN_MARGIN).ravel()  # few rows have a neighbour in most blocks
+            i, j = torch.nonzero(near[hit] >= tau - SCREEN_MARGIN, as_tuple=True)
+            i, j = hit[i] + start, j + left
             keep = i < j
             i, j = i[keep], j[keep]
             cosine = (exact[i] * exact[j]).sum(1)
