@@ -17,6 +17,8 @@ from secateur.artifacts import atomic, write_text
 
 __all__ = ["RequestCache", "VectorCache", "digest"]
 
+SMALL = 4096  # strings of one request that are kept in memory
+
 
 def digest(*parts: Any) -> str:
     """Digest of JSON-able parts, canonical."""
@@ -48,30 +50,51 @@ class RequestCache:
 
 
 class VectorCache:
-    """Vectors by string for one model, in append-only segments of planned blocks."""
+    """Vectors by string for one model, in append-only segments of planned blocks.
+
+    The segments are indexed once a process. Small requests are kept in memory, for stages that ask question by
+    question.
+    """
 
     def __init__(self, folder: Path, dim: int) -> None:
         self.folder, self.dim, self.hits, self.misses = folder, dim, 0, 0
+        self._index: dict[bytes, tuple[Path, int]] | None = None
+        self._memory: dict[bytes, NDArray[np.float32]] = {}
 
     @staticmethod
     def _key(text: str) -> bytes:
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
+    def _add(self, segment: Path, keys: NDArray[np.uint8]) -> None:
+        for row, key in enumerate(keys):
+            self._index.setdefault(key.tobytes(), (segment, row))
+
+    def _indexed(self) -> dict[bytes, tuple[Path, int]]:
+        if self._index is None:
+            self._index = {}
+            for segment in sorted(self.folder.glob("*.npz")):
+                with np.load(segment) as stored:
+                    self._add(segment, stored["keys"])
+        return self._index
+
     def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """For n strings: which are known (n,), and their vectors (n, dim), zero where unknown."""
-        wanted: dict[bytes, list[int]] = {}
-        for n, text in enumerate(texts):
-            wanted.setdefault(self._key(text), []).append(n)
         known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float32)
-        for segment in sorted(self.folder.glob("*.npz")):
-            with np.load(segment) as stored:
-                rows = [(r, k) for r, k in enumerate(key.tobytes() for key in stored["keys"]) if k in wanted]
-                if not rows:
-                    continue
-                block = stored["vectors"]
-            for row, key in rows:
-                for n in wanted[key]:
-                    known[n], vectors[n] = True, block[row]
+        stored: dict[Path, list[tuple[int, int]]] = {}
+        keys = [self._key(text) for text in texts]
+        for n, key in enumerate(keys):
+            if key in self._memory:
+                known[n], vectors[n] = True, self._memory[key]
+            elif key in self._indexed():
+                segment, row = self._index[key]
+                stored.setdefault(segment, []).append((n, row))
+        for segment, places in stored.items():
+            with np.load(segment) as opened:
+                block = opened["vectors"]
+            for n, row in places:
+                known[n], vectors[n] = True, block[row]
+        if len(texts) <= SMALL:
+            self._memory |= {key: vectors[n] for n, key in enumerate(keys) if known[n]}
         self.hits += int(known.sum())
         self.misses += int((~known).sum())
         return known, vectors
@@ -79,6 +102,8 @@ class VectorCache:
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Store the vectors (n, dim) of n strings as one segment."""
         keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
-        name = hashlib.sha256(keys.tobytes()).hexdigest()[:32]
-        with atomic(self.folder / f"{name}.npz") as temporary, temporary.open("wb") as stream:
+        path = self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
+        with atomic(path) as temporary, temporary.open("wb") as stream:
             np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))
+        self._indexed()
+        self._add(path, keys)
