@@ -102,7 +102,7 @@ def test_an_unlimited_budget_covers_every_word_of_value(count, raw, question, gr
 # --- against an eager greedy -------------------------------------------------------------------
 
 
-def eager(sources, question, budget, *, grounding, mark, mix, scale):
+def eager(sources, question, budget, *, grounding, mark, mix, enough, scale):
     """Greedy by gain per token with every gain computed anew at every step: {source: lines, or None if whole}."""
     values = word_values(sources, question)
     chosen, words, used = {}, set(), 0
@@ -130,7 +130,8 @@ def eager(sources, question, budget, *, grounding, mark, mix, scale):
                 price = cost_of(source, after) - cost_of(source, have)
                 text = source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}"
                 new = sum(values[w] for w in valued(text) - words)
-                held = len(valued(text) - own[s]) / max(len(valued(source.text)), 1)
+                share = [len(w) / max(len(valued(source.text)), 1) for w in (own[s], own[s] | valued(text))]
+                held = min(1, share[1] / enough) - min(1, share[0] / enough)
                 gain = mix * source.p * held + (1 - mix) * new / scale
                 move = (-gain / max(price, 1), s, -1 if n is None else n)
                 if gain > 0 and used + price <= budget and (best is None or move < best[0]):
@@ -151,7 +152,7 @@ def all_lines(source: Source, mark: int) -> int:
 def test_lazy_greedy_chooses_what_eager_greedy_chooses(count, raw, question, budget, grounding, mark):
     # where lines can cost more than their sentence an upgrade frees room, and what was refused before stays refused
     sources = [replace(s, tokens=max(s.tokens, all_lines(s, mark))) for s in priced(raw, count)]
-    settings_ = {"grounding": grounding, "mark": mark, "mix": 0.25}
+    settings_ = {"grounding": grounding, "mark": mark, "mix": 0.25, "enough": 0.75}
     pieces = cover(sources, question, budget, words_per_source=8.0, **settings_)
     expected = eager(sources, question, budget, scale=8.0, **settings_)
     shown = {}

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from secateur.retrieve import Membership, coarse_scores, fine_scores, symbol_idf, top
+from secateur.retrieve import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf, top
 
 quick = settings(deadline=None, max_examples=100)
 seeds = st.integers(0, 2**32 - 1)
@@ -53,6 +53,22 @@ def test_coarse_equals_the_double_maximum_over_each_run(seed, count, symbols, as
     expected = [
         1.0 * naive_side(qe, e, one, scales[0]) + 0.3 * naive_side(qr, r, other, scales[1])
         for one, other in zip(runs_e, runs_r, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@quick
+@given(seeds, st.integers(1, 9), st.integers(1, 6), st.integers(0, 3), st.integers(0, 3))
+def test_an_edge_scores_by_the_nearest_query_symbol_in_each_place(seed, symbols, count, asked_e, asked_r):
+    rng = np.random.default_rng(seed)
+    e, r, qe, qr = (unit(rng, n, 5) for n in (symbols, symbols, asked_e, asked_r))
+    h, x, t = rng.integers(0, symbols, (3, count))
+    found = edge_scores(qe, qr, e, r, (h, x, t), (1.0, 0.3))
+    ones = np.ones(symbols)
+    expected = [
+        0.5 * (naive_side(qe, e, [h[n]], ones) + naive_side(qe, e, [t[n]], ones))
+        + 0.3 * naive_side(qr, r, [x[n]], ones)
+        for n in range(count)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from secateur.comparison import compare, summarise
+from secateur.comparison import claims, compare, summarise
 
 CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7)
 SCHEMA = {
@@ -29,6 +29,24 @@ GRAPH = rows("secateur", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
 
 def by_row(found: pl.DataFrame, column: str) -> dict:
     return {(system, scorer): value for system, scorer, value in found.select("system", "scorer", column).iter_rows()}
+
+
+# --- claims ------------------------------------------------------------------------------------
+
+
+def test_a_claim_is_each_questions_mean_over_the_budgets():
+    parts = [
+        rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"novel@{b}")
+        for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
+    ]
+    found = claims(frame(*parts), (64, 128))
+    assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
+    assert found["metric"].unique().to_list() == ["novel@claim"]
+
+
+def test_a_claim_needs_every_one_of_its_budgets():
+    assert claims(frame(rows("secateur", None, {"q1": 0.2}, metric="exact@64")), (64, 128)).is_empty()
+    assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="prompt_tokens")), (64,)).is_empty()
 
 
 # --- means -------------------------------------------------------------------------------------

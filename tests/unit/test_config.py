@@ -101,7 +101,7 @@ def test_not_a_number_is_out_of_every_range():
 
 def test_a_word_outside_its_list_names_the_list_and_the_nearest():
     found = message(RETRIEVER | {"coarse": "maxpairs"})
-    assert "retriever.coarse is 'maxpairs', allowed: maxpair, idf_maxpair; did you mean 'maxpair'?" in found
+    assert "retriever.coarse is 'maxpairs', allowed: maxpair, idf_maxpair, ere; did you mean 'maxpair'?" in found
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_leaves_are_canonical_json():
     flat = leaves("retriever", option(CONF, "retriever", "paper"))
     assert flat["retriever.top_k"] == "200"
     assert flat["retriever.coarse"] == '"maxpair"'
-    assert flat["retriever.calibration"] == '{"aware":[1.0,-4.0],"blind":[1.0,-4.0]}'
+    assert flat["retriever.calibration"] == '{"aware":[0.1,-1.5,-1.0],"blind":[0.1,-1.5,-1.0]}'
 
 
 def test_one_and_one_point_zero_have_the_same_leaf():

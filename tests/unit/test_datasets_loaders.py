@@ -9,7 +9,7 @@ import pytest
 
 from secateur.datasets.containment import Quotable
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.datasets.schema import split_of
+from secateur.datasets.schema import passages_frame, shuffled, split_of
 from secateur.datasets.sentences import sentences
 from secateur.tables import TABLES, check
 
@@ -327,3 +327,20 @@ def test_a_dialogue_is_resampled_by_group(tmp_path):
 def test_an_unnamed_file_is_reported_by_its_name(kind):
     with pytest.raises(Exception, match=f"kind {kind}: no file for"):
         load_corpus(kind, {})
+
+
+def test_shuffling_moves_passages_inside_their_documents_only():
+    rows = [
+        {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": "g", "position": n, "text": f"{doc} {n}"}
+        for doc in "ab"
+        for n in range(20)
+    ]
+    passages = passages_frame(rows)
+    found = shuffled(passages, 7)
+    assert found.sort("passage_id").drop("position").equals(passages.sort("passage_id").drop("position"))
+    for doc in "ab":
+        own = found.filter(pl.col("doc_id") == doc).sort("position")
+        assert own["position"].to_list() == list(range(20))
+        assert own["passage_id"].to_list() != [f"{doc}:{n}" for n in range(20)]
+    assert found.equals(shuffled(passages, 7))
+    assert not found.equals(shuffled(passages, 8))

@@ -29,6 +29,7 @@ PATHS = {
         "build_runs",
         "consolidate",
         "propose_candidates",
+        "calibrate_sources",
         "build_prompts",
         "evaluate_prompts",
     },
@@ -136,7 +137,7 @@ RANKED = {"rank_sentences", "score_candidates"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts"} | EXPERIMENT
-FROM_CANDIDATES = {"propose_candidates"} | FROM_PROMPTS
+FROM_CANDIDATES = {"propose_candidates", "calibrate_sources"} | FROM_PROMPTS
 FROM_GRAPH = {"consolidate"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
@@ -149,11 +150,14 @@ KEYS = {
     "corpus.files=[stem_question.json]": {"prepare_corpus"},
     "corpus.extra=[data/published.yaml]": {"prepare_corpus"},
     "corpus.folder=data/toy/documents": {"prepare_corpus"},
+    "corpus.shuffle=3": {"prepare_corpus"},
     "dataset.corpus=toy_documents": RULES - {"fetch_dataset"},
     "dataset.kind=dialogue": {"prepare_dataset"} | PATHS["selection"] | EXPERIMENT,
     "dataset.loader=stem": {"prepare_dataset"},
     "dataset.files=[stem_question.json]": {"prepare_dataset"},
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
+    "dataset.control_of=toy_documents": {"prepare_dataset"},
+    "dataset.crossfit=true": {"calibrate_sources"},
     "dataset.split=dev": {"compare_variants"},
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
@@ -202,9 +206,11 @@ KEYS = {
     "retriever.w_bm25=0.5": {"propose_candidates"},
     "retriever.w_dense=0.5": {"propose_candidates"},
     "retriever.w_run=0.5": {"propose_candidates"},
-    "retriever.k1=0.9": {"propose_candidates"},
-    "retriever.b=0.4": {"propose_candidates"},
-    "retriever.calibration={blind: [2.0, -6.0]}": {"propose_candidates"},
+    "retriever.k1=1.1": {"propose_candidates"},
+    "retriever.b=0.3": {"propose_candidates"},
+    "retriever.w_text=0.5": {"propose_candidates"},
+    "retriever.w_line=0.5": {"propose_candidates"},
+    "retriever.calibration={blind: [0.1, -2.0, -6.0]}": {"calibrate_sources"},
     "prompt.assemble=runs": {"build_prompts"},
     "prompt.facts=unique": {"build_prompts"},
     "prompt.theta=0.9": {"build_prompts"},
@@ -214,6 +220,7 @@ KEYS = {
     "prompt.encoding=lines": {"build_prompts"},
     "prompt.budget=256": {"build_prompts"},
     "prompt.mix=0.3": {"build_prompts"},
+    "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
     "lm.gguf=package:other/model.gguf": {"build_prompts"},
     "+scorer.scorers.mine={kind: dense}": RANKED,
@@ -233,10 +240,12 @@ KEYS = {
     "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
     "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "compare_variants"},
     "eval.exact_min_content=0.6": {"evaluate_prompts", "compare_variants"},
+    "eval.claim=[64]": {"compare_variants"},
+    "eval.folds=3": {"calibrate_sources", "compare_variants"},
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
     "eval.confidence=0.9": {"compare_variants"},
-    "eval.min_clusters=3": {"compare_variants"},
+    "eval.min_clusters=3": {"calibrate_sources", "compare_variants"},
     "eval.seed=8": RANKED | {"compare_variants"},
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
@@ -355,6 +364,8 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("report", {"build_report"}),
         ("plots", {"build_report"}),
         ("runs", {"build_runs"}),
+        ("sources", {"propose_candidates"}),
+        ("calibration", {"calibrate_sources"}),
         ("cover", {"build_prompts"}),
         ("triples.openie", EXTRACTS),
         ("baselines", RANKED | {"propose_candidates"}),

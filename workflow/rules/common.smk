@@ -126,6 +126,12 @@ def passages_of(wildcards):
     )
 
 
+def fitted_on(wildcards):
+    """The gold that probabilities are cross-fitted on, where a data set is."""
+    crossfit = option("dataset", wildcards.dataset).crossfit
+    return [f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"] if crossfit else []
+
+
 def shards(wildcards):
     count = option("extractor", wildcards.extractor).shards
     return [
@@ -147,6 +153,11 @@ def registry_entry(wildcards):
 
 
 EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
+RETRIEVAL = tuple(
+    f"retriever.{field.name}"
+    for field in configuration.fields(configuration.GROUPS["retriever"])
+    if field.name != "calibration"
+)
 RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 

@@ -120,7 +120,7 @@ rule propose_candidates:
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
     output:
         candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
-        sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
+        ranked=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/ranked.parquet",
         record=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/run.json",
     log:
         "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
@@ -130,7 +130,7 @@ rule propose_candidates:
     params:
         **leaf_params(
             "propose_candidates",
-            "retriever",
+            *RETRIEVAL,
             "track.neighbour",
             *EMBEDDING,
         ),
@@ -138,6 +138,33 @@ rule propose_candidates:
         "Retrieve candidate runs for {wildcards.dataset} ({wildcards.retriever}, {wildcards.track})"
     script:
         "../../scripts/propose_candidates.py"
+
+
+rule calibrate_sources:
+    input:
+        ranked=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/ranked.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence=fitted_on,
+    output:
+        sources=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/sources.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/run.json",
+    log:
+        "logs/calibrate_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
+    benchmark:
+        "logs/calibrate_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "calibrate_sources",
+            "retriever.calibration",
+            "dataset.crossfit",
+            "eval.folds=default",
+            "eval.min_clusters=default",
+        ),
+    message:
+        "Give the sources of {wildcards.dataset} their probabilities ({wildcards.retriever}, {wildcards.track})"
+    script:
+        "../../scripts/calibrate_sources.py"
 
 
 rule build_prompts:
@@ -151,7 +178,7 @@ rule build_prompts:
         edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
         candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
-        sources=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/sources.parquet",
+        sources=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/sources.parquet",
     output:
         blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
         prompts=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/prompts.parquet",

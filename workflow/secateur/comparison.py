@@ -1,15 +1,27 @@
 """Means with intervals, and paired differences between rows, from per-question figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
 
 from secateur.stats import bootstrap, paired_test, units
 
-__all__ = ["compare", "summarise"]
+__all__ = ["claims", "compare", "summarise"]
 
 ROW = ["system", "track", "scorer", "answer_aware", "metric"]
+
+
+def claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
+    """Rows METRIC@claim: each question's mean of METRIC over the budgets; none where one of them is missing."""
+    parts = figures.with_columns(
+        pl.col("metric").str.split_exact("@", 1).struct.rename_fields(["base", "at"]).alias("m")
+    )
+    at = parts.unnest("m").filter(pl.col("at").is_in([str(b) for b in budgets]))
+    row = [c for c in figures.columns if c not in ("metric", "value")]
+    means = at.group_by(*row, "base", maintain_order=True).agg(pl.col("value").mean(), count=pl.len())
+    whole = means.filter(pl.col("count") == len(budgets)).with_columns(metric=pl.col("base") + "@claim")
+    return whole.select(figures.columns)
 
 
 def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.ndarray]]:

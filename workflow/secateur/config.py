@@ -54,6 +54,7 @@ class Corpus:
     loader: Loader = key("which loader reads the files")
     files: tuple[str, ...] = key("names in data/registry")
     extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
+    shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
     folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the loader `folder`")
 
 
@@ -62,12 +63,16 @@ class Dataset:
     """A corpus with one set of questions, in one release."""
 
     corpus: str = key("option of conf/corpus the questions are asked of")
+    control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
     loader: Loader = key("which loader reads the questions")
     files: tuple[str, ...] = key("names in data/registry")
     folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
     semantic: bool = key("also measure semantic@B (for evidence that is not quoted from the text)")
+    crossfit: bool = key(
+        "probabilities of sources are fitted on this data set's other folds, not taken from the option"
+    )
     types: dict[str, tuple[str, ...]] = key("named subsets of question types that get rows of their own")
     first: dict[str, int] = key("named subsets: the first N questions with evidence of each group")
     unanswerable: tuple[str, ...] = key("question types left out of every answer-aware row")
@@ -130,9 +135,12 @@ class Track:
 class Retriever:
     """Coarse-to-fine path retrieval (paper 2.4, A.3) and the ranking of source sentences."""
 
-    coarse: Literal["maxpair", "idf_maxpair"] = key("symbol-space score of a run")
+    coarse: Literal["maxpair", "idf_maxpair", "ere"] = key(
+        "symbol-space score of a run: best pairs of symbols, the same weighted by idf, or its best edge (proposition 16)"
+    )
     w_ent: float = key("weight of the best entity pair", low=0)
     w_rel: float = key("weight of the best relation pair", low=0)
+    w_text: float = key("hybrid: weight of BM25 over the run's text (z-score) in the coarse score", low=0)
     top_k: int = key("runs that survive the coarse stage", low=1)
     top_m: int = key("runs that survive the fine stage", low=1)
     top_t: int = key("entries averaged in RelTopT", low=1)
@@ -151,11 +159,12 @@ class Retriever:
     w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of sources", low=0)
     w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of sources", low=0)
     w_run: float = key("weight of the best coarse run score (z-score) in the ranking of sources", low=0)
+    w_line: float = key("weight of the best line's cosine (z-score) in the ranking of sources", low=0)
     title: bool = key("the document's title is a field of the sentence's BM25 text")
     k1: float = key("BM25 term saturation over title and sentence", low=0)
     b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
     calibration: dict[str, tuple[float, ...]] = key(
-        "track: [slope, intercept] of the logistic map from a source's score to its probability of being evidence"
+        "track: logistic weights of a source's score and of log(1 + rank), and the intercept, for its probability"
     )
 
 
@@ -172,6 +181,7 @@ class Prompt:
     encoding: Literal["cheapest", "words", "ids", "matrix", "lines"] = key("view of the edges in the prompt")
     budget: int = key("word pieces of evidence in the prompt as used", low=1)
     mix: float = key("lambda: weight of sentences held nearly whole against words new anywhere", low=0, high=1)
+    enough: float = key("share of a sentence's content words from which the cover takes it for whole", low=0.01, high=1)
     words_per_source: float = key("new words that are worth one source sentence", low=0.001)
 
 
@@ -239,6 +249,8 @@ class Eval:
 
     budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
     exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
+    claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
+    folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
     confidence: float = key("coverage of the intervals", low=0.5, high=0.999)

@@ -1,7 +1,7 @@
 """Prompt assembly as a budgeted cover: which lines and sentences of ranked sources fill a token budget best.
 
 Ours, not the paper's: sentences are ranked, lines are chosen inside them. A block is worth
-    lambda sum over sources s of p(s) held(s) + (1 - lambda) sum over its words w of v(w) / words_per_source,
+    lambda sum over sources s of p(s) min(1, held(s) / enough) + (1 - lambda) sum over its words w of v(w) / words_per_source,
 where held(s) is the share of the source's content words that the block holds under it, and v(w) is the expected
 number of evidence sentences that hold w: the sum of p(s) over the sources that contain it; the question's words count
 nothing in either. The first term asks for sentences that are nearly whole, the second for words that are new anywhere.
@@ -64,9 +64,10 @@ class _Block:
     """What has been chosen so far. Per source: chosen line numbers, or None once it is shown whole."""
 
     def __init__(
-        self, sources: Sequence[Source], values: Mapping[str, float], mix: float, scale: float, mark: int
+        self, sources: Sequence[Source], values: Mapping[str, float], worth: tuple[float, float, float], mark: int
     ) -> None:
-        self.sources, self.values, self.mix, self.scale, self.mark = sources, values, mix, scale, mark
+        self.sources, self.values, self.mark = sources, values, mark
+        self.mix, self.enough, self.scale = worth
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
         self.held: dict[int, set[str]] = {}
@@ -93,9 +94,11 @@ class _Block:
 
     def gain(self, s: int, n: int | None) -> float:
         words, own = self.content(s, n), self.held.get(s, frozenset())
-        held = sum(word not in own for word in words) / max(len(self.content(s, None)), 1)
+        all_of_it = self.enough * max(len(self.content(s, None)), 1)
+        before, more = min(1.0, len(own) / all_of_it), sum(word not in own for word in words)
+        whole = min(1.0, (len(own) + more) / all_of_it) - before
         new = sum(value for word, value in words.items() if word not in self.words)
-        return self.mix * self.sources[s].p * held + (1 - self.mix) * new / self.scale
+        return self.mix * self.sources[s].p * whole + (1 - self.mix) * new / self.scale
 
     def add(self, s: int, n: int | None, price: int) -> None:
         self.chosen[s] = None if n is None else [*(self.chosen.get(s) or ()), n]
@@ -124,6 +127,7 @@ def cover(
     *,
     grounding: str = "both",
     mix: float = 0.5,
+    enough: float = 1.0,
     words_per_source: float = 10.0,
     mark: int = 0,
     values: Mapping[str, float] | None = None,
@@ -134,7 +138,7 @@ def cover(
     it and is charged the difference.
     """
     values = word_values(sources, question) if values is None else values
-    block = _Block(sources, values, mix, words_per_source, mark)
+    block = _Block(sources, values, (mix, enough, words_per_source), mark)
 
     def entry(s: int, n: int | None) -> tuple[float, int, int]:
         return (-block.gain(s, n) / max(block.price(s, n), 1), s, -1 if n is None else n)

@@ -27,7 +27,7 @@ def _named(metrics: pl.DataFrame) -> pl.DataFrame:
 def _recall(metrics: pl.DataFrame) -> pl.DataFrame:
     """The rows of a budget, with the budget as a number and the metric without it."""
     parts = pl.col("metric").str.split_exact("@", 1)
-    rows = metrics.filter(pl.col("metric").str.contains("@")).with_columns(
+    rows = metrics.filter(pl.col("metric").str.contains(r"@\d+$")).with_columns(
         base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32)
     )
     return rows.drop("metric").rename({"base": "metric"})

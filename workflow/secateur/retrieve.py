@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Membership", "coarse_scores", "fine_scores", "symbol_idf", "top"]
+__all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf", "top"]
 
 Vectors = NDArray[np.float32]  # (n, d), unit rows
 
@@ -61,6 +61,29 @@ def coarse_scores(
         if len(query) and weight:
             best = (query @ codebook.T).max(0)
             total += weight * member.maxima(best if scale is None else best * scale)
+    return total
+
+
+def edge_scores(
+    query_entities: Vectors,
+    query_relations: Vectors,
+    entities: Vectors,
+    relations: Vectors,
+    edges: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    weights: tuple[float, float],
+) -> NDArray[np.float32]:
+    """(edges,) w_ent / 2 (max_i cos(E(q)_i, h) + max_i cos(E(q)_i, t)) + w_rel max_p cos(R(q)_p, r).
+
+    The compositional score of proposition 16, with the query's nearest symbol for each place of an edge (h, r, t).
+    A side without query symbols contributes nothing.
+    """
+    h, r, t = edges
+    total = np.zeros(len(h), np.float32)
+    if len(query_entities):
+        best = (query_entities @ entities.T).max(0)
+        total += weights[0] / 2 * (best[h] + best[t])
+    if len(query_relations):
+        total += weights[1] * (query_relations @ relations.T).max(0)[r]
     return total
 
 

@@ -382,10 +382,23 @@ TABLES: dict[str, Table] = _declare(
         },
     ),
     Table(
+        "ranked",
+        1,
+        "Source sentences by ranking score.",
+        "propose_candidates",
+        ("question_id", "rank"),
+        {
+            "question_id": Column(_s, "question"),
+            "rank": Column(_i32, "from 0"),
+            "passage_id": Column(_s, "sentence"),
+            "score": Column(_f32, "ranking score"),
+        },
+    ),
+    Table(
         "sources",
         1,
         "Source sentences in the order in which a prompt draws on them.",
-        "propose_candidates",
+        "calibrate_sources",
         ("question_id", "rank"),
         {
             "question_id": Column(_s, "question"),

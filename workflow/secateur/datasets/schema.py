@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from secateur.tables import TABLES
@@ -17,6 +18,7 @@ __all__ = [
     "passages_frame",
     "question_counts",
     "questions_frame",
+    "shuffled",
     "split_of",
 ]
 
@@ -44,6 +46,17 @@ class Questions:
 def passages_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a `passages` frame; a column that no row has is null."""
     return _frame("passages", rows)
+
+
+def shuffled(passages: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The passages of each document in a random order: the control of whatever looks at position."""
+    order = passages.sort("doc_id", "position").with_columns(
+        draw=pl.Series(np.random.default_rng(seed).permutation(passages.height))
+    )
+    place = order.sort("doc_id", "draw").with_columns(
+        position=pl.int_range(pl.len(), dtype=pl.Int32).over("doc_id").cast(passages.schema["position"])
+    )
+    return place.select(passages.columns)
 
 
 def questions_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:

@@ -91,10 +91,11 @@ def _blocks(assembly: Assembly, question: str, ranked, runs, budgets) -> dict[in
         return {budget: _run_lines(assembly, runs, budget) for budget in budgets}
     sources = assembly.sources(ranked)
     values, mark = word_values(sources, question), MARK if p.cite else 0
-    settings = {"grounding": p.grounding, "mix": p.mix, "words_per_source": p.words_per_source, "mark": mark}
+    settings = {"grounding": p.grounding, "mark": mark} | {k: getattr(p, k) for k in WORTH}
     return {budget: cover(sources, question, budget, values=values, **settings) for budget in budgets}
 
 
+WORTH = ("mix", "enough", "words_per_source")  # what the cover values
 MARK = 3  # word pieces of "[n]" for a one-piece n; larger numbers are re-counted when the block is written
 
 

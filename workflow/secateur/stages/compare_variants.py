@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.comparison import compare, summarise
+from secateur.comparison import claims, compare, summarise
 from secateur.published import published
 from secateur.subsets import members
 
@@ -14,7 +14,8 @@ def _figures(cfg, inputs) -> pl.DataFrame:
         by_file[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"]))
         for v in cfg.extra.variants
     ]
-    return pl.concat(named)
+    figures = pl.concat(named)
+    return pl.concat([figures, claims(figures, cfg.eval.claim)])
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 
-from secateur.baselines import bm25_matrix, neighbour_smoothed, z_scores
+from secateur.baselines import bm25_matrix, z_scores
 from secateur.codebook import edge_lines
 from secateur.models.embedder import Embedder
-from secateur.retrieve import Membership, coarse_scores, fine_scores, symbol_idf, top
+from secateur.retrieve import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf, top
+from secateur.sources import best_over, smoothed, source_scores
 from secateur.tables import TABLES
 
 
@@ -31,7 +32,7 @@ def _codebook(inputs) -> SimpleNamespace:
 
 
 class _GroupRuns:
-    """The runs of one group's documents: memberships of symbols and of edges."""
+    """The runs of one group's documents: memberships of symbols, of edges and of passages."""
 
     def __init__(self, book: SimpleNamespace, run_edges: pl.DataFrame, places: dict[str, int], weighted: bool) -> None:
         ids, local = np.unique(run_edges["run_id"].to_numpy(), return_inverse=True)
@@ -45,7 +46,19 @@ class _GroupRuns:
             tuple(symbol_idf(m, n) for m, n in zip(self.members, sizes, strict=True)) if weighted else (None, None)
         )
         place = np.array([places[p] for p in run_edges["passage_id"].to_list()], np.int64)
-        self.passages = np.unique(np.stack([place, local]), axis=1)  # (2, pairs): passage, run
+        self.of_passage = np.unique(np.stack([local, place]), axis=1)  # (2, pairs): run, passage
+        self.edge_of_passage = np.unique(np.stack([edge.astype(np.int64), place]), axis=1)
+
+    def spans(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Edges of the chosen runs one after the other, and where each run starts."""
+        sizes = self.starts[chosen + 1] - self.starts[chosen]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+        return self.edges[np.repeat(self.starts[chosen], sizes) + within], starts
+
+    def text(self, book: SimpleNamespace, run: int) -> str:
+        """A run as its lines joined."""
+        return " ; ".join(book.texts[self.edges[self.starts[run] : self.starts[run + 1]]])
 
 
 def _question_symbols(
@@ -60,37 +73,68 @@ def _question_symbols(
     return found
 
 
-def _source_scores(cfg, passages: pl.DataFrame, texts: list[str], embedder: Embedder, best_run) -> np.ndarray:
-    """(questions, passages) ranking score of source sentences."""
-    r, total = cfg.retriever, np.zeros((len(texts), passages.height))
-    if r.w_bm25:
-        titled = [
-            f"{title or ''} {text}" if r.title else text for title, text in passages.select("title", "text").iter_rows()
-        ]
-        total += r.w_bm25 * z_scores(bm25_matrix(titled, texts, r.k1, r.b))
+def _coarse(cfg, book, group: _GroupRuns, symbols, texts: list[str], embedder: Embedder) -> np.ndarray:
+    """(questions, runs) coarse scores; as a hybrid, z-scores with those of BM25 over the runs' texts."""
+    r, found = cfg.retriever, np.zeros((len(symbols), len(group.ids)))
+    for row, (entities, relations, _) in enumerate(symbols):
+        query, weights = (embedder.embed(entities), embedder.embed(relations)), (r.w_ent, r.w_rel)
+        if r.coarse == "ere":
+            edges = edge_scores(*query, book.entities, book.relations, (book.h, book.r, book.t), weights)
+            found[row] = np.maximum.reduceat(edges[group.edges], group.starts[:-1])
+        else:
+            found[row] = coarse_scores(*query, book.entities, book.relations, group.members, weights, group.idf)
+    if r.w_text:
+        lexical = bm25_matrix([group.text(book, n) for n in range(len(group.ids))], texts, r.k1, r.b)
+        found = z_scores(found) + r.w_text * z_scores(lexical)
+    return found
+
+
+def _candidates(cfg, book, group: _GroupRuns, coarse: np.ndarray, ids, symbols, embedder) -> list[pl.DataFrame]:
+    """The best runs of each question with every term of the fine stage."""
+    chosen = [top(row, cfg.retriever.top_k) for row in coarse]
+    if cfg.retriever.w_whole:  # embedded in one plan: a run is a candidate of many questions
+        runs = np.unique(np.concatenate(chosen))
+        joined = {int(n): group.text(book, n) for n in runs}
+        embedder.embed([*joined.values(), *(" ; ".join(lines) for _, _, lines in symbols)])
+    found = []
+    for qid, (_, _, lines), row, runs in zip(ids, symbols, coarse, chosen, strict=True):
+
+        def whole(lines=lines, runs=runs):
+            return embedder.embed([joined[int(n)] for n in runs]) @ embedder.embed([" ; ".join(lines)])[0]
+
+        edges, starts = group.spans(runs)
+        terms = fine_scores(embedder.embed(lines), book.lines[edges], starts, cfg.retriever, whole)
+        order = top(terms["fine"], cfg.retriever.top_m)
+        columns = {"run_id": group.ids[runs[order]], "coarse": row[runs[order]]} | {
+            k: v[order] for k, v in terms.items()
+        }
+        named = pl.DataFrame(columns).with_row_index("rank")
+        found.append(named.with_columns(question_id=pl.lit(qid), channel=pl.lit("facts")))
+    return found
+
+
+def _signals(cfg, book, group: _GroupRuns | None, coarse, texts: list[str], own: pl.DataFrame, embedder: Embedder):
+    """What ranks sentences besides BM25: their cosine, their best run's coarse score, their best line's cosine."""
+    r, asked = cfg.retriever, embedder.embed(texts)
+    found = {}
     if r.w_dense:
-        total += r.w_dense * z_scores(
-            (embedder.embed(texts) @ embedder.embed(passages["text"].to_list()).T).astype(float)
-        )
-    if r.w_run:
-        total += r.w_run * z_scores(best_run)
-    if cfg.track.neighbour:
-        _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
-        total = neighbour_smoothed(total, docs, cfg.track.neighbour)
-    return z_scores(total)
+        found["dense"] = (asked @ embedder.embed(own["text"].to_list()).T).astype(float)
+    if group and r.w_run:
+        found["run"] = best_over(coarse, *group.of_passage, own.height)
+    if group and r.w_line:
+        edges, local = np.unique(group.edge_of_passage[0], return_inverse=True)
+        found["line"] = best_over(asked @ book.lines[edges].T, local, group.edge_of_passage[1], own.height)
+    return found
 
 
-def _fine(cfg, book, group, chosen, symbols, embedder):
-    """The fine terms of the chosen runs."""
-    spans = [np.arange(group.starts[c], group.starts[c + 1]) for c in chosen]
-    edges = group.edges[np.concatenate(spans)]
-    starts = np.concatenate([[0], np.cumsum([len(s) for s in spans])])
-
-    def whole():
-        joined = [" ; ".join(book.texts[group.edges[s]]) for s in spans]
-        return embedder.embed(joined) @ embedder.embed([" ; ".join(symbols[2])])[0]
-
-    return fine_scores(embedder.embed(symbols[2]), book.lines[edges], starts, cfg.retriever, whole)
+def _ranked(cfg, scores: np.ndarray, ids: list[str], asked: list[str]) -> list[pl.DataFrame]:
+    """The best sentences of each question."""
+    found = []
+    for qid, row in zip(asked, scores, strict=True):
+        order = top(row, cfg.retriever.sources)
+        columns = {"passage_id": [ids[n] for n in order], "score": row[order]}
+        found.append(pl.DataFrame(columns).with_row_index("rank").with_columns(question_id=pl.lit(qid)))
+    return found
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -98,49 +142,21 @@ def run(cfg, inputs, outputs, ctx):
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
     symbols = _question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # one plan for all questions
-    weighted, candidates, sources = cfg.retriever.coarse == "idf_maxpair", [], []
+    weighted, candidates, ranked = cfg.retriever.coarse == "idf_maxpair", [], []
     groups = questions.sort("position").group_by("group_id", maintain_order=True)
     for (group_id,), asked in ctx.progress(groups, questions["group_id"].n_unique(), "groups"):
         own = passages.filter(pl.col("group_id") == group_id).sort("doc_id", "position")
-        ids = own["passage_id"].to_list()
-        places = {p: n for n, p in enumerate(ids)}
+        ids, texts, qids = own["passage_id"].to_list(), asked["text"].to_list(), asked["question_id"].to_list()
         mine = run_edges.filter(pl.col("passage_id").is_in(ids)).sort("run_id", "n")
+        places, of_question = {p: n for n, p in enumerate(ids)}, [symbols[q] for q in qids]
         group = _GroupRuns(book, mine, places, weighted) if mine.height else None
-        best_run = np.zeros((asked.height, own.height))
-        for row, qid in enumerate(asked["question_id"]):
-            if group is None:
-                continue
-            e, r, _ = (embedder.embed(part) for part in symbols[qid])
-            weights = (cfg.retriever.w_ent, cfg.retriever.w_rel)
-            coarse = coarse_scores(e, r, book.entities, book.relations, group.members, weights, group.idf)
-            np.maximum.at(best_run[row], group.passages[0], coarse[group.passages[1]])
-            chosen = top(coarse, cfg.retriever.top_k)
-            terms = _fine(cfg, book, group, chosen, symbols[qid], embedder)
-            order = top(terms["fine"], cfg.retriever.top_m)
-            candidates.append(
-                pl.DataFrame(
-                    {"run_id": group.ids[chosen[order]], "coarse": coarse[chosen[order]]}
-                    | {k: v[order] for k, v in terms.items()}
-                )
-                .with_row_index("rank")
-                .with_columns(question_id=pl.lit(qid), channel=pl.lit("facts"))
-            )
-        scores = _source_scores(cfg, own, asked["text"].to_list(), embedder, best_run)
-        slope, intercept = cfg.retriever.calibration[ctx.axes["track"]]
-        for row, qid in enumerate(asked["question_id"]):
-            order = top(scores[row], cfg.retriever.sources)
-            value = scores[row][order]
-            sources.append(
-                pl.DataFrame(
-                    {
-                        "passage_id": [ids[n] for n in order],
-                        "score": value,
-                        "p": 1 / (1 + np.exp(-(slope * value + intercept))),
-                    }
-                )
-                .with_row_index("rank")
-                .with_columns(question_id=pl.lit(qid))
-            )
+        coarse = _coarse(cfg, book, group, of_question, texts, embedder) if group else None
+        if group:
+            candidates += _candidates(cfg, book, group, coarse, qids, of_question, embedder)
+        signals, titles = _signals(cfg, book, group, coarse, texts, own, embedder), own["title"].fill_null("").to_list()
+        _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
+        scores = source_scores(cfg.retriever, own["text"].to_list(), titles, texts, signals)
+        ranked += _ranked(cfg, smoothed(scores, docs, cfg.track.neighbour), ids, qids)
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
-    outputs["sources"] = pl.concat(sources)
+    outputs["ranked"] = pl.concat(ranked)
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}
