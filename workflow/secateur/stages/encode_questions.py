@@ -1,8 +1,8 @@
-"""Questions to triples, with the corpus's own front end."""
+"""Questions to triples, with the corpus's own front end; where its graph was imported, with `openie`."""
 
 import polars as pl
 
-from secateur.triples.blocks import extract_cached, frame_of
+from secateur.triples.blocks import extract_cached, frame_of, note_losses
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -13,9 +13,8 @@ def run(cfg, inputs, outputs, ctx):
         position=pl.lit(0, pl.Int32),
         text="text",
     )
-    rows, dropped, silent = extract_cached(questions, cfg.extractor, ctx)
+    rows, counts, silent = extract_cached(questions, cfg.extractor, ctx)
     outputs["triples"] = frame_of(rows)
-    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {
-        "questions_without_triple": silent
-    }
+    note_losses(ctx, counts)
+    ctx.counts |= {"questions_without_triple": silent}
     return {"questions": questions.height, "triples": len(rows)}
