@@ -12,7 +12,7 @@ import pytest
 
 from secateur.errors import SecateurError
 from secateur.triples import blocks
-from secateur.triples.llm import KEYS, FrontEnd
+from secateur.triples.llm import KEYS, FrontEnd, _retry_after
 
 KEY = "sk-secret-0123456789"
 HTML = "<!doctype html><title>502 Bad Gateway</title>"
@@ -194,19 +194,24 @@ def test_half_a_surrogate_pair_is_no_obstacle(server, context):
     assert len(extracted(server, context, 1)[0]) == 1
 
 
-def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context, monkeypatch):
-    waits = []
-    monkeypatch.setattr("secateur.triples.llm.time.sleep", waits.append)
-    server.script += [(429, {"Retry-After": "2"}, ""), (429, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "")]
-    extracted(server, context, 2, delays=(0.5, 1.5))
-    assert waits == [2.0, 1.5]
+def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
+    """The server refuses until its second is over; without waiting, all attempts would be used up before."""
+    opens = []
+
+    def limited(request):
+        opens.append(time.monotonic() + 1)
+        return echo(request) if time.monotonic() >= opens[0] else (429, {"Retry-After": "1"}, "")
+
+    server.always = limited
+    assert len(extracted(server, context, 2)[0]) == 2
+    assert len(server.asked) == 2
 
 
-def test_a_limit_of_a_second_is_really_waited_for(server, context):
-    server.script.append((429, {"Retry-After": "1"}, ""))
-    started = time.monotonic()
-    extracted(server, context, 2)
-    assert time.monotonic() - started >= 1
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-1", 0.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
+)
+def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
+    assert _retry_after(value) == seconds
 
 
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
