@@ -20,7 +20,7 @@ ORDER = [
     "datasets.*",
     "triples.*",
     "guards",
-    "codebook runs consolidate remap alias_file retrieve select cover prompts stats",
+    "codebook runs consolidate remap alias_file retrieve select cover prompts stats export",
     "baselines evaluation published subsets",
     "ranking measures comparison",
     "plots",
