@@ -20,6 +20,7 @@ from secateur.triples.surface import Found, Triple
 __all__ = ["extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
 
 Rows = list[dict[str, Any]]
+NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
 
 
 class FrontEnd(Protocol):
@@ -105,8 +106,8 @@ def placed(passages: pl.DataFrame, found: Sequence[Sequence[Triple]]) -> Rows:
 
 
 def note_losses(ctx, counts: Counter) -> None:
-    """Keep the counts in the record; what is not a triple dropped by the rules or a cost is warned of besides."""
-    quiet = {name: n for name, n in sorted(counts.items()) if name.startswith(("dropped_", "tokens_"))}
+    """Keep the counts in the record, and warn of those that are a loss."""
+    quiet = {name: n for name, n in sorted(counts.items()) if name.startswith(NO_LOSS)}
     ctx.counts |= quiet
     ctx.note_counts({name: n for name, n in sorted(counts.items()) if name not in quiet})
 
