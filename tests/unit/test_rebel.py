@@ -1,12 +1,17 @@
 """REBEL's path from sentence to triple, with a tiny BART that was made to know three sentences by heart."""
 
+import logging
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 from secateur.errors import SecateurError
+from secateur.stage import Context
+from secateur.stages import encode_questions
 from secateur.triples.rebel import FrontEnd, parse
 
+SETTINGS = {"beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2}
 MARKS = ["<triplet>", "<subj>", "<obj>"]
 LEARNT = {
     "The Rhine flows from Chur through Basel.": (
@@ -80,8 +85,7 @@ def folder(tmp_path_factory):
 
 
 def front(folder, **changes) -> FrontEnd:
-    settings = {"model": str(folder), "beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2} | changes
-    return FrontEnd(SimpleNamespace(**settings), SimpleNamespace(device="cpu"))
+    return FrontEnd(SimpleNamespace(**SETTINGS | {"model": str(folder)} | changes), SimpleNamespace(device="cpu"))
 
 
 def facts(found) -> list[list[tuple[str, str, str]]]:
@@ -96,6 +100,18 @@ def test_sentences_become_triples_in_their_order_whatever_the_batch(folder):
         assert facts(found) == [expected[0], [], expected[1]]
         assert found.counts == {"malformed_pieces": 1, "unparsed_passages": 1}
     assert [t.head_original for t in found.triples[0]] == ["The Rhine", "The Rhine"]
+
+
+def test_questions_share_batches_and_each_keeps_its_own_triples(folder, tmp_path):
+    river, mill, rain = LEARNT
+    questions = pl.DataFrame({"question_id": ["q3", "q1", "q2"], "text": [river, rain, mill]})
+    context, outputs = Context(logging.getLogger("test"), tmp_path / "cache", {}, "c1"), {}
+    cfg = SimpleNamespace(extractor=SimpleNamespace(kind="rebel", block=128, **SETTINGS, model=str(folder)))
+    metrics = encode_questions.run(cfg, {"questions": questions}, outputs, context)
+    rows = outputs["triples"].select("doc_id", "position", "n", "passage_id", "tail").rows()
+    assert rows == [("q3", 0, 0, "q3", "Chur"), ("q3", 0, 1, "q3", "Basel"), ("q2", 0, 0, "q2", "mill")]
+    assert (metrics, context.counts["cache_misses"]) == ({"questions": 3, "triples": 3}, 1)
+    assert context.counts["questions_without_triple"] == 1
 
 
 def test_greedy_search_works_too(folder):

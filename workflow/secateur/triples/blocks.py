@@ -17,16 +17,18 @@ from secateur.tables import TABLES
 from secateur.triples import llm, openie, rebel
 from secateur.triples.surface import Found, Triple
 
-__all__ = ["extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
+__all__ = ["FRONT_ENDS", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
 
 Rows = list[dict[str, Any]]
 NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
 
 
 class FrontEnd(Protocol):
-    """Texts to triples. `identity` is what they depend on besides the code and the texts."""
+    """Texts to triples. `identity` is what they depend on besides the code and the texts; `by_sentence`: a text is read
+    without those before it, so that texts of any origin may share a block."""
 
     name: str
+    by_sentence: bool
     identity: tuple
 
     def __call__(self, texts: Sequence[str], title: str | None) -> Found:

@@ -66,12 +66,12 @@ def parse(reply: str, count: int) -> tuple[list[list[Fact]], int] | None:
 class FrontEnd:
     """An endpoint as a front end. Each call is one request at most; the key comes from the environment only."""
 
-    name = "llm"
+    name, by_sentence = "llm", False
 
     def __init__(self, cfg, ctx) -> None:
         self.cfg, self.log, self.key, self._client = cfg, ctx.log, _key(), None
         self.replies = RequestCache(ctx.cache / "replies")
-        self.identity = (cfg.url, cfg.model, cfg.max_tokens, PROMPT)
+        self.identity = (cfg.url, cfg.model, cfg.max_tokens)
 
     def __call__(self, texts: Sequence[str], title: str | None) -> Found:
         """The triples of consecutive texts of one document; a `problem` where no usable answer came."""
@@ -110,7 +110,7 @@ class FrontEnd:
                 self.log.warning("%s: %s%s", self.cfg.url, problem, "" if delay is None else "; asked again")
                 if delay is None:
                     raise
-                time.sleep(self._patience(max(delay, problem.wait)))
+                time.sleep(max(delay, self._patience(problem.wait)))
         raise AssertionError("unreachable: the last delay is None")
 
     def _patience(self, wait: float) -> float:

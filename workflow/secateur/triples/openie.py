@@ -111,7 +111,7 @@ class _Tree:
 class FrontEnd:
     """These rules as a front end; the parser is loaded when it is first needed."""
 
-    name, identity = "openie", ()
+    name, by_sentence, identity = "openie", False, ()
 
     def __init__(self, cfg, ctx) -> None:
         self.batch, self._parser = cfg.batch, None

@@ -41,7 +41,7 @@ def parse(text: str) -> tuple[list[Fact], int]:
 class FrontEnd:
     """A model of this kind as a front end; loaded when it is first needed, on a GPU where there is one."""
 
-    name = "rebel"
+    name, by_sentence = "rebel", True
 
     def __init__(self, cfg, ctx) -> None:
         self.cfg, self.device, self._model = cfg, ctx.device, None
