@@ -136,7 +136,9 @@ def test_the_exported_graph_is_the_consolidated_one(smoke, tmp_path):
         TABLES["entities"], smoke.root / f"results/{DOCUMENTS}/codebook/openie/minilm/entities.parquet"
     )
     assert graph.number_of_edges() == edges.height
-    assert graph.number_of_nodes() == entities.height - aliases.height
+    shown = set(entities["entity_id"]) - set(aliases["entity_id"]) | {*edges["h"], *edges["t"]}
+    assert {int(node) for node in graph} == shown
+    assert all(data["text"] for _, data in graph.nodes(data=True))
     assert all(json.loads(data["passages"]) for *_, data in graph.edges(data=True))
 
 

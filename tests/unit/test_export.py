@@ -44,6 +44,14 @@ def test_networkx_reads_back_what_was_written(tmp_path):
     assert edges[1][:2] == (1, 1)
 
 
+def test_an_alias_is_a_node_where_an_edge_states_it():
+    entities, relations, aliases, _, sources = tables()
+    edges = pl.DataFrame({"edge_id": [0], "h": [0], "r": [0], "t": [2]})
+    graph = graph_of(entities, relations, aliases, edges, sources)
+    assert {node: data["count"] for node, data in graph.nodes(data=True)} == {0: 4, 1: 2, 2: 2}
+    assert graph.nodes[2]["text"] == "Alder Ltd"
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_read_back(tmp_path, text):
     graph = again(tmp_path, texts=(text, "mill", "x"), relation=text, passages=(text, "d:1"))

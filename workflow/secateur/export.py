@@ -25,14 +25,23 @@ def graph_of(
     edge_sources: pl.DataFrame,
 ) -> nx.MultiDiGraph:
     """Nodes by entity id with text and count, its aliases' mentions included; edges by edge id with relation, count
-    and passages, a JSON list of passage ids in text order."""
-    shown = aliases.select("entity_id", "representative_id")
-    nodes = (
+    and passages, a JSON list of passage ids in text order.
+
+    An alias is a node only where an edge still has it: one that states the alias.
+    """
+    shown = pl.coalesce("representative_id", "entity_id")
+    mentions = (
         entities.select("entity_id", "count")
-        .join(shown, on="entity_id", how="left")
-        .group_by(pl.coalesce("representative_id", "entity_id").alias("entity_id"))
-        .agg(pl.col("count").sum())
-        .join(entities.select("entity_id", "text"), on="entity_id")
+        .join(aliases.select("entity_id", "representative_id"), on="entity_id", how="left")
+        .group_by(shown.alias("entity_id"))
+        .agg(mentions=pl.col("count").sum())
+    )
+    in_edges = pl.concat([edges["h"], edges["t"]]).unique()
+    nodes = (
+        entities.select("entity_id", "text", "count")
+        .join(mentions, on="entity_id", how="left")
+        .filter(pl.col("mentions").is_not_null() | pl.col("entity_id").is_in(in_edges.implode()))
+        .with_columns(count=pl.coalesce("mentions", "count"))
         .sort("entity_id")
     )
     held = edge_sources.sort("doc_id", "position", "n").group_by("edge_id", maintain_order=True).agg("passage_id")
