@@ -119,6 +119,19 @@ def test_a_table_that_has_not_been_computed_names_the_command(untouched):
     assert "Traceback" not in said.stderr
 
 
+def test_an_export_that_is_not_possible_says_why(untouched, tmp_path):
+    for experiment, part in (
+        ("smokey", "did you mean 'smoke'?"),
+        ("medical", "make run EXPERIMENT=medical"),
+        ("locomo", "no graph"),
+    ):
+        said = untouched.secateur("export", experiment, "--out", str(tmp_path / "g.graphml"))
+        assert (said.returncode, said.stdout) == (2, "")
+        assert part in said.stderr
+        assert "Traceback" not in said.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_table_as_json_has_the_promised_fields_and_unique_rows(smoke):
     said = smoke.secateur("table", "smoke", "--json")
     assert said.returncode == 0, said.stderr

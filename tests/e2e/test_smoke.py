@@ -7,6 +7,7 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
+import networkx
 import polars as pl
 import pytest
 
@@ -132,6 +133,23 @@ def test_the_summary_ends_with_the_path_of_the_report(smoke):
     said = smoke.secateur("summary", "smoke")
     assert said.returncode == 0
     assert (smoke.root / said.stdout.splitlines()[-1]).is_file()
+
+
+def test_the_exported_graph_is_the_consolidated_one(smoke, tmp_path):
+    said = smoke.secateur("export", "smoke", "--out", str(tmp_path / "g.graphml"))
+    assert said.returncode == 0, said.stderr
+    graph = networkx.read_graphml(tmp_path / "g.graphml", force_multigraph=True)
+    folder = smoke.root / "results" / DOCUMENTS / "graph/openie/minilm/default/blind/default"
+    edges = read_table(TABLES["edges"], folder / "edges.parquet")
+    aliases = read_table(TABLES["aliases"], folder / "aliases.parquet")
+    entities = read_table(
+        TABLES["entities"], smoke.root / f"results/{DOCUMENTS}/codebook/openie/minilm/entities.parquet"
+    )
+    assert graph.number_of_edges() == edges.height
+    shown = set(entities["entity_id"]) - set(aliases["entity_id"]) | {*edges["h"], *edges["t"]}
+    assert {int(node) for node in graph} == shown
+    assert all(data["text"] for _, data in graph.nodes(data=True))
+    assert all(json.loads(data["passages"]) for *_, data in graph.edges(data=True))
 
 
 def test_your_own_documents_give_the_same_bytes_whatever_the_hash_seed_and_the_threads(smoke, custom):

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from secateur.config import GROUPS, ConfigError, Retriever, from_dict, leaves, load, names, option, unflatten
+from secateur.config import (
+    EXTRACTORS,
+    GROUPS,
+    ConfigError,
+    Retriever,
+    extractor_problems,
+    from_dict,
+    leaves,
+    load,
+    names,
+    option,
+    unflatten,
+)
 
 CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
@@ -223,3 +235,52 @@ def test_several_groups_load_at_once():
     flat = leaves("track", option(CONF, "track", "blind")) | leaves("prompt", option(CONF, "prompt", "dense"))
     found = load(flat)
     assert (found.track, found.prompt) == (option(CONF, "track", "blind"), option(CONF, "prompt", "dense"))
+
+
+# --- extractors: which keys belong to which kind -------------------------------------------------
+
+
+def extractor(name, *overrides):
+    return extractor_problems(option(CONF, "extractor", name, overrides))
+
+
+def test_every_extractor_fits_together_and_every_kind_has_one():
+    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(EXTRACTORS)
+    assert [extractor(name) for name in names(CONF, "extractor")] == [[]] * len(names(CONF, "extractor"))
+
+
+def test_what_a_kind_lacks_and_what_does_not_belong_to_it_is_said_at_once():
+    assert extractor("rebel", "extractor.beams=null", "+extractor.url=http://x/v1", "+extractor.files=[a.csv]") == [
+        "extractor.beams is needed by kind rebel",
+        "extractor.files does not belong to kind rebel",
+        "extractor.url does not belong to kind rebel",
+    ]
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://x/v1", "https://me:key@x/v1", "https://x/v1?key=k", "http://"]
+)
+def test_an_address_is_http_and_holds_no_key(url):
+    (problem,) = extractor("llm", f"extractor.url='{url}'")
+    assert "extractor.url" in problem
+    assert url not in problem
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://host.example/a/v1/", "http://[::1]:8000/v1"])
+def test_other_addresses_are_taken(url):
+    assert extractor("llm", f"extractor.url='{url}'") == []
+
+
+@pytest.mark.parametrize("files", ["[]", "[a.json, b.graphml]", "[a.graphml]", "[a.csv, b.csv]", "[a.txt]"])
+def test_an_import_takes_a_graph_with_its_chunks_or_one_table(files):
+    (problem,) = extractor("lightrag_medical", f"extractor.files={files}")
+    assert "neither a .graphml and a .json" in problem
+
+
+@pytest.mark.parametrize("files", ["[a/b.csv]", "[a/b.parquet]", "[a/b.graphml, a/b.json]"])
+def test_the_three_forms_of_an_import_are_taken(files):
+    assert extractor("lightrag_medical", f"extractor.files={files}") == []
+
+
+def test_an_import_is_one_job():
+    assert extractor("lightrag_medical", "extractor.shards=2") == ["extractor.shards is 2, an import is one job"]

@@ -136,6 +136,13 @@ def test_a_bad_override_is_found_before_anything_runs(write):
         write(overrides=("retriever.top_k=0",))
 
 
+def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(write):
+    with pytest.raises(
+        ConfigError, match=r"extractor\.model does not belong to kind openie.*conf/extractor/openie\.yaml"
+    ):
+        write(overrides=("+extractor.model=x",))
+
+
 def test_an_override_of_the_experiment_itself_is_taken(write):
     assert {v.dataset for v in write(overrides=("experiment.datasets=[stem_dev]",))} == {"stem_dev"}
 

@@ -20,7 +20,7 @@ ORDER = [
     "datasets.*",
     "triples.*",
     "guards",
-    "codebook runs consolidate remap alias_file retrieve select cover prompts stats folds calibration",
+    "codebook runs consolidate remap alias_file retrieve select cover prompts stats folds calibration export",
     "baselines evaluation published subsets",
     "ranking sources measures comparison",
     "plots",

@@ -139,6 +139,12 @@ def shards(wildcards):
     ]
 
 
+def triple_files(wildcards):
+    """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
+    files = option("extractor", wildcards.extractor).files or ()
+    return [name if "/" in name else raw([name])[0] for name in files]
+
+
 def registry_entry(wildcards):
     from secateur.datasets.registry import load_registry
 
@@ -152,6 +158,23 @@ def registry_entry(wildcards):
     return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
 
 
+EXTRACTION = tuple(
+    f"extractor.{key}"
+    for key in (
+        "kind",
+        "block",
+        "batch",
+        "model",
+        "beams",
+        "length_penalty",
+        "max_tokens",
+        "url",
+        "timeout",
+        "delays",
+        "max_wait",
+        "max_failed",
+    )
+)
 EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
 RETRIEVAL = tuple(
     f"retriever.{field.name}"

@@ -4,6 +4,7 @@
 rule extract_triples:
     input:
         passages="results/{corpus}/passages/passages.parquet",
+        files=triple_files,
     output:
         triples="results/{corpus}/triples/{extractor}/{shard}/triples.parquet",
         record="results/{corpus}/triples/{extractor}/{shard}/run.json",
@@ -13,7 +14,7 @@ rule extract_triples:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("extract_triples", "extractor.kind", "extractor.block", "extractor.batch"),
+        **leaf_params("extract_triples", *EXTRACTION),
     message:
         "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
     script:
@@ -32,7 +33,7 @@ rule encode_questions:
         "logs/encode_questions/{corpus}-{dataset}-{extractor}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("encode_questions", "extractor.kind", "extractor.block", "extractor.batch"),
+        **leaf_params("encode_questions", *EXTRACTION),
     message:
         "Extract triples from the questions of {wildcards.dataset}"
     script:
@@ -41,6 +42,7 @@ rule encode_questions:
 
 rule build_codebook:
     input:
+        passages="results/{corpus}/passages/passages.parquet",
         triples=shards,
     output:
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",

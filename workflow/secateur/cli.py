@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur import reference
+from secateur.artifacts import atomic
 from secateur.errors import SecateurError, nearest
 from secateur.tables import TABLES, read_table
 
@@ -64,18 +65,54 @@ def summary(args: argparse.Namespace) -> None:
     print(EXPERIMENTS / args.experiment / "report.html")
 
 
-def aliases(args: argparse.Namespace) -> None:
-    """Print the alias decisions of an experiment's graph variants, each with its cosine and its rule."""
+def _graphs(experiment: str) -> dict[Path, Path]:
+    """The folders of an experiment's consolidated graphs, each with that of its codebook."""
     from secateur.plan import variants
 
-    axes = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
-    graph = [v for v in variants(Path("conf"), args.experiment) if v.path == "graph"]
-    paths = dict.fromkeys(f"results/{v.corpus}/graph/{axes.format(**v.wildcards)}/aliases.parquet" for v in graph)
+    graph = [v for v in variants(Path("conf"), experiment) if v.path == "graph"]
     if not graph:
-        raise SecateurError(f"{args.experiment} has no graph variant, so it has no aliases.")
-    for path in map(Path, paths):
-        if not path.exists():
-            raise SecateurError(f"{path}: not there. Fix: make run EXPERIMENT={args.experiment}")
+        raise SecateurError(f"{experiment} has no graph variant, so it has no graph and no aliases.")
+    book, axes = "{extractor}/{embedder}", "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
+    found = {
+        Path(f"results/{v.corpus}/graph/{axes.format(**v.wildcards)}"): Path(
+            f"results/{v.corpus}/codebook/{book.format(**v.wildcards)}"
+        )
+        for v in graph
+    }
+    for folder in found:
+        if not (folder / "run.json").exists():
+            raise SecateurError(f"{folder}: not there. Fix: make run EXPERIMENT={experiment}")
+    return found
+
+
+def export(args: argparse.Namespace) -> None:
+    """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the track."""
+    from secateur.export import graph_of, write_graphml
+
+    graphs = {}
+    for folder, book in _graphs(args.experiment).items():
+        corpus, (extractor, embedder, codebook, _, consolidation) = folder.parts[1], folder.parts[3:]
+        name = f"{corpus}-{extractor}-{embedder}-{codebook}-{consolidation}.graphml"
+        graphs.setdefault(EXPERIMENTS / args.experiment / name, (folder, book))
+    if args.out and len(graphs) > 1:
+        raise SecateurError(
+            f"{args.experiment} has {len(graphs)} graphs ({', '.join(p.stem for p in graphs)}), --out names one file. "
+            "Fix: leave out --out, each gets a file of its own."
+        )
+    for path, (folder, book) in graphs.items():
+        tables = dict.fromkeys(("entities", "relations"), book) | dict.fromkeys(
+            ("aliases", "edges", "edge_sources"), folder
+        )
+        graph = graph_of(*(read_table(TABLES[name], home / f"{name}.parquet") for name, home in tables.items()))
+        target = args.out or path
+        with atomic(target) as temporary:
+            write_graphml(graph, temporary)
+        print(f"{target} ({graph.number_of_nodes()} entities, {graph.number_of_edges()} edges)")
+
+
+def aliases(args: argparse.Namespace) -> None:
+    """Print the alias decisions of an experiment's graph variants, each with its cosine and its rule."""
+    for path in (folder / "aliases.parquet" for folder in _graphs(args.experiment)):
         rows = read_table(TABLES["aliases"], path).sort("representative", "text")
         print(f"{path} ({rows.height})")
         print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
@@ -102,6 +139,10 @@ def _parser() -> argparse.ArgumentParser:
     four = commands.add_parser("aliases", help="which entities were joined, with cosine and rule")
     four.add_argument("experiment")
     four.set_defaults(call=aliases)
+    five = commands.add_parser("export", help="write the consolidated graph as GraphML")
+    five.add_argument("experiment")
+    five.add_argument("--out", type=Path, metavar="FILE.graphml", help="where the experiment has one graph")
+    five.set_defaults(call=export)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser

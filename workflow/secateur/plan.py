@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur.config import ConfigError, Dataset, Experiment, System, names, option, scorer_problems
+from secateur.config import (
+    ConfigError,
+    Dataset,
+    Experiment,
+    System,
+    extractor_problems,
+    names,
+    option,
+    scorer_problems,
+)
 from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
@@ -127,9 +136,11 @@ def _variant(
     wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides).scorers)
     if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
         wrong.append(f"retriever.calibration has no entry for track {track}")
+    wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     if wrong:
         raise ConfigError(
-            f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml or conf/retriever."
+            f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
+            f"conf/extractor/{options['extractor']}.yaml, conf/retriever, or the override that set it."
         )
     track = track if path == "graph" else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

@@ -1,21 +1,21 @@
-"""Questions to triples, with the corpus's own front end."""
+"""Questions to triples, with the corpus's own front end; where its graph was imported, with `openie`."""
 
 import polars as pl
 
-from secateur.triples.blocks import extract_cached, frame_of
+from secateur.triples.blocks import FRONT_ENDS, extract_cached, frame_of, note_losses
 
 
 def run(cfg, inputs, outputs, ctx):
+    alone = not FRONT_ENDS[cfg.extractor.kind].by_sentence  # a pronoun must not find its noun in another question
     questions = inputs["questions"].select(
         passage_id="question_id",
-        doc_id="question_id",
+        doc_id=pl.col("question_id") if alone else pl.lit("questions"),
         title=pl.lit(None, pl.String),
-        position=pl.lit(0, pl.Int32),
+        position=pl.int_range(pl.len(), dtype=pl.Int32),
         text="text",
     )
-    rows, dropped, silent = extract_cached(questions, cfg.extractor, ctx)
-    outputs["triples"] = frame_of(rows)
-    ctx.counts |= {f"dropped_{reason}": n for reason, n in sorted(dropped.items())} | {
-        "questions_without_triple": silent
-    }
+    rows, counts, silent = extract_cached(questions, cfg.extractor, ctx)
+    outputs["triples"] = frame_of(rows).with_columns(doc_id="passage_id", position=pl.lit(0, pl.Int32))
+    note_losses(ctx, counts)
+    ctx.counts |= {"questions_without_triple": silent}
     return {"questions": questions.height, "triples": len(rows)}

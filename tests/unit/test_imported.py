@@ -1,0 +1,211 @@
+"""Imported graphs: each edge finds the sentence that holds it, and hostile files are refused."""
+
+import json
+import os
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from secateur.errors import SecateurError
+from secateur.triples import imported
+
+TEXTS = ["About the river", "The Rhine rises near Chur.", "Basel lies on the Rhine.", "Ships reach Basel from the sea."]
+PASSAGES = pl.DataFrame(
+    {"doc_id": "d", "position": range(4), "passage_id": [f"d:{n}" for n in range(4)], "text": TEXTS},
+    schema_overrides={"position": pl.Int32},
+)
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+KEYS = "".join(
+    f'<key id="{i}" for="edge" attr.name="{name}" attr.type="string"/>'
+    for i, name in (("a", "description"), ("b", "keywords"), ("c", "source_id"))
+)
+NODES = "".join(f'<node id="{name}"/>' for name in ("Rhine", "Chur", "City of Basel (Basel)", "Ship"))
+
+
+def edge(source="Rhine", target="Chur", description="The Rhine rises near Chur.", keywords="origin,river", chunk="c1"):
+    values = (("a", description), ("b", keywords), ("c", chunk))
+    data = "".join(f'<data key="{key}">{value}</data>' for key, value in values if value is not None)
+    return f'<edge source="{source}" target="{target}">{data}</edge>'
+
+
+def graph(*edges: str, before: str = "") -> str:
+    return f'{before}{HEAD}{KEYS}<graph edgedefault="undirected">{NODES}{"".join(edges)}</graph></graphml>'
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Writes a graph and returns it with its chunks."""
+
+    def write(text: str | bytes, chunks: object = None):
+        paths = [tmp_path / "g.graphml", tmp_path / "chunks.json"]
+        paths[0].write_bytes(text if isinstance(text, bytes) else text.encode())
+        own = {"c1": {"content": " ".join(TEXTS[:3])}, "c2": {"content": TEXTS[2] + "\n" + TEXTS[3]}}
+        paths[1].write_text(json.dumps(own if chunks is None else chunks))
+        return paths
+
+    return write
+
+
+def refused(paths, match: str) -> None:
+    with pytest.raises(SecateurError, match=match) as raised:
+        imported.read(paths, PASSAGES)
+    assert str(paths[0].parent) in str(raised.value)
+    assert "Fix: " in str(raised.value)
+
+
+# --- LightRAG ------------------------------------------------------------------------------------
+
+
+def test_an_edge_becomes_a_fact_of_the_sentence_that_holds_it(files):
+    facts, counts = imported.read(files(graph(edge())), PASSAGES)
+    assert facts == {"d:1": [("Rhine", "rises near", "Chur")]}
+    assert counts == {"facts_imported": 1}
+
+
+@pytest.mark.parametrize(
+    ("description", "fact"),
+    [
+        ("Chur is where the Rhine rises.", ("Chur", "is where", "Rhine")),  # the description's order
+        ("Rhines rise near chur", ("Rhine", "rise near", "Chur")),
+        ("The Rhine and Chur belong together.", ("Rhine", "origin", "Chur")),  # "and" relates nothing
+        ("The Rhineland is near Chur.", ("Rhine", "origin", "Chur")),  # another word
+        ("The Rhine, which is a long one and, as many say, the finest, is at Chur.", ("Rhine", "origin", "Chur")),
+        ("It rises there.", ("Rhine", "origin", "Chur")),
+    ],
+)
+def test_a_relation_stands_between_the_names_or_is_the_first_keyword(files, description, fact):
+    facts, _ = imported.read(files(graph(edge(description=description))), PASSAGES)
+    assert [found for held in facts.values() for found in held] == [fact]
+
+
+def test_a_name_may_stand_without_its_bracket_or_as_what_the_bracket_holds(files):
+    one = edge("City of Basel (Basel)", "Rhine", "Basel lies on the Rhine.")
+    facts, _ = imported.read(files(graph(one)), PASSAGES)
+    assert facts == {"d:2": [("City of Basel (Basel)", "lies on", "Rhine")]}
+
+
+def test_every_description_of_a_merged_edge_is_a_fact_of_its_own(files):
+    both = "Ships reach Basel.&lt;SEP&gt;Basel builds a ship."
+    one = edge("Ship", "City of Basel (Basel)", both, chunk="c1&lt;SEP&gt;c2")
+    facts, counts = imported.read(files(graph(one)), PASSAGES)
+    assert sorted(fact[1] for held in facts.values() for fact in held) == ["builds", "reach"]
+    assert counts == {"facts_imported": 2}
+
+
+def test_only_sentences_of_the_edges_own_chunks_are_asked_and_ties_go_to_the_earliest(files):
+    one = edge("Ship", "Rhine", "Ships reach Basel from the sea by the Rhine.", chunk="c1")
+    facts, _ = imported.read(files(graph(one)), PASSAGES)
+    assert list(facts) == ["d:2"]
+    tie = edge("Rhine", "Rhine", "The Rhine.", chunk="c1")
+    assert list(imported.read(files(graph(tie)), PASSAGES)[0]) == ["d:1"]
+
+
+def test_a_fact_without_a_passage_is_counted(files):
+    paths = files(graph(edge(), edge(chunk="c3")), {"c1": {"content": TEXTS[1]}, "c3": {"content": "Elsewhere."}})
+    facts, counts = imported.read(paths, PASSAGES)
+    assert (len(facts), counts) == (1, Counter(facts_imported=1, facts_without_passage=1))
+
+
+def test_a_graph_of_another_corpus_is_refused(files):
+    refused(files(graph(edge()), {"c1": {"content": "Elsewhere."}}), "none of its 1 triples finds a passage")
+
+
+BILLION = '<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+XXE = '<!DOCTYPE l [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+UTF16 = (f'<?xml version="1.0" encoding="utf-16"?>{BILLION}' + graph(edge(description="&b;"))).encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (graph(edge(description="&b;"), before=BILLION), "declares a document type or entities"),
+        (graph(edge(description="&a;"), before=XXE), "declares a document type or entities"),
+        (UTF16, "declares a document type or entities"),
+        (graph(edge(), before='<!DOCTYPE l SYSTEM "http://127.0.0.1:9/x.dtd">'), "declares a document type"),
+        (graph(edge(description="&b;")), "malformed XML"),
+        (graph(edge())[:-9], "malformed XML"),
+        (graph(edge(description="bell \x07")), "malformed XML"),
+        (b"\xff\xfe\x00", "malformed XML"),
+        ("", "malformed XML"),
+        ("<html/>", "the root is <html>"),
+        ("<graphml><graph/></graphml>", "no GraphML"),
+        (graph(), "holds no edge"),
+        (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is no node"),
+        (graph(edge(description=None, keywords="")), "has no description; .*has no keywords"),
+        (graph(edge(chunk=None)), "has no source_id"),
+        (graph(edge(chunk="c1&lt;SEP&gt;c9")), "chunk 'c9' is not in chunks.json"),
+    ],
+)
+def test_a_hostile_or_broken_graph_is_refused(files, text, match):
+    refused(files(text), match)
+
+
+def test_all_problems_of_a_graph_are_listed_at_once(files):
+    refused(files(graph(edge(target="X"), edge(keywords=""))), "2 problems; .*'X' is no node; .*has no keywords")
+
+
+def test_a_huge_graph_is_refused_before_it_is_read(files):
+    paths = files(graph(edge()))
+    os.truncate(paths[0], imported.MAX_BYTES + 1)
+    refused(paths, "more than the 1073741824 that are read")
+
+
+def test_a_missing_graph_is_named(files):
+    paths = files(graph(edge()))
+    paths[0].unlink()
+    refused(paths, "not readable")
+
+
+@pytest.mark.parametrize("chunks", [{}, [], {"c1": "text"}, {"c1": {"content": 3}}])
+def test_chunks_of_another_form_are_refused(files, chunks):
+    refused(files(graph(edge()), chunks), "expected an object of chunk ids")
+
+
+# --- a table of triples --------------------------------------------------------------------------
+
+ROWS = {"head": ["Rhine", "Basel"], "relation": ["rises near", "lies on"], "tail": ["Chur", "Rhine"]}
+EXPECTED = {"d:1": [("Rhine", "rises near", "Chur")], "d:2": [("Basel", "lies on", "Rhine")]}
+
+
+def write(tmp_path, frame: pl.DataFrame, suffix: str):
+    path = tmp_path / f"t{suffix}"
+    (frame.write_csv if suffix == ".csv" else frame.write_parquet)(path)
+    return [path]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("place", [{"passage_id": ["d:1", "d:2"]}, {"doc_id": ["d", "d"], "position": [1, 2]}])
+def test_a_table_gives_its_triples_to_the_passages_it_names(tmp_path, suffix, place):
+    facts, counts = imported.read(write(tmp_path, pl.DataFrame(ROWS | place), suffix), PASSAGES)
+    assert (facts, counts["facts_imported"], counts["facts_without_passage"]) == (EXPECTED, 2, 0)
+
+
+def test_a_row_whose_passage_is_unknown_is_counted(tmp_path):
+    paths = write(tmp_path, pl.DataFrame(ROWS | {"passage_id": ["d:1", "d:9"]}), ".csv")
+    facts, counts = imported.read(paths, PASSAGES)
+    assert (list(facts), counts["facts_without_passage"]) == (["d:1"], 1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "match"),
+    [
+        (pl.DataFrame({"head": ["a"]}), "no column relation, tail, doc_id, position; it has head"),
+        (pl.DataFrame(ROWS | {"doc_id": ["d", "d"]}), "no column position"),
+        (pl.DataFrame(ROWS | {"passage_id": ["d:1", None]}), "passage_id: empty in 1 row, the first is row 2"),
+        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}), "none of its 2 triples finds a passage"),
+        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}).clear(), "none of its 0 triples finds a passage"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_that_lacks_something_says_what(tmp_path, frame, match, suffix):
+    refused(write(tmp_path, frame, suffix), match)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_file_that_is_no_table_is_refused(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"head,relation\n\xff\xfe,1,2,3\n")
+    refused([path], "not a readable|no column")
+    path.unlink()
+    refused([path], "not a readable")

@@ -1,0 +1,324 @@
+"""The chat front end against a small server over a real socket."""
+
+import json
+import threading
+import time
+from collections import deque
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from secateur.errors import SecateurError
+from secateur.triples import blocks
+from secateur.triples.llm import KEYS, FrontEnd, _retry_after
+
+KEY = "sk-secret-0123456789"
+HTML = "<!doctype html><title>502 Bad Gateway</title>"
+
+
+def completion(text, **changes) -> tuple[int, dict, str]:
+    """A good response with this text."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"} | changes
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    return 200, {}, json.dumps({"object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+def said(request: dict) -> list[str]:
+    """The numbered sentences of a request, without their numbers."""
+    lines = request["messages"][-1]["content"].splitlines()
+    return [line.partition(". ")[2] for line in lines if line[:1].isdigit()]
+
+
+def echo(request: dict) -> tuple[int, dict, str]:
+    """One fact a sentence."""
+    return completion("\n".join(f"{n} | {text} | is said in | text" for n, text in enumerate(said(request), 1)))
+
+
+class Server(ThreadingHTTPServer):
+    """Answers with `script`, one entry a request, then with `always`; keeps what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.script, self.always, self.asked, self.headers = deque(), echo, [], []
+        self.released = threading.Event()
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, request))
+        self.server.headers.append(dict(self.headers))
+        answer = self.server.script.popleft() if self.server.script else self.server.always
+        if answer == "silence":
+            self.server.released.wait(30)
+            return
+        status, headers, body = answer(request) if callable(answer) else answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    one = Server()
+    threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
+    yield one
+    one.released.set()
+    one.shutdown()
+    one.server_close()
+
+
+class Log(list):
+    """The lines of a logger."""
+
+    def warning(self, form, *values) -> None:
+        self.append(form % values)
+
+
+@pytest.fixture
+def context(tmp_path):
+    return SimpleNamespace(
+        cache=tmp_path / "cache", code="c1", counts={}, log=Log(), progress=lambda rows, total, unit: rows
+    )
+
+
+def settings(server, **changes) -> SimpleNamespace:
+    fixed = {"kind": "llm", "block": 2, "model": "m", "url": server.url, "max_tokens": 64, "timeout": 5.0}
+    patience = {"delays": (0.0, 0.0), "max_wait": 10.0, "max_failed": 0.01}
+    return SimpleNamespace(**fixed | patience | changes)
+
+
+def passages(count: int = 4) -> pl.DataFrame:
+    rows = [("d", "T", n, f"d:{n}", f"Sentence {n}") for n in range(count)]
+    schema = {"doc_id": pl.String, "title": pl.String, "position": pl.Int32, "passage_id": pl.String, "text": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def extracted(server, context, count: int = 4, **changes):
+    return blocks.extract_cached(passages(count), settings(server, **changes), context)
+
+
+def everything(folder) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+# --- what is asked, and what is made of the reply ------------------------------------------------
+
+
+def test_a_block_is_one_request_of_numbered_sentences_at_temperature_zero(server, context):
+    rows, counts, silent = extracted(server, context, 3)
+    assert [(row["passage_id"], row["head"]) for row in rows] == [(f"d:{n}", f"Sentence {n}") for n in range(3)]
+    assert (dict(counts), silent) == ({"tokens_in": 14, "tokens_out": 6}, 0)
+    path, request = server.asked[0]
+    assert path == "/v1/chat/completions"
+    assert (request["temperature"], request["model"], request["max_tokens"]) == (0, "m", 64)
+    assert request["messages"][-1]["content"] == "Document: T\n\n1. Sentence 0\n2. Sentence 1"
+    assert len(server.asked) == 2
+
+
+def test_triples_pass_through_the_rules_all_front_ends_share(server, context):
+    server.always = completion("1 | the Mill | Employs | 40 people\n1 | it | is | big\n1 | a mill | is | the mill")
+    rows, counts, _ = extracted(server, context, 1)
+    assert [(r["head"], r["relation"], r["tail"], r["head_original"]) for r in rows] == [
+        ("Mill", "employs", "40 people", "the Mill")
+    ]
+    assert (counts["dropped_pronoun"], counts["dropped_self"]) == (1, 1)
+
+
+def test_malformed_lines_are_counted_and_the_others_kept(server, context):
+    bad = ["Here are the facts:", "3 | a | b | c", "0 | a | b | c", "1 | a | b", "1 | a | b | c | d", "1 |  | b | c"]
+    server.always = completion("\n".join([*bad, "x | a | b | c", "", "2 | Basel | lies on | Rhine", "```"]))
+    rows, counts, silent = extracted(server, context, 2)
+    assert [row["passage_id"] for row in rows] == ["d:1"]
+    assert (counts["malformed_lines"], silent) == (8, 1)
+
+
+@pytest.mark.parametrize("word", ["NONE", " none.\n"])
+def test_the_word_none_is_an_answer(server, context, word):
+    server.always = completion(word)
+    rows, counts, silent = extracted(server, context, 2)
+    assert (rows, counts["failed_passages"], silent, len(server.asked)) == ([], 0, 2, 1)
+
+
+def test_the_last_line_of_a_reply_that_was_cut_is_not_read(server, context):
+    server.always = completion("1 | Basel | lies on | Rhine\n2 | Chur | lies on | Rhi", finish_reason="length")
+    rows, counts, _ = extracted(server, context, 2)
+    assert [row["head"] for row in rows] == ["Basel"]
+    assert counts["truncated_replies"] == 1
+
+
+# --- trouble -------------------------------------------------------------------------------------
+
+GARBAGE = {
+    "server error": (503, {}, "busy"),
+    "html": (200, {"Content-Type": "text/html"}, HTML),
+    "cut json": (200, {}, '{"choices": [{"mess'),
+    "no object": (200, {}, "[]"),
+    "null": (200, {}, "null"),
+    "no choices": (200, {}, '{"choices": []}'),
+    "null content": completion(None),
+    "chatter": completion("I am sorry, I cannot do that."),
+    "empty": completion(""),
+    "deep": (200, {}, "[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+def test_an_unusable_answer_is_asked_for_again_and_never_kept(server, context, kind):
+    server.script.append(GARBAGE[kind])
+    rows, _, _ = extracted(server, context, 2)
+    assert [row["head"] for row in rows] == ["Sentence 0", "Sentence 1"]
+    assert (len(server.asked), len(context.log)) == (2, 1)
+    assert len(list((context.cache / "replies").rglob("*.json"))) == 1
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(server, context):
+    server.always = completion("1 | Basel \ud800 | lies on | Rhine")
+    assert len(extracted(server, context, 1)[0]) == 1
+
+
+def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
+    """The server refuses until its second is over; without waiting, all attempts would be used up before."""
+    opens = []
+
+    def limited(request):
+        opens.append(time.monotonic() + 1)
+        return echo(request) if time.monotonic() >= opens[0] else (429, {"Retry-After": "1"}, "")
+
+    server.always = limited
+    assert len(extracted(server, context, 2)[0]) == 2
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-1", 0.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
+)
+def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
+    assert _retry_after(value) == seconds
+
+
+def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
+    server.script.append((429, {"Retry-After": "3600"}, ""))
+    with pytest.raises(SecateurError, match=r"asks to wait 3600 s, more than extractor\.max_wait \(10 s\).*Fix: "):
+        extracted(server, context)
+
+
+def test_silence_is_asked_again_after_the_timeout(server, context):
+    server.script.append("silence")
+    assert len(extracted(server, context, 2, timeout=0.2)[0]) == 2
+    assert "ReadTimeout" in context.log[0]
+
+
+def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
+    with pytest.raises(SecateurError, match=r"2 of 4 passages.*ConnectError.*Fix: look at the endpoint"):
+        extracted(server, context, url="http://127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 404])
+def test_a_refusal_stops_at_once(server, context, status):
+    server.always = (status, {"Location": "http://127.0.0.1:9/"}, '{"error": "no such model"}')
+    with pytest.raises(SecateurError, match=rf"status {status}: .*no such model.*Fix: correct extractor\.url"):
+        extracted(server, context)
+    assert len(server.asked) == 1
+
+
+def fails_for(*bad: str):
+    """A server that never has an answer for some sentences."""
+    return lambda request: (500, {}, "") if set(said(request)) & set(bad) else echo(request)
+
+
+def test_failed_passages_below_the_share_are_counted(server, context):
+    server.always = fails_for("Sentence 2")
+    rows, counts, silent = extracted(server, context, 6, max_failed=0.4)
+    assert [row["passage_id"] for row in rows] == ["d:0", "d:1", "d:4", "d:5"]
+    assert (counts["failed_passages"], silent, len(server.asked)) == (2, 2, 5)
+
+
+def test_failed_passages_above_the_share_stop_the_stage_as_soon_as_that_is_sure(server, context):
+    server.always = fails_for("Sentence 0")
+    with pytest.raises(SecateurError, match=r"failed for 2 of 6 passages.*max_failed \(0\.3\).*status 500.*Fix: "):
+        extracted(server, context, 6, max_failed=0.3)
+    assert len(server.asked) == 3
+
+
+# --- what is kept --------------------------------------------------------------------------------
+
+
+def test_a_stopped_shard_asks_only_for_what_it_does_not_have(server, context):
+    server.always = fails_for("Sentence 4")
+    with pytest.raises(SecateurError, match="failed for 2 of 6"):
+        extracted(server, context, 6)
+    server.always = echo
+    server.asked.clear()
+    rows, _, _ = extracted(server, context, 6)
+    assert [said(request) for _, request in server.asked] == [["Sentence 4", "Sentence 5"]]
+    assert len(rows) == 6
+
+
+def test_a_failed_block_is_asked_for_again_by_the_next_run(server, context):
+    server.always = (500, {}, "")
+    extracted(server, context, 2, max_failed=1.0)
+    server.always = echo
+    assert len(extracted(server, context, 2)[0]) == 2
+
+
+def test_an_edit_of_the_code_costs_no_request(server, context):
+    first = extracted(server, context)
+    server.asked.clear()
+    context.code = "c2"
+    assert extracted(server, context) == first
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("change", [{"model": "other"}, {"max_tokens": 32}])
+def test_another_model_or_parameter_is_asked_anew(server, context, change):
+    extracted(server, context)
+    server.asked.clear()
+    extracted(server, context, **change)
+    assert len(server.asked) == 2
+
+
+def test_the_key_goes_into_the_header_and_nowhere_else(server, context, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-one")
+    monkeypatch.setenv("SECATEUR_API_KEY", f" {KEY}\n")
+    server.script += [(503, {}, KEY), echo, (401, {}, json.dumps({"error": f"Incorrect API key provided: {KEY}"}))]
+    with pytest.raises(SecateurError) as raised:
+        extracted(server, context)
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+    assert "Incorrect API key provided: ***" in str(raised.value)
+    for text in (str(raised.value), str(raised.value.__cause__), *context.log, everything(context.cache).decode()):
+        assert KEY not in text
+
+
+def test_a_key_is_no_part_of_what_replies_are_known_by(server, context, monkeypatch):
+    extracted(server, context)
+    assert not any("Authorization" in headers for headers in server.headers)
+    server.asked.clear()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    extracted(server, context)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("key", ["sk\nsecret", "sk-s\u00e9cret"])
+def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(server, context, monkeypatch, key):
+    monkeypatch.setenv("SECATEUR_API_KEY", key)
+    with pytest.raises(SecateurError, match="SECATEUR_API_KEY") as raised:
+        FrontEnd(settings(server), context)
+    assert key not in str(raised.value)

@@ -1,0 +1,65 @@
+"""The consolidated graph as GraphML: for other tools, and to look at."""
+
+import json
+import re
+from pathlib import Path
+
+import networkx as nx
+import polars as pl
+
+__all__ = ["graph_of", "write_graphml"]
+
+FORBIDDEN = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot carry or keep
+
+
+def _text(value: str) -> str:
+    """A text that XML can carry: each control character and each half of a surrogate pair becomes U+FFFD."""
+    return FORBIDDEN.sub("\ufffd", value)
+
+
+def graph_of(
+    entities: pl.DataFrame,
+    relations: pl.DataFrame,
+    aliases: pl.DataFrame,
+    edges: pl.DataFrame,
+    edge_sources: pl.DataFrame,
+) -> nx.MultiDiGraph:
+    """Nodes by entity id with text and count, its aliases' mentions included; edges by edge id with relation, count
+    and passages, a JSON list of passage ids in text order.
+
+    An alias is a node only where an edge still has it: one that states the alias.
+    """
+    shown = pl.coalesce("representative_id", "entity_id")
+    mentions = (
+        entities.select("entity_id", "count")
+        .join(aliases.select("entity_id", "representative_id"), on="entity_id", how="left")
+        .group_by(shown.alias("entity_id"))
+        .agg(mentions=pl.col("count").sum())
+    )
+    in_edges = pl.concat([edges["h"], edges["t"]]).unique()
+    nodes = (
+        entities.select("entity_id", "text", "count")
+        .join(mentions, on="entity_id", how="left")
+        .filter(pl.col("mentions").is_not_null() | pl.col("entity_id").is_in(in_edges.implode()))
+        .with_columns(count=pl.coalesce("mentions", "count"))
+        .sort("entity_id")
+    )
+    held = edge_sources.sort("doc_id", "position", "n").group_by("edge_id", maintain_order=True).agg("passage_id")
+    rows = (
+        edges.select("edge_id", "h", "r", "t")
+        .join(relations.select(r="relation_id", relation="text"), on="r")
+        .join(held, on="edge_id", how="left")
+        .sort("edge_id")
+    )
+    graph = nx.MultiDiGraph()
+    for entity, count, text in nodes.select("entity_id", "count", "text").iter_rows():
+        graph.add_node(entity, text=_text(text), count=count)
+    for edge, h, t, relation, passages in rows.select("edge_id", "h", "t", "relation", "passage_id").iter_rows():
+        known = list(dict.fromkeys(passages or ()))
+        graph.add_edge(h, t, key=edge, relation=_text(relation), count=len(passages or ()), passages=json.dumps(known))
+    return graph
+
+
+def write_graphml(graph: nx.MultiDiGraph, path: Path) -> None:
+    """Write a graph so that networkx reads it back; not atomic."""
+    nx.write_graphml_xml(graph, path)
