@@ -26,6 +26,7 @@ ORDER = [
     "plots",
     "report",
     "provenance plan reference",
+    "show",
     "stage",
     "stages.*",
     "cli",

@@ -81,6 +81,14 @@ def aliases(args: argparse.Namespace) -> None:
         print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
 
 
+def question(args: argparse.Namespace) -> None:
+    """Print one question's way to its prompt."""
+    from secateur.show import show
+
+    chosen = {"system": args.system, "track": args.track, "dataset": args.dataset, "full": args.full}
+    print(show(Path(), args.experiment, args.question, **chosen))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -102,6 +110,14 @@ def _parser() -> argparse.ArgumentParser:
     four = commands.add_parser("aliases", help="which entities were joined, with cosine and rule")
     four.add_argument("experiment")
     four.set_defaults(call=aliases)
+    five = commands.add_parser("show", help="one question: evidence, candidates, sources, block, figures, prompt")
+    five.add_argument("experiment")
+    five.add_argument("question", metavar="question_id")
+    five.add_argument("--system", help="default: the experiment's first graph system")
+    five.add_argument("--track", help="blind or aware of document order; default: the system's first")
+    five.add_argument("--dataset", help="where several data sets have a question of that id")
+    five.add_argument("--full", action="store_true", help="all sources, and the full text of every encoding")
+    five.set_defaults(call=question)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser
