@@ -222,9 +222,11 @@ def _selection(way: _Way, block: pl.DataFrame, budget: int, gold: set[str]) -> l
         found.append(_cut_tail(f"{head} [{row['passage_id']}]", row["text"]))
     whole = block.filter(pl.col("kind") == "sentence").height
     return [
-        f"SELECTION at {budget} word pieces: {block['tokens'].sum()} used; {whole} whole sentences, "
-        f"{block.height - whole} lines; {block['passage_id'].n_unique()} sources, "
-        f"{len(shown)} of {len(rank)} candidate runs have a line in it",
+        *_paragraph(
+            f"{block['tokens'].sum()} used by {block['passage_id'].n_unique()} sources; {whole} whole sentences, "
+            f"{block.height - whole} lines; {len(shown)} of {len(rank)} candidate runs have a line in it",
+            f"SELECTION at {budget} word pieces: ",
+        ),
         "  kind     size source    run   passage",
         *found,
     ]
