@@ -75,7 +75,7 @@ def growth_section(measures: pl.DataFrame) -> Part | None:
 
     measures: corpus, dataset, system, track, measure, at, value, n.
     """
-    if not measures.height:
+    if not _with(measures, "growth_").height:
         return None
     firsts = measures.group_by("corpus", "system", "track", maintain_order=True).agg(pl.col("dataset").first())
     rows = measures.join(firsts, on=["corpus", "system", "track", "dataset"], maintain_order="left")
@@ -159,7 +159,7 @@ def _segmentation(rows: pl.DataFrame) -> Part:
         "svg": plots.panels(rows, panels, "run length, candidate size and recall over tau"),
         "form": "curves",
         "table": _table(rows, runs, lambda tau: f"tau {tau:g}", lambda v: number(v) if v < 100 else _count(v)),
-        "note": _n(rows, "tau_recall", "questions") + " for candidates and recall. Built on the consolidated edges, "
+        "note": _n(rows, "tau_edges", "questions") + " for candidates and recall. Built on the consolidated edges, "
         "without boundary refinement, so run counts may differ a little from those above.",
     }
 

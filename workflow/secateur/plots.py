@@ -121,8 +121,9 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
     """One panel a measure, one line a name; colour, line and marker tell the names apart, and an earlier line is the
     wider one, so that it shows where lines coincide.
 
-    rows: name, measure, at, value.
+    rows: name, measure, at, value; a measure without rows has no panel.
     """
+    specs = [spec for spec in specs if (rows["measure"] == spec.measure).any()]
     names = rows["name"].unique(maintain_order=True).to_list()
     figure, axes = _figure(max(2.7 * len(specs), 6.4), 3.3, len(specs))
     for axis, spec in zip(axes, specs, strict=True):
