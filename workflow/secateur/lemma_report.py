@@ -201,8 +201,8 @@ def _dilution(rows: pl.DataFrame) -> Part:
         "text": "The lemma models a text as an average of token vectors: with irrelevant text around it, the expected "
         "signal of a fact falls as 1 / n. Measured: the cosine of a question with a gold sentence in a text of 1 to 8 "
         "sentences, over its cosine with the sentence alone; once with its own neighbours, which may be relevant, and "
-        "once with random sentences of the corpus, which are irrelevant as the lemma assumes. A cosine is normalised, "
-        "so it need not fall as fast as the signal.",
+        "once with random sentences of the corpus, which come nearer to the lemma's irrelevant text, the more so the "
+        "wider the corpus. A cosine is normalised, so it need not fall as fast as the signal.",
         "svg": plots.panels(relative, panels, "cosine of a gold sentence in longer texts, relative to it alone"),
         "form": "bars",
         "table": table,

@@ -134,7 +134,8 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
             line = STYLES[n % len(STYLES)]
             axis.plot(own["at"], own["value"], line, linewidth=0.8 + 0.6 * size, markersize=2.5 + size, **style)
         axis.set(title=spec.title, xlabel=spec.xlabel)
-        ticks = rows.filter(pl.col("measure") == spec.measure)["at"].unique().sort().to_list()
+        shown = rows.filter(pl.col("measure") == spec.measure)
+        ticks = shown["at"].unique().sort().to_list()
         if "x" in spec.logs:
             axis.set_xscale("log")
         axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -144,7 +145,7 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
         if spec.shares:
             axis.set_ylim(0, 1.02)
         if spec.low is not None:
-            axis.set_ylim(bottom=spec.low)
+            axis.set_ylim(spec.low, 1.08 * shown["value"].max())
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return _svg(figure, label)
