@@ -28,6 +28,7 @@ COMPUTED += (
     "utilities",
     "question_metrics",
 )
+COMPUTED += ("graph_measures", "samples", "subgraphs")
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:
@@ -119,6 +120,36 @@ def test_the_report_shows_every_system(smoke):
     text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
     for word in (DOCUMENTS, "toy_dialogue_smoke", "secateur", "zsum"):
         assert word in text
+
+
+def test_the_report_draws_sampled_questions_and_measures_the_lemmas(smoke):
+    text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
+    (path,) = (smoke.root / "results").rglob("samples.parquet")
+    samples = read_table(TABLES["samples"], path)
+    assert samples.height == 3  # all the questions there are
+    for question in samples["question_id"]:
+        assert f"<code>{question}</code>" in text
+        assert f"graph of the evidence block of question {question}" in text
+    for head in (
+        "Codebook growth",
+        "Measured, not proved",
+        "Lemma 1:",
+        "Lemma 5:",
+        "Corollary 6:",
+        "Lemma 7:",
+        "Lemma 14,",
+    ):
+        assert head in text
+
+
+def test_every_share_that_was_measured_is_one(smoke):
+    tables = [
+        read_table(TABLES["graph_measures"], path) for path in (smoke.root / "results").rglob("graph_measures.parquet")
+    ]
+    assert len(tables) == 2  # its two tracks
+    shares = pl.concat(tables).filter(pl.col("measure").str.contains("cover_|touched|survived|recall|_cut"))
+    assert shares["value"].is_between(0, 1).all()
+    assert pl.concat(tables)["n"].min() > 0
 
 
 def test_running_again_does_nothing(smoke):

@@ -32,6 +32,8 @@ PATHS = {
         "calibrate_sources",
         "build_prompts",
         "evaluate_prompts",
+        "measure_graph",
+        "sample_questions",
     },
     "sentences": {"rank_sentences", "evaluate_sentences"},
     "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
@@ -134,10 +136,11 @@ def test_every_rule_is_in_the_matrix(matrix):
 # --- (a) every key of the configuration ----------------------------------------------------------
 
 RANKED = {"rank_sentences", "score_candidates"}
-EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences"} | RANKED
+EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
-FROM_PROMPTS = {"build_prompts", "evaluate_prompts"} | EXPERIMENT
-FROM_CANDIDATES = {"propose_candidates", "calibrate_sources"} | FROM_PROMPTS
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "sample_questions"} | EXPERIMENT
+SCORES_RUNS = {"propose_candidates", "measure_graph"}
+FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
 FROM_GRAPH = {"consolidate"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
@@ -158,7 +161,7 @@ KEYS = {
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "dataset.crossfit=true": {"calibrate_sources"},
-    "dataset.split=dev": {"compare_variants"},
+    "dataset.split=dev": {"compare_variants", "sample_questions"},
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"compare_variants"},
@@ -183,42 +186,42 @@ KEYS = {
     "embedder.batch=16": EMBEDS,
     "embedder.block=64": EMBEDS,
     "embedder.engine=torch": EMBEDS,
-    "embedder.tau=0.6": {"build_runs"},
-    "codebook.bonus_path=0.06": {"build_runs"},
-    "codebook.bonus_node=0.04": {"build_runs"},
+    "embedder.tau=0.6": {"build_runs", "measure_graph"},
+    "codebook.bonus_path=0.06": {"build_runs", "measure_graph"},
+    "codebook.bonus_node=0.04": {"build_runs", "measure_graph"},
     "codebook.refine=false": {"build_runs"},
     "consolidation.merge=false": {"consolidate"},
     "consolidation.tau=0.95": {"consolidate"},
     "consolidation.slack=0.03": {"consolidate"},
     "consolidation.guarded=false": {"consolidate"},
     "consolidation.aliases=data/registry/stem_titles.yaml": {"consolidate"},
-    "track.runs=document": {"build_runs"},
+    "track.runs=document": {"build_runs", "measure_graph"},
     "track.neighbour=0.5": {"propose_candidates"},
-    "retriever.coarse=maxpair": {"propose_candidates"},
+    "retriever.coarse=maxpair": SCORES_RUNS,
     "retriever.title=false": {"propose_candidates"},
-    "retriever.w_ent=0.9": {"propose_candidates"},
-    "retriever.w_rel=0.4": {"propose_candidates"},
-    "retriever.top_k=100": {"propose_candidates"},
-    "retriever.top_m=10": {"propose_candidates"},
-    "retriever.top_t=2": {"propose_candidates"},
-    "retriever.coverage=count": {"propose_candidates"},
-    "retriever.w_coverage=0.2": {"propose_candidates"},
-    "retriever.tau_coverage=0.5": {"propose_candidates"},
-    "retriever.w_pairs=0.3": {"propose_candidates"},
-    "retriever.tau_pairs=0.6": {"propose_candidates"},
-    "retriever.t_pairs=0.2": {"propose_candidates"},
-    "retriever.w_distinct=0.2": {"propose_candidates"},
-    "retriever.tau_distinct=0.6": {"propose_candidates"},
-    "retriever.w_whole=0.2": {"propose_candidates"},
-    "retriever.tau_whole=0.6": {"propose_candidates"},
-    "retriever.t_whole=0.2": {"propose_candidates"},
+    "retriever.w_ent=0.9": SCORES_RUNS,
+    "retriever.w_rel=0.4": SCORES_RUNS,
+    "retriever.top_k=100": SCORES_RUNS,
+    "retriever.top_m=10": SCORES_RUNS,
+    "retriever.top_t=2": SCORES_RUNS,
+    "retriever.coverage=count": SCORES_RUNS,
+    "retriever.w_coverage=0.2": SCORES_RUNS,
+    "retriever.tau_coverage=0.5": SCORES_RUNS,
+    "retriever.w_pairs=0.3": SCORES_RUNS,
+    "retriever.tau_pairs=0.6": SCORES_RUNS,
+    "retriever.t_pairs=0.2": SCORES_RUNS,
+    "retriever.w_distinct=0.2": SCORES_RUNS,
+    "retriever.tau_distinct=0.6": SCORES_RUNS,
+    "retriever.w_whole=0.2": SCORES_RUNS,
+    "retriever.tau_whole=0.6": SCORES_RUNS,
+    "retriever.t_whole=0.2": SCORES_RUNS,
     "retriever.sources=100": {"propose_candidates"},
     "retriever.w_bm25=0.5": {"propose_candidates"},
     "retriever.w_dense=0.5": {"propose_candidates"},
     "retriever.w_run=0.5": {"propose_candidates"},
-    "retriever.k1=1.1": {"propose_candidates"},
-    "retriever.b=0.3": {"propose_candidates"},
-    "retriever.w_text=0.5": {"propose_candidates"},
+    "retriever.k1=1.1": SCORES_RUNS,
+    "retriever.b=0.3": SCORES_RUNS,
+    "retriever.w_text=0.5": SCORES_RUNS,
     "retriever.w_line=0.5": {"propose_candidates"},
     "retriever.calibration={blind: [0.1, -2.0, -6.0]}": {"calibrate_sources"},
     "prompt.assemble=runs": {"build_prompts"},
@@ -228,7 +231,7 @@ KEYS = {
     "prompt.words=content": {"build_prompts"},
     "prompt.cite=true": {"build_prompts"},
     "prompt.encoding=lines": {"build_prompts"},
-    "prompt.budget=256": {"build_prompts"},
+    "prompt.budget=256": {"build_prompts", "sample_questions"},
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
@@ -248,15 +251,23 @@ KEYS = {
     "system.lm=other": FROM_PROMPTS,
     "system.scorer=turns": PATHS["sentences"] | EXPERIMENT,
     "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
-    "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "compare_variants"},
-    "eval.exact_min_content=0.6": {"evaluate_prompts", "compare_variants"},
+    "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "sample_questions"},
+    "eval.exact_min_content=0.6": {"evaluate_prompts"},
     "eval.claim=[64]": {"compare_variants"},
-    "eval.folds=3": {"calibrate_sources", "compare_variants"},
+    "eval.folds=3": {"calibrate_sources"},
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
     "eval.confidence=0.9": {"compare_variants"},
     "eval.min_clusters=3": {"calibrate_sources", "compare_variants"},
-    "eval.seed=8": RANKED | {"compare_variants"},
+    "eval.seed=8": RANKED | {"compare_variants", "measure_graph", "sample_questions"},
+    "eval.samples=2": {"sample_questions"},
+    "eval.max_edges=20": {"sample_questions"},
+    "eval.lemma_questions=10": {"measure_graph"},
+    "eval.symbol_shares=[0.1]": {"measure_graph"},
+    "eval.read_shares=[0.1, 1.0]": {"measure_graph"},
+    "eval.shortlists=[100]": {"measure_graph"},
+    "eval.tau_steps=[0.0]": {"measure_graph"},
+    "eval.windows=[1, 2]": {"measure_graph"},
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
@@ -284,7 +295,7 @@ def test_the_table_names_every_key_of_every_group():
 
 
 def test_overrides_at_once_rerun_what_each_of_them_does(matrix):
-    assert matrix.rerun("retriever.top_k=100", "eval.resamples=1000") == {"propose_candidates", "compare_variants"}
+    assert matrix.rerun("retriever.top_k=100", "eval.resamples=1000") == SCORES_RUNS | {"compare_variants"}
 
 
 def test_the_same_value_in_another_spelling_reruns_nothing(matrix):
@@ -381,17 +392,22 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("stats", {"compare_variants"}),
         ("report", {"build_report"}),
         ("plots", {"build_report"}),
-        ("runs", {"build_runs"}),
+        ("runs", {"build_runs", "measure_graph"}),
+        ("lemmas", {"measure_graph"}),
+        ("candidates", SCORES_RUNS),
+        ("drawing", {"build_report"}),
+        ("lemma_report", {"build_report"}),
         ("sources", {"propose_candidates"}),
         ("calibration", {"calibrate_sources"}),
         ("cover", {"build_prompts"}),
         ("triples.openie", EXTRACTS),
-        ("baselines", RANKED | {"propose_candidates"}),
+        ("baselines", RANKED | SCORES_RUNS),
         ("models.embedder", EMBEDS),
         ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
         ("cli", set()),
+        ("show", set()),
     ],
 )
 def test_a_module_is_used_by_the_rules_one_would_name(matrix, module, rules):
@@ -521,7 +537,7 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     rerun.edit("conf/experiment/smoke.yaml", "axes: {}", "axes: {retriever: [narrow]}")
     jobs = planned(rerun)
-    assert set(jobs) == FROM_CANDIDATES
+    assert set(jobs) == FROM_CANDIDATES - {"measure_graph", "sample_questions"}  # of whole systems only
     assert jobs["propose_candidates"] == 2  # its two tracks; those of the default stay
 
 

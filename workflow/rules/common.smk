@@ -175,6 +175,12 @@ EXTRACTION = tuple(
         "max_failed",
     )
 )
+SHORTLISTING = tuple(  # what decides the runs' coarse and fine scores, and no more
+    f"retriever.{key}"
+    for key in ("coarse", "w_ent", "w_rel", "w_text", "k1", "b", "top_k", "top_m", "top_t")
+    + ("coverage", "w_coverage", "tau_coverage", "w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct")
+    + ("w_whole", "tau_whole", "t_whole")
+)
 EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
 RETRIEVAL = tuple(
     f"retriever.{field.name}"
@@ -227,6 +233,35 @@ def dataset_tables(name):
 def prompt_tables():
     """The prompts of every graph variant, for the report's cost figure."""
     return unique(graph_file("prompts", "prompts", v) for v in VARIANTS if v.path == "graph")
+
+
+def measured():
+    """The graphs whose lemmas are measured: those of whole systems, not of ablations; a file each, with its labels."""
+    found = {}
+    for v in VARIANTS:
+        if v.path == "graph" and ":" not in v.system:
+            axes = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}".format(**v.wildcards)
+            path = f"results/{v.corpus}/{v.dataset}/measures/{axes}/graph_measures.parquet"
+            row = {"dataset": v.dataset, "corpus": v.corpus, "system": v.system, "track": v.track, "file": path}
+            found.setdefault(path, row)
+    return list(found.values())
+
+
+def measured_rows(_):
+    return measured()
+
+
+def drawn():
+    """The first graph variant of each data set: its sampled questions are drawn."""
+    first = {}
+    for v in VARIANTS:
+        if v.path == "graph":
+            first.setdefault(v.dataset, v)
+    return list(first.values())
+
+
+def drawn_rows(_):
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track} for v in drawn()]
 
 
 def experiment_name(_):

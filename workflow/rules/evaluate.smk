@@ -74,6 +74,86 @@ rule evaluate_selection:
         "../../scripts/evaluate_selection.py"
 
 
+rule measure_graph:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+    output:
+        graph_measures=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}/{{retriever}}/graph_measures.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}/{{retriever}}/run.json",
+    log:
+        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
+    benchmark:
+        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "measure_graph",
+            *SHORTLISTING,
+            "codebook.bonus_path",
+            "codebook.bonus_node",
+            "track.runs",
+            "embedder.tau",
+            *EMBEDDING,
+            "eval.seed=default",
+            "eval.lemma_questions=default",
+            "eval.symbol_shares=default",
+            "eval.read_shares=default",
+            "eval.shortlists=default",
+            "eval.tau_steps=default",
+            "eval.windows=default",
+        ),
+    message:
+        "Measure what the lemmas claim on {wildcards.dataset} ({wildcards.retriever}, {wildcards.track})"
+    script:
+        "../../scripts/measure_graph.py"
+
+
+rule sample_questions:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        question_metrics=f"results/{{corpus}}/{{dataset}}/evidence/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/question_metrics.parquet",
+    output:
+        samples=f"results/{{corpus}}/{{dataset}}/samples/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/samples.parquet",
+        subgraphs=f"results/{{corpus}}/{{dataset}}/samples/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/subgraphs.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/samples/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
+    log:
+        "logs/sample_questions/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.log",
+    benchmark:
+        "logs/sample_questions/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "sample_questions",
+            "dataset.split",
+            "prompt.budget",
+            "eval.budgets=default",
+            "eval.seed=default",
+            "eval.samples=default",
+            "eval.max_edges=default",
+        ),
+    message:
+        "Sample the questions of {wildcards.dataset} that the report draws ({wildcards.track})"
+    script:
+        "../../scripts/sample_questions.py"
+
+
 rule compare_variants:
     input:
         question_metrics=unique(scores_path(variant) for variant in VARIANTS),
@@ -90,7 +170,17 @@ rule compare_variants:
         f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("compare_variants", "eval=default", variants=variant_rows, datasets=dataset_rows),
+        **leaf_params(
+            "compare_variants",
+            "eval.claim=default",
+            "eval.resamples=default",
+            "eval.permutations=default",
+            "eval.confidence=default",
+            "eval.min_clusters=default",
+            "eval.seed=default",
+            variants=variant_rows,
+            datasets=dataset_rows,
+        ),
     message:
         f"Compare the variants of {EXPERIMENT}"
     script:
@@ -102,6 +192,9 @@ rule build_report:
         metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
         comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         prompts=prompt_tables(),
+        graph_measures=[row["file"] for row in measured()],
+        samples=[graph_file("samples", "samples", v) for v in drawn()],
+        subgraphs=[graph_file("samples", "subgraphs", v) for v in drawn()],
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -111,7 +204,14 @@ rule build_report:
         f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("build_report", f"experiment.title={EXPERIMENT}", variants=variant_rows, name=experiment_name),
+        **leaf_params(
+            "build_report",
+            f"experiment.title={EXPERIMENT}",
+            variants=variant_rows,
+            measured=measured_rows,
+            drawn=drawn_rows,
+            name=experiment_name,
+        ),
     message:
         f"Write the report of {EXPERIMENT}"
     script:

@@ -118,6 +118,14 @@ def aliases(args: argparse.Namespace) -> None:
         print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
 
 
+def question(args: argparse.Namespace) -> None:
+    """Print one question's way to its prompt."""
+    from secateur.show import show
+
+    chosen = {"system": args.system, "track": args.track, "dataset": args.dataset, "full": args.full}
+    print(show(Path(), args.experiment, args.question, **chosen))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -143,6 +151,14 @@ def _parser() -> argparse.ArgumentParser:
     five.add_argument("experiment")
     five.add_argument("--out", type=Path, metavar="FILE.graphml", help="where the experiment has one graph")
     five.set_defaults(call=export)
+    six = commands.add_parser("show", help="one question: evidence, candidates, sources, block, figures, prompt")
+    six.add_argument("experiment")
+    six.add_argument("question", metavar="question_id")
+    six.add_argument("--system", help="default: the experiment's first graph system")
+    six.add_argument("--track", help="blind or aware of document order; default: the system's first")
+    six.add_argument("--dataset", help="where several data sets have a question of that id")
+    six.add_argument("--full", action="store_true", help="all sources, and the full text of every encoding")
+    six.set_defaults(call=question)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser

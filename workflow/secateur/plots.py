@@ -3,13 +3,27 @@
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["bars", "curves", "tokens_by_encoding"]
+__all__ = ["Panel", "bars", "curves", "panels", "tokens_by_encoding"]
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One measure over its `at`. logs: axes that are logarithmic; shares: from 0 to 1; low: where the axis starts."""
+
+    measure: str
+    title: str
+    xlabel: str
+    logs: str = ""
+    shares: bool = False
+    low: float | None = None
 
 
 def _figure(width: float, height: float, columns: int = 1):
@@ -100,4 +114,38 @@ def tokens_by_encoding(rows: pl.DataFrame, label: str) -> str:
     axis.set(xlabel="tokens of the whole prompt, mean over questions")
     axis.grid(axis="y", visible=False)
     figure.legend(loc="outside lower center", ncols=len(encodings), frameon=False, fontsize=9)
+    return _svg(figure, label)
+
+
+def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
+    """One panel a measure, one line a name; colour, line and marker tell the names apart, and an earlier line is the
+    wider one, so that it shows where lines coincide.
+
+    rows: name, measure, at, value; a measure without rows has no panel.
+    """
+    specs = [spec for spec in specs if (rows["measure"] == spec.measure).any()]
+    names = rows["name"].unique(maintain_order=True).to_list()
+    figure, axes = _figure(max(2.7 * len(specs), 6.4), 3.3, len(specs))
+    for axis, spec in zip(axes, specs, strict=True):
+        for n, name in enumerate(names):
+            own = rows.filter((pl.col("name") == name) & (pl.col("measure") == spec.measure)).sort("at")
+            style = {"color": COLOURS[n % len(COLOURS)], "marker": MARKERS[n % len(MARKERS)], "label": name}
+            size = max(len(names) - n, 1)
+            line = STYLES[n % len(STYLES)]
+            axis.plot(own["at"], own["value"], line, linewidth=0.8 + 0.6 * size, markersize=2.5 + size, **style)
+        axis.set(title=spec.title, xlabel=spec.xlabel)
+        shown = rows.filter(pl.col("measure") == spec.measure)
+        ticks = shown["at"].unique().sort().to_list()
+        if "x" in spec.logs:
+            axis.set_xscale("log")
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        if "y" in spec.logs:
+            axis.set_yscale("log")
+        axis.minorticks_off()
+        if spec.shares:
+            axis.set_ylim(0, 1.02)
+        if spec.low is not None:
+            axis.set_ylim(spec.low, 1.08 * shown["value"].max())
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return _svg(figure, label)

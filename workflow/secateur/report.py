@@ -7,6 +7,9 @@ from typing import Any
 import polars as pl
 
 from secateur import plots
+from secateur.cells import cell, number
+from secateur.drawing import Drawn, draw
+from secateur.lemma_report import growth_section, lemma_section
 
 __all__ = ["found", "render", "row_name"]
 
@@ -33,22 +36,8 @@ def _recall(metrics: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("metric").rename({"base": "metric"})
 
 
-def _number(value: float | None, digits: int = 3) -> str:
-    return (
-        ""
-        if value is None
-        else f"{value:.{digits}f}".replace("0.", ".", 1)
-        if abs(value) < 1
-        else f"{value:.{digits}f}"
-    )
-
-
 def _interval(row: Mapping[str, Any]) -> str:
-    return "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}"
-
-
-def _cell(text: str, small: str = "") -> dict[str, str]:
-    return {"text": text, "small": small}
+    return "" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
 def _form(system: str, published: bool) -> str:
@@ -60,8 +49,8 @@ def _recall_table(rows: pl.DataFrame, budgets: Sequence[int]) -> dict[str, Any]:
     lines = []
     for (name,), own in rows.group_by("name", maintain_order=True):
         by = {r["budget"]: r for r in own.iter_rows(named=True)}
-        cells = [_cell(_number(by[b]["value"]), _interval(by[b])) if b in by else _cell("") for b in budgets]
-        lines.append({"form": _form(own["system"][0], own["published"][0]), "cells": [_cell(name), *cells]})
+        cells = [cell(number(by[b]["value"]), _interval(by[b])) if b in by else cell("") for b in budgets]
+        lines.append({"form": _form(own["system"][0], own["published"][0]), "cells": [cell(name), *cells]})
     return {"heads": ["system", *map(str, budgets)], "rows": lines}
 
 
@@ -147,9 +136,9 @@ def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame
     for name in names:
         by = {r["subset"]: r for r in rows.filter(pl.col("name") == name).iter_rows(named=True)}
         any_row = next(iter(by.values()))
-        cells = [_cell(_number(by[s]["value"], 4), _interval(by[s])) if s in by else _cell("") for s in subsets]
+        cells = [cell(number(by[s]["value"], 4), _interval(by[s])) if s in by else cell("") for s in subsets]
         label = f"{name} (published)" if any_row["published"] else name
-        lines.append({"form": _form(any_row["system"], any_row["published"]), "cells": [_cell(label), *cells]})
+        lines.append({"form": _form(any_row["system"], any_row["published"]), "cells": [cell(label), *cells]})
     return {"heads": ["scorer", *subsets], "rows": lines}
 
 
@@ -165,11 +154,11 @@ def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[st
         {
             "form": "",
             "cells": [
-                _cell(r["system"]),
-                _cell(r["metric"]),
-                _cell(r["baseline"]),
-                _cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}"),
-                _cell(f"{r['p']:.4f}"),
+                cell(r["system"]),
+                cell(r["metric"]),
+                cell(r["baseline"]),
+                cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}"),
+                cell(f"{r['p']:.4f}"),
             ],
         }
         for r in rows.iter_rows(named=True)
@@ -194,6 +183,48 @@ def _cost_part(name: str, prompts: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
+PRESENT = {
+    "whole": "in the block, whole",
+    "lines": "in the block, as lines",
+    "absent": "not in the block",
+    "unresolved": "resolves to no passage",
+}
+
+
+def _card(sample: Mapping[str, Any], edges: pl.DataFrame) -> dict[str, Any]:
+    """A sampled question: its words and figures, and the drawing of its edges."""
+    drawn = [Drawn(**row) for row in edges.select("head", "relation", "tail", "gold", "whole").iter_rows(named=True)]
+    asked = frozenset(edges.filter("head_asked")["head"]) | frozenset(edges.filter("tail_asked")["tail"])
+    figures = [f"{name} {number(sample[name])}" for name in RECALL if sample.get(name) is not None]
+    return {
+        "id": sample["question_id"],
+        "question": sample["text"],
+        "answer": sample["answer"] or "none given",
+        "figures": ", ".join(figures) or "none: no gold evidence",
+        "evidence": [(t, s, PRESENT[s]) for t, s in zip(sample["evidence"], sample["present"], strict=True)],
+        "svg": draw(drawn, asked, f"graph of the evidence block of question {sample['question_id']}"),
+        "shown": f"{len(drawn)} of {sample['edges']} edges",
+    }
+
+
+def _samples_part(one: Mapping[str, Any]) -> dict[str, Any]:
+    samples, edges = one["samples"].sort("n"), one["subgraphs"].sort("question_id", "n")
+    cards = [
+        _card(row, edges.filter(pl.col("question_id") == row["question_id"])) for row in samples.iter_rows(named=True)
+    ]
+    system = f"{one['system']} · {one['track']}"
+    return {
+        "title": f"Sampled questions: the graph in the evidence block at {samples['budget'][0]} word pieces, {system}",
+        "text": "Boxes are entities, arrows relations from head to tail. Thick orange: from gold evidence. Dashed line: "
+        "the block shows the sentence whole, and these are its edges. Blue box: shares a word with the "
+        "question's entities. Dashed box: repeats an entity that has its place elsewhere.",
+        "cards": cards,
+        "note": f"n = {samples.height} questions chosen by seed, with all their evidence in the block and without it in "
+        f"turn where there are both. Edges of gold evidence are drawn first. All of a question: "
+        f"secateur show EXPERIMENT QUESTION_ID --system {one['system']} --track {one['track']}.",
+    }
+
+
 def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
     """The headline sentences: what the rows say, with their intervals."""
     lines = []
@@ -204,7 +235,7 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
             best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
             for r in best.iter_rows(named=True):
                 lines.append(
-                    f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {_number(r['value'])} ({_interval(r)}, n {r['n']})."
+                    f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {number(r['value'])} ({_interval(r)}, n {r['n']})."
                 )
         for track in ("blind", "aware"):
             lines += _headline(dataset, track, own, comparisons)
@@ -232,7 +263,7 @@ def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataF
         c = against.row(0, named=True)
         tail = f"; {c['difference']:+.3f} ({c['low']:+.3f} to {c['high']:+.3f}, p {c['p']:.3f}) against {c['baseline']}"
     return [
-        f"{dataset}, order-{track}: secateur {metric} {_number(row['value'])} ({_interval(row)}, n {row['n']}){tail}."
+        f"{dataset}, order-{track}: secateur {metric} {number(row['value'])} ({_interval(row)}, n {row['n']}){tail}."
     ]
 
 
@@ -243,8 +274,14 @@ def render(
     comparisons: pl.DataFrame,
     prompts: pl.DataFrame,
     variants: Sequence[Mapping[str, Any]],
+    drawings: Sequence[Mapping[str, Any]],
+    measures: pl.DataFrame,
 ) -> str:
-    """The page. prompts: dataset, name, encoding, tokens, n."""
+    """The page.
+
+    prompts: dataset, name, encoding, tokens, n; drawings: dataset, system, track and the tables samples and
+    subgraphs; measures: corpus, dataset, system, track and the columns of graph_measures.
+    """
     from jinja2 import Environment, StrictUndefined
 
     rows, sections = _named(metrics), []
@@ -253,13 +290,14 @@ def render(
         parts = _selection_parts(dataset, own)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
+        drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]
         cost = _cost_part(dataset, prompts)
-        sections.append({"title": dataset, "about": _about(own), "parts": parts + ([cost] if cost else [])})
+        sections.append({"title": dataset, "about": _about(own), "parts": parts + ([cost] if cost else []) + drawn})
+    sections += [s for s in (growth_section(measures), lemma_section(measures)) if s]
     template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
-    sections = [
-        s | {"parts": [{"svg": "", "table": None, "form": "", "note": ""} | p for p in s["parts"]]} for s in sections
-    ]
+    empty = {"text": "", "svg": "", "table": None, "cards": [], "form": "", "note": ""}
+    sections = [s | {"parts": [empty | part for part in s["parts"]]} for s in sections]
     return page.render(
         name=name,
         title=title,

@@ -3,6 +3,7 @@
 import polars as pl
 
 from secateur.report import render
+from secateur.tables import TABLES
 
 
 def _costs(cfg, inputs) -> pl.DataFrame:
@@ -19,6 +20,27 @@ def _costs(cfg, inputs) -> pl.DataFrame:
     return pl.concat(found)
 
 
+def _drawings(cfg, inputs) -> list[dict]:
+    """The sampled questions and their edges, by the variant they speak of."""
+    tables = zip(*(inputs.each(name) if cfg.extra.drawn else [] for name in ("samples", "subgraphs")), strict=True)
+    return [
+        row | {"samples": samples, "subgraphs": edges}
+        for row, (samples, edges) in zip(cfg.extra.drawn, tables, strict=True)
+    ]
+
+
+def _measures(cfg, inputs) -> pl.DataFrame:
+    """The measured lemmas of all graphs, with what each of them speaks of."""
+    frames = inputs.each("graph_measures") if cfg.extra.measured else []
+    keys = ("corpus", "dataset", "system", "track")
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
+        for row, frame in zip(cfg.extra.measured, frames, strict=True)
+    ]
+    empty = TABLES["graph_measures"].empty().with_columns(**{key: pl.lit("") for key in keys})
+    return pl.concat([empty, *named])
+
+
 def run(cfg, inputs, outputs, ctx):
     page = render(
         cfg.extra.name,
@@ -27,6 +49,8 @@ def run(cfg, inputs, outputs, ctx):
         inputs["comparisons"],
         _costs(cfg, inputs),
         cfg.extra.variants,
+        _drawings(cfg, inputs),
+        _measures(cfg, inputs),
     )
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

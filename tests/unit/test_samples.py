@@ -1,0 +1,64 @@
+"""Which questions the report draws, and with which edges."""
+
+from types import SimpleNamespace
+
+import polars as pl
+
+from secateur.stages.sample_questions import _chosen, _edges, _kept, _present
+
+BLOCK = pl.DataFrame(
+    [
+        (0, "sentence", "p1", []),
+        (1, "line", "p2", [4, 5]),
+        (2, "line", "p3", [4, 6]),
+    ],
+    schema={"n": pl.Int32, "kind": pl.String, "passage_id": pl.String, "edge_ids": pl.List(pl.Int32)},
+    orient="row",
+)
+
+
+def settings(samples: int, seed: int = 7, split: str = "test") -> SimpleNamespace:
+    return SimpleNamespace(eval=SimpleNamespace(samples=samples, seed=seed), dataset=SimpleNamespace(split=split))
+
+
+def questions(count: int) -> pl.DataFrame:
+    split = ["test" if n % 2 else "train" for n in range(count)]
+    return pl.DataFrame({"question_id": [f"q{n}" for n in range(count)], "position": range(count), "split": split})
+
+
+def test_hits_and_misses_take_turns():
+    exact = {f"q{n}": float(n % 4 == 1) for n in range(40)}
+    drawn = _chosen(settings(6), questions(40), exact)
+    assert [exact[q] for q in drawn] == [1, 0, 1, 0, 1, 0]
+
+
+def test_only_the_reported_split_is_drawn_and_the_seed_decides():
+    exact = {f"q{n}": float(n % 4 == 1) for n in range(40)}
+    drawn = _chosen(settings(6), questions(40), exact)
+    assert all(int(q[1:]) % 2 for q in drawn)
+    assert drawn == _chosen(settings(6), questions(40), exact)
+    assert drawn != _chosen(settings(6, seed=8), questions(40), exact)
+
+
+def test_without_hits_misses_are_drawn_and_without_evidence_any():
+    assert len(_chosen(settings(3, split="all"), questions(8), {"q1": 0.0, "q2": 0.5})) == 3
+    assert len(_chosen(settings(3, split="all"), questions(8), {})) == 3
+
+
+def test_a_whole_sentence_stands_for_its_edges_and_gold_wins_where_an_edge_occurs_twice():
+    edges = _edges(BLOCK, {"p1": [1, 2], "p2": [4, 5, 9]}, {"p3"})
+    assert edges == [
+        (1, "p1", False, True),
+        (2, "p1", False, True),
+        (4, "p3", True, False),
+        (5, "p2", False, False),
+    ] + [(6, "p3", True, False)]
+
+
+def test_gold_edges_are_kept_before_others_in_the_order_of_the_block():
+    edges = [(n, "p", n in (3, 5), False) for n in range(6)]
+    assert [edge for edge, *_ in _kept(edges, 4)] == [0, 1, 3, 5]
+
+
+def test_evidence_is_whole_as_lines_absent_or_unresolved():
+    assert [_present(BLOCK, p) for p in ("p1", "p2", "p9", None)] == ["whole", "lines", "absent", "unresolved"]
