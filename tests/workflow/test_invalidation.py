@@ -167,6 +167,7 @@ KEYS = {
     "embedder.dim=256": EMBEDS,
     "embedder.max_tokens=64": EMBEDS,
     "embedder.batch=16": EMBEDS,
+    "embedder.batch_tokens=256": EMBEDS,
     "embedder.block=64": EMBEDS,
     "embedder.engine=torch": EMBEDS,
     "embedder.tau=0.6": {"build_runs"},

@@ -146,7 +146,9 @@ def registry_entry(wildcards):
     return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
 
 
-EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
+EMBEDDING = tuple(
+    f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "batch_tokens", "block")
+)
 RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 

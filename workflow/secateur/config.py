@@ -93,7 +93,8 @@ class Embedder:
     dim: int = key("dimension of the vectors", low=1)
     max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
     engine: Literal["openvino", "torch"] = key("what runs it on a CPU; a GPU always takes torch")
-    batch: int = key("strings in one batch, after sorting by length", low=1)
+    batch: int = key("strings in one batch of torch, after sorting by length", low=1)
+    batch_tokens: int = key("tokens in one batch of openvino, padding included, after sorting by length", low=1)
     block: int = key("strings embedded and cached together", low=1)
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
 
