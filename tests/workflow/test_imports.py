@@ -12,7 +12,7 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "errors",
+    "errors distinct",
     "tables artifacts text",
     "cache",
     "config",
