@@ -16,7 +16,17 @@ EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"
 # What a documents run computes.
 COMPUTED = ("passages", "questions", "evidence", "triples", "entities", "relations", "edges", "edge_sources", "runs")
-COMPUTED += ("aliases", "run_edges", "candidates", "sources", "blocks", "prompts", "utilities", "question_metrics")
+COMPUTED += (
+    "aliases",
+    "tombstones",
+    "run_edges",
+    "candidates",
+    "sources",
+    "blocks",
+    "prompts",
+    "utilities",
+    "question_metrics",
+)
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:

@@ -110,13 +110,21 @@ class Codebook:
 
 @dataclass(frozen=True)
 class Consolidation:
-    """Entity-only alias groups (paper 2.7, layer 1)."""
+    """Entity-only alias groups, a budget of entities, pruning of edges (paper 2.7)."""
 
     merge: bool = key("join aliases at all")
     tau: float = key("cosine from which two entities may be aliases", low=0, high=1)
     slack: float = key("every pair of a group has cosine >= tau - slack (complete link)", low=0, high=1)
     guarded: bool = key("keep apart numbers, dates, polarity, direction, markers; join acronyms and equal normal forms")
     aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
+    exact_limit: int = key("entities up to which every pair is compared; an inverted index above", low=0)
+    probes: int = key("cells of the inverted index that a search looks into", low=1)
+    budget: int = key("entities that may remain; above it close ones merge further (layer 2)", low=1)
+    floor: float = key("layer 2 merges nothing below this cosine, even if the budget is missed", low=0, high=1)
+    iterations: int = key("of k-means", low=1)
+    seed: int = key("of k-means", low=0)
+    prune: Literal["none", "frequency"] = key("which edges go to the tombstones")
+    min_mentions: int = key("prune `frequency` keeps edges that are mentioned this often", low=1)
 
 
 @dataclass(frozen=True)
