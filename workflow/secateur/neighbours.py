@@ -43,7 +43,7 @@ def _index(faiss, vectors: NDArray[np.float32]):
     cells = max(1, min(int(LISTS_PER_ROOT * len(vectors) ** 0.5), len(vectors) // SAMPLE_PER_LIST))
     index = faiss.index_factory(vectors.shape[1], f"IVF{cells},SQ8", faiss.METRIC_INNER_PRODUCT)
     step = max(1, len(vectors) // (cells * SAMPLE_PER_LIST))
-    on_gpu = shutil.which("nvidia-smi") and hasattr(faiss, "index_cpu_to_all_gpus")
+    on_gpu = shutil.which("nvidia-smi") is not None and faiss.get_num_gpus() > 0  # 0 in faiss-cpu
     trained = faiss.index_cpu_to_all_gpus(index) if on_gpu else index
     trained.train(np.ascontiguousarray(vectors[::step], np.float32))
     index = faiss.index_gpu_to_cpu(trained) if on_gpu else index
