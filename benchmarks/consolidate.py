@@ -5,7 +5,7 @@ process of its own over memory-mapped vectors: peak memory, and the recall of pa
 """
 
 import argparse
-import resource
+import re
 import subprocess
 import sys
 import time
@@ -21,21 +21,20 @@ from secateur.neighbours import approximate_pairs
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
 OPTION = config.option(CONF, "consolidation", "default")
-COUNT, DIM, BLOCK = 20_000, 384, 50_000
+COUNT, DIM, BLOCK, SEED = 20_000, 384, 50_000, 7
 PER_CLUSTER, SPREAD = 8, 0.016  # near-duplicates: a centre and perturbed copies, with cosines around the threshold
 GOAL, MEMORY, SAMPLE = 0.35, 1.5, 1_000  # of the bare search; of the vectors' bytes; rows
 
 
 def vectors(count: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """Rows start to stop of `count` clustered unit vectors, (stop - start, DIM); the same whatever the cut."""
-    stop = count if stop is None else stop
-    rng = np.random.default_rng(7)
-    which = rng.integers(count // PER_CLUSTER, size=count)[start:stop]
-    parts = []
-    for part in np.split(which, range(BLOCK, len(which), BLOCK)):
-        numbers, place = np.unique(part, return_inverse=True)
-        centres = np.stack([np.random.default_rng((7, int(n))).normal(size=DIM) for n in numbers]) / DIM**0.5
-        found = centres[place] + SPREAD * rng.normal(size=(len(part), DIM))
+    """Rows start to stop of `count` clustered unit vectors, (stop - start, DIM); start is a multiple of BLOCK."""
+    which, parts = np.random.default_rng(SEED).integers(count // PER_CLUSTER, size=count), []
+    for place in range(start, count if stop is None else stop, BLOCK):
+        part = which[place : place + BLOCK]
+        numbers, centre = np.unique(part, return_inverse=True)
+        centres = np.stack([np.random.default_rng((SEED, 0, int(n))).normal(size=DIM) for n in numbers]) / DIM**0.5
+        noise = np.random.default_rng((SEED, 1, place)).normal(size=(len(part), DIM))
+        found = centres[centre] + SPREAD * noise
         parts.append((found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32))
     return np.concatenate(parts)
 
@@ -84,7 +83,8 @@ def child(path: Path) -> None:
     faiss.omp_set_num_threads(1)
     entities, started = np.load(path, mmap_mode="r"), time.process_time()
     i, j, _ = approximate_pairs(entities, OPTION.tau, OPTION.probes)
-    print(time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    status = Path("/proc/self/status").read_text()  # getrusage would count what the parent held before exec
+    print(time.process_time() - started, int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024)
     np.save(path.with_name("pairs.npy"), np.stack([i, j]))
 
 
@@ -99,15 +99,12 @@ def large(count: int) -> list[Figure]:
         done = subprocess.run([sys.executable, __file__, "--child", path], capture_output=True, text=True, check=True)
         seconds, peak = map(float, done.stdout.split())
         found = np.load(path.with_name("pairs.npy"))
-        sample = np.random.default_rng(7).choice(count, SAMPLE, replace=False)
+        sample = np.random.default_rng(SEED).choice(count, SAMPLE, replace=False)
         wanted = set()
         for start in range(0, count, BLOCK):
-            near = entities[sample] @ entities[start : start + BLOCK].T >= OPTION.tau
-            wanted |= {
-                (int(min(a, b)), int(max(a, b)))
-                for a, b in zip(sample[near.nonzero()[0]], near.nonzero()[1] + start, strict=True)
-                if a != b
-            }
+            row, other = np.nonzero(entities[sample] @ entities[start : start + BLOCK].T >= OPTION.tau)
+            one, two = sample[row], other + start
+            wanted |= pairs_of(np.minimum(one, two)[one != two], np.maximum(one, two)[one != two])
     mine = found[:, np.isin(found, sample).any(0)]
     name = f"consolidate {count // 1000}k"
     bytes_ = count * DIM * 4

@@ -9,7 +9,7 @@ from secateur.consolidate import SCREEN_MARGIN, Pairs
 
 __all__ = ["approximate_pairs"]
 
-BLOCK = 8192  # rows searched at once
+BLOCK = 4096  # rows searched at once
 LISTS_PER_ROOT, SAMPLE_PER_LIST = 2, 39  # cells: 2 sqrt(n); 39 training vectors a cell are what faiss asks for
 
 
@@ -31,11 +31,13 @@ def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> 
         i, j = i[apart], j[apart]
         cosine = np.einsum("nd,nd->n", rows[i - start], np.asarray(vectors[j], np.float32))
         near = cosine >= tau
-        i, j, cosine = i[near], j[near], cosine[near]
-        found.append(np.stack([np.minimum(i, j), np.maximum(i, j)]))
-    i, j = np.unique(np.concatenate(found, 1), axis=1) if found else np.zeros((2, 0), np.int64)
-    cosine = np.einsum("nd,nd->n", vectors[i], vectors[j]).astype(np.float32)
-    return i, j, cosine
+        i, j = i[near], j[near]
+        found.append((np.minimum(i, j), np.maximum(i, j), cosine[near]))
+    i, j, cosine = (
+        (np.concatenate(part) for part in zip(*found, strict=True)) if found else (np.zeros(0, np.int64),) * 3
+    )
+    _, once = np.unique(i * len(vectors) + j, return_index=True)  # found from both ends, with one cosine
+    return i[once], j[once], cosine[once].astype(np.float32)
 
 
 def _index(faiss, vectors: NDArray[np.float32]):
