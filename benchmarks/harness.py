@@ -15,20 +15,25 @@ RESULTS = Path(__file__).resolve().parent.parent / "results" / "bench"
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure beside its anchor, both in one unit; without an anchor the ratio is the figure."""
+    """A figure beside its anchor, both in one unit; without an anchor the ratio is the figure.
+
+    Without a goal it is reported only.
+    """
 
     name: str
     figure: float
     unit: str
     anchor_name: str | None
     anchor: float | None
-    goal: float
-    direction: str  # "<=" or ">="
+    goal: float | None
+    direction: str | None  # "<=" or ">="
 
     def row(self) -> dict:
         """The published form."""
         ratio = self.figure / self.anchor if self.anchor else self.figure
-        holds = ratio <= self.goal if self.direction == "<=" else ratio >= self.goal
+        holds = None
+        if self.goal is not None:
+            holds = ratio <= self.goal if self.direction == "<=" else ratio >= self.goal
         machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, one thread"
         order = ("name", "figure", "unit", "anchor_name", "anchor")
         base = {key: getattr(self, key) for key in order}
@@ -59,8 +64,12 @@ def publish(name: str, figures: list[Figure]) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     for r in rows:
         anchor = f" against {r['anchor']:.4g} ({r['anchor_name']})" if r["anchor"] is not None else ""
-        verdict = "holds" if r["holds"] else "does not hold"
-        print(
-            f"{r['name']}: {r['figure']:.4g} {r['unit']}{anchor}; ratio {r['ratio']:.3f}, goal {r['direction']} {r['goal']}: {verdict}"
-        )
+        print(f"{r['name']}: {r['figure']:.4g} {r['unit']}{anchor}{_verdict(r)}")
     print(RESULTS / f"{name}.json")
+
+
+def _verdict(row: dict) -> str:
+    if row["goal"] is None:
+        return ""
+    verdict = "holds" if row["holds"] else "does not hold"
+    return f"; ratio {row['ratio']:.3f}, goal {row['direction']} {row['goal']}: {verdict}"

@@ -19,6 +19,7 @@ DOCUMENTS = "toy_documents_smoke"
 COMPUTED = ("passages", "questions", "evidence", "triples", "entities", "relations", "edges", "edge_sources", "runs")
 COMPUTED += (
     "aliases",
+    "tombstones",
     "run_edges",
     "candidates",
     "ranked",

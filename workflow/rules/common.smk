@@ -181,7 +181,9 @@ SHORTLISTING = tuple(  # what decides the runs' coarse and fine scores, and no m
     + ("coverage", "w_coverage", "tau_coverage", "w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct")
     + ("w_whole", "tau_whole", "t_whole")
 )
-EMBEDDING = tuple(f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "block"))
+EMBEDDING = tuple(
+    f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "batch_tokens", "block")
+)
 RETRIEVAL = tuple(
     f"retriever.{field.name}"
     for field in configuration.fields(configuration.GROUPS["retriever"])

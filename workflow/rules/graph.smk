@@ -97,6 +97,7 @@ rule consolidate:
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+        tombstones=f"results/{{corpus}}/graph/{GRAPH}/tombstones.parquet",
         record=f"results/{{corpus}}/graph/{GRAPH}/run.json",
     log:
         "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}.log",

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from secateur.distinct import first_places
+
 __all__ = ["Codebook", "edge_lines", "indexify"]
 
 
@@ -40,14 +42,12 @@ def indexify(triples: pl.DataFrame) -> Codebook:
         .join(relations.select(r="relation_id", relation="text"), on="relation", maintain_order="left")
         .join(entities.select(t="entity_id", tail="text"), on="tail", maintain_order="left")
     )
-    edges = (
-        named.select("h", "r", "t")
-        .unique(maintain_order=True)
-        .with_row_index("edge_id")
-        .with_columns(pl.col("edge_id").cast(pl.Int32))
+    first, edge = first_places(named, ["h", "r", "t"])
+    edges = named.select("h", "r", "t")[first].with_row_index("edge_id").with_columns(pl.col("edge_id").cast(pl.Int32))
+    sources = named.select("doc_id", "position", "n", "passage_id").with_columns(
+        edge_id=pl.Series(edge, dtype=pl.Int32)
     )
-    sources = named.join(edges, on=["h", "r", "t"], maintain_order="left")
-    return Codebook(entities, relations, edges, sources.select("doc_id", "position", "n", "passage_id", "edge_id"))
+    return Codebook(entities, relations, edges, sources)
 
 
 def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame) -> pl.DataFrame:

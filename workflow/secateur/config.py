@@ -141,7 +141,8 @@ class Embedder:
     dim: int = key("dimension of the vectors", low=1)
     max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
     engine: Literal["openvino", "torch"] = key("what runs it on a CPU; a GPU always takes torch")
-    batch: int = key("strings in one batch, after sorting by length", low=1)
+    batch: int = key("strings in one batch of torch, after sorting by length", low=1)
+    batch_tokens: int = key("tokens in one batch of openvino, padding included, after sorting by length", low=1)
     block: int = key("strings embedded and cached together", low=1)
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
 
@@ -157,13 +158,21 @@ class Codebook:
 
 @dataclass(frozen=True)
 class Consolidation:
-    """Entity-only alias groups (paper 2.7, layer 1)."""
+    """Entity-only alias groups, a budget of entities, pruning of edges (paper 2.7)."""
 
     merge: bool = key("join aliases at all")
     tau: float = key("cosine from which two entities may be aliases", low=0, high=1)
     slack: float = key("every pair of a group has cosine >= tau - slack (complete link)", low=0, high=1)
     guarded: bool = key("keep apart numbers, dates, polarity, direction, markers; join acronyms and equal normal forms")
     aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
+    exact_limit: int = key("entities up to which every pair is compared; an inverted index above", low=0)
+    probes: int = key("cells of the inverted index that a search looks into", low=1)
+    budget: int = key("entities that may remain; above it close ones merge further (layer 2)", low=1)
+    floor: float = key("layer 2 merges nothing below this cosine, even if the budget is missed", low=0, high=1)
+    iterations: int = key("of k-means", low=1)
+    seed: int = key("of k-means", low=0)
+    prune: Literal["none", "frequency"] = key("which edges go to the tombstones")
+    min_mentions: int = key("prune `frequency` keeps edges that are mentioned this often", low=1)
 
 
 @dataclass(frozen=True)

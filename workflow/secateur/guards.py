@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from secateur.text import stem
 
-__all__ = ["blocked_by", "same_but_for_form"]
+__all__ = ["blocked_by", "distinctive", "same_but_for_form"]
 
 _TOKEN = re.compile(r"[^\W_]+", re.UNICODE)
 _ROMAN = re.compile(r"^(?=[ivx])x{0,3}(ix|iv|v?i{0,3})$")
@@ -223,7 +223,8 @@ def _kind(token: str) -> str | None:
 
 
 @lru_cache(maxsize=1 << 18)
-def _distinctive(text: str) -> tuple[tuple[str, str], ...]:
+def distinctive(text: str) -> tuple[tuple[str, str], ...]:
+    """(kind, token) of the tokens in which two forms of one entity must agree, in order."""
     return tuple((kind, t) for t in _tokens(text) if (kind := _kind(t)))
 
 
@@ -240,7 +241,7 @@ def blocked_by(left: str, right: str) -> str | None:
     >>> blocked_by("the contract", "contracts") is None
     True
     """
-    one, two = _distinctive(left), _distinctive(right)
+    one, two = distinctive(left), distinctive(right)
     if one != two:
         first = next((a or b for a, b in zip_longest(one, two) if a != b), None)
         return first[0] if first else "number"

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from secateur.distinct import first_places
+
 __all__ = ["remap_edges", "remap_mentions"]
 
 
@@ -19,11 +21,9 @@ def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFram
     mapped = mapped.with_columns(
         pl.when(stated).then(pl.col(end)).otherwise(pl.col(f"m_{end}")).alias(end) for end in ("h", "t")
     )
-    merged = mapped.unique(["h", "r", "t"], keep="first", maintain_order=True)
-    merged = merged.with_columns(edge_id=pl.int_range(pl.len(), dtype=pl.Int32))
-    first = merged.select("h", "r", "t", kept="edge_id")
-    kept = mapped.select("edge_id", "h", "r", "t").join(first, on=["h", "r", "t"], maintain_order="left")
-    return merged.select(edges.columns), kept.select("edge_id", "kept")
+    first, kept = first_places(mapped, ["h", "r", "t"])
+    merged = mapped.select(edges.columns)[first].with_columns(edge_id=pl.int_range(pl.len(), dtype=pl.Int32))
+    return merged, mapped.select("edge_id", kept=pl.Series(kept, dtype=pl.Int32))
 
 
 def remap_mentions(mentions: pl.DataFrame, kept: pl.DataFrame, within: list[str]) -> pl.DataFrame:

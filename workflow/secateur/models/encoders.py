@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from secateur.models.locate import locate
 
-__all__ = ["Encode", "encoder", "engine"]
+__all__ = ["Encode", "batches", "encoder", "engine", "sentence_transformer"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 
@@ -26,7 +26,8 @@ def engine(cfg) -> str:
     return "cuda" if shutil.which("nvidia-smi") else cfg.engine
 
 
-def _sentence_transformer(cfg, device: str):
+def sentence_transformer(cfg, device: str):
+    """The model as sentence-transformers loads it, cutting its input at the option's window."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
@@ -39,7 +40,7 @@ def _torch(cfg) -> Encode:
     import torch
 
     torch.set_num_threads(_threads())
-    model = _sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
+    model = sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
     options = {"batch_size": cfg.batch, "normalize_embeddings": True, "show_progress_bar": False}
     return lambda texts: model.encode(list(texts), convert_to_numpy=True, **options)
 
@@ -60,21 +61,33 @@ def _openvino(cfg, cache: Path) -> Encode:
     model = openvino.Core().compile_model(saved, "CPU", settings)
     tokenizer = Tokenizer.from_file(str(Path(locate(cfg.model)) / "tokenizer.json"))
     tokenizer.enable_truncation(cfg.max_tokens)
-    tokenizer.enable_padding()
+    tokenizer.no_padding()
+
+    def forward(ids: list[list[int]]) -> NDArray[np.float32]:
+        lengths = np.array([len(one) for one in ids])
+        mask = np.arange(lengths.max()) < lengths[:, None]
+        tokens = np.zeros(mask.shape, np.int64)
+        tokens[mask] = np.concatenate(ids)
+        vectors = model([tokens, mask.astype(np.int64)])[0]
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
-        found: list = [None] * len(texts)
-        for start in range(0, len(order), cfg.batch):
-            part = order[start : start + cfg.batch]
-            batch = tokenizer.encode_batch_fast([texts[n] for n in part])
-            ids, mask = (np.array([getattr(e, name) for e in batch], np.int64) for name in ("ids", "attention_mask"))
-            vectors = model([ids, mask])[0]
-            for n, vector in zip(part, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), strict=True):
-                found[n] = vector
-        return np.stack(found)
+        ids = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
+        parts = list(batches(np.array([len(one) for one in ids]), cfg.batch_tokens))
+        vectors = np.concatenate([forward([ids[n] for n in part]) for part in parts])
+        return vectors[np.argsort(np.concatenate(parts))]
 
     return encode
+
+
+def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Places by rising length, cut where a batch, padded to its longest, would exceed `budget` tokens; one at least."""
+    order, start = np.argsort(lengths, kind="stable"), 0
+    while start < len(order):
+        padded = lengths[order[start:]] * np.arange(1, len(order) - start + 1)  # rises, as both factors do
+        stop = start + max(1, int(np.searchsorted(padded, budget, side="right")))
+        yield order[start:stop]
+        start = stop
 
 
 def _convert(cfg, saved: Path) -> None:
@@ -83,7 +96,7 @@ def _convert(cfg, saved: Path) -> None:
     import openvino
     import torch
 
-    model = _sentence_transformer(cfg, "cpu").eval()
+    model = sentence_transformer(cfg, "cpu").eval()
 
     class Traced(torch.nn.Module):
         def __init__(self) -> None:

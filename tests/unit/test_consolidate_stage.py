@@ -1,0 +1,112 @@
+"""The consolidate stage on a dozen edges: what the budget, the index and pruning do to its tables."""
+
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur import config
+from secateur.stage import Context, Inputs, Outputs
+from secateur.stages import consolidate
+from secateur.tables import TABLES, read_table, write_table
+
+CONF = Path(__file__).parents[2] / "conf"
+NAMES = ["salmon", "trout", "char", "bear", "cub", "river"]
+ANGLES = [0.0, 0.5, 0.55, 1.5, 2.0, 3.0]  # fish and bears at cosines .85 to .88, below tau; the river far off
+EDGES = [(0, 0, 3), (1, 0, 3), (2, 0, 4), (3, 1, 5), (4, 1, 5)]
+MENTIONS = [0, 1, 2, 3, 4, 3, 0, 3]  # edge of each mention; a passage each, two to a run
+
+
+def frame(name: str, rows: list[tuple]) -> pl.DataFrame:
+    """Rows of a table without embedding."""
+    schema = {k: v for k, v in TABLES[name].empty().schema.items() if k != "embedding"}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def embedded(name: str, rows: list[tuple], vectors: np.ndarray) -> pl.DataFrame:
+    """And with."""
+    return frame(name, rows).with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])))
+
+
+@pytest.fixture
+def inputs(tmp_path) -> Inputs:
+    vectors = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1).astype(np.float32)
+    passages = [(f"p{n}", "d", None, "g", None, n, f"Text {n}.", None, None, None, None) for n in range(len(MENTIONS))]
+    tables = {
+        "passages": frame("passages", passages),
+        "entities": embedded("entities", [(n, text, 1) for n, text in enumerate(NAMES)], vectors),
+        "edges": embedded("edges", [(n, *edge) for n, edge in enumerate(EDGES)], vectors[: len(EDGES)]),
+        "edge_sources": frame("edge_sources", [("d", n, 0, f"p{n}", e) for n, e in enumerate(MENTIONS)]),
+        "run_edges": frame("run_edges", [(n // 2, n % 2, e, f"p{n}") for n, e in enumerate(MENTIONS)]),
+    }
+    for name, table in tables.items():
+        write_table(TABLES[name], table, tmp_path / f"{name}.parquet")
+    return Inputs({name: [tmp_path / f"{name}.parquet"] for name in tables})
+
+
+@pytest.fixture
+def consolidated(inputs, tmp_path):
+    """The stage's tables and its context under other settings."""
+
+    def run(*overrides: str) -> tuple[SimpleNamespace, Context]:
+        ctx = Context(logging.getLogger("test"), tmp_path, {}, "code")
+        names = ("aliases", "edges", "edge_sources", "run_edges", "tombstones")
+        paths = {name: tmp_path / "out" / f"{name}.parquet" for name in names}
+        outputs, asked = Outputs(paths), tuple(f"consolidation.{o}" for o in overrides)
+        cfg = SimpleNamespace(consolidation=config.option(CONF, "consolidation", "default", asked))
+        consolidate.run(cfg, inputs, outputs, ctx)
+        outputs.commit()
+        return SimpleNamespace(**{name: read_table(TABLES[name], path) for name, path in paths.items()}), ctx
+
+    return run
+
+
+def test_below_the_budget_only_close_entities_are_aliases_and_nothing_is_pruned(consolidated):
+    made, ctx = consolidated()
+    assert made.aliases.select("text", "representative", "rule").rows() == [("char", "trout", "cosine")]
+    assert made.tombstones.is_empty()
+    assert ctx.warnings == []
+
+
+def test_above_the_budget_close_entities_merge_further_by_the_rule_budget(consolidated):
+    made, ctx = consolidated("budget=3")
+    named = {text: (keep, rule) for text, keep, rule in made.aliases.select("text", "representative", "rule").rows()}
+    assert named["salmon"] == ("trout", "budget")
+    assert named["char"] == ("trout", "cosine")
+    assert {"bear", "cub"} & set(named) and "river" not in named
+    assert (made.aliases["cosine"] >= 0.8).all()
+    assert ctx.counts["over_budget"] == 0 and ctx.counts["merged_for_budget"] == 2
+    assert made.edges.height == 2  # fish eaten by bears, bears at the river
+
+
+def test_a_budget_that_the_floor_forbids_is_missed_and_reported(consolidated):
+    made, ctx = consolidated("budget=1")
+    assert len(NAMES) - made.aliases.height == 3
+    assert ctx.counts["over_budget"] == 2
+    assert "3 entities remain, consolidation.budget is 1" in ctx.warnings[0]
+
+
+def test_the_index_gives_the_same_aliases_as_all_pairs(consolidated):
+    assert consolidated("exact_limit=2")[0].aliases.equals(consolidated()[0].aliases)
+
+
+def test_pruned_edges_are_tombstones_ids_stay_dense_and_empty_runs_vanish(consolidated):
+    made, _ = consolidated("merge=false", "prune=frequency")
+    assert made.tombstones.select("edge_id", "count", "reason").rows() == [(n, 1, "frequency") for n in (1, 2, 4)]
+    assert made.edges.select("edge_id", "h", "r", "t").rows() == [(0, *EDGES[0]), (1, *EDGES[3])]
+    assert made.run_edges.select("run_id", "edge_id", "passage_id").rows() == [
+        (0, 0, "p0"),
+        (1, 1, "p3"),
+        (2, 1, "p5"),
+        (3, 0, "p6"),
+        (3, 1, "p7"),
+    ]
+    assert made.edge_sources["edge_id"].to_list() == [0, 1, 1, 0, 1]
+
+
+def test_pruning_every_edge_leaves_empty_tables(consolidated):
+    made, _ = consolidated("merge=false", "prune=frequency", "min_mentions=9")
+    assert (made.edges.height, made.run_edges.height, made.tombstones.height) == (0, 0, len(EDGES))
