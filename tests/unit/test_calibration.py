@@ -2,46 +2,59 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from secateur.calibration import Ranked, cross_fitted, fit_calibration, probability
+from secateur.calibration import Ranked, cross_fitted, fit_calibration, probability, soft_rank
 from secateur.folds import folds_of
 
+WIDTH = 0.5
 
-def drawn(rng: np.random.Generator, questions: int, coefficients: tuple[float, float, float]) -> list[Ranked]:
+
+def drawn(rng: np.random.Generator, questions: int, coefficients: tuple[float, float]) -> list[Ranked]:
     """Rankings whose gold is drawn with the probabilities that the coefficients give."""
     found = []
     for _ in range(questions):
         scores = np.sort(rng.normal(4, 2, size=60))[::-1]
-        found.append(Ranked(scores, rng.random(60) < probability(scores, coefficients)))
+        found.append(Ranked(scores, rng.random(60) < probability(scores, coefficients, WIDTH)))
     return found
 
 
-def test_a_fit_finds_the_probabilities_that_drew_the_gold():
-    true, rng = (0.3, -1.5, -0.8), np.random.default_rng(1)
-    fitted = fit_calibration(drawn(rng, 2000, true))
-    scores = np.sort(rng.normal(4, 2, size=60))[::-1]  # score and rank vary together, so coefficients may trade
-    np.testing.assert_allclose(probability(scores, fitted), probability(scores, true), atol=0.02)
+def test_a_fit_finds_the_coefficients_that_drew_the_gold():
+    true = (-1.6, 0.4)
+    assert fit_calibration(drawn(np.random.default_rng(1), 1000, true), WIDTH) == pytest.approx(true, abs=0.1)
 
 
-def test_probabilities_fall_with_rank_and_rise_with_score():
-    falling = probability(np.array([5.0, 5.0, 5.0]), (0.2, -1.0, -1.0))
-    assert (np.diff(falling) < 0).all()
-    assert probability(np.array([6.0]), (0.2, -1.0, -1.0)) > probability(np.array([5.0]), (0.2, -1.0, -1.0))
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=30, unique=True))
+def test_a_small_width_gives_the_rank(scores):
+    scores = np.round(np.array(scores), 3)
+    better = (scores[None, :] > scores[:, None]).sum(1) + ((scores[None, :] == scores[:, None]).sum(1) - 1) / 2
+    np.testing.assert_allclose(soft_rank(scores, 1e-5), better, atol=1e-6)
+
+
+@given(st.lists(st.floats(-20, 20), min_size=2, max_size=30), st.floats(0.01, 5))
+def test_better_scores_are_never_less_likely_and_equal_ones_are_equally_so(scores, width):
+    scores = np.sort(np.array(scores))[::-1]
+    p = probability(scores, (-1.6, 0.4), width)
+    assert (np.diff(p) <= 1e-12).all()
+    np.testing.assert_allclose(
+        probability(np.array([3.0, 3.0]), (-1.6, 0.4), width), probability(np.array([7.0, 7.0]), (-1.6, 0.4), width)
+    )
 
 
 def test_a_questions_own_gold_never_reaches_its_coefficients():
     rng, folds = np.random.default_rng(2), np.array([0, 1, 2, 0, 1, 2])
-    ranked = drawn(rng, 6, (0.3, -1.5, 0.0))
+    ranked = drawn(rng, 6, (-1.5, 0.5))
     changed = [
         Ranked(one.scores, ~one.gold if fold == 0 else one.gold) for one, fold in zip(ranked, folds, strict=True)
     ]
-    before, after = cross_fitted(ranked, folds), cross_fitted(changed, folds)
+    before, after = cross_fitted(ranked, folds, WIDTH), cross_fitted(changed, folds, WIDTH)
     assert [before[n] == after[n] for n in range(6)] == [True, False, False, True, False, False]
 
 
 def test_a_fit_without_gold_is_refused():
     with pytest.raises(ValueError, match="no ranked sentence is gold"):
-        fit_calibration([Ranked(np.array([2.0, 1.0]), np.array([False, False]))])
+        fit_calibration([Ranked(np.array([2.0, 1.0]), np.array([False, False]))], WIDTH)
 
 
 def test_the_questions_of_a_cluster_share_a_fold():

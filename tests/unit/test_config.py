@@ -211,7 +211,7 @@ def test_leaves_are_canonical_json():
     flat = leaves("retriever", option(CONF, "retriever", "paper"))
     assert flat["retriever.top_k"] == "200"
     assert flat["retriever.coarse"] == '"maxpair"'
-    assert flat["retriever.calibration"] == '{"aware":[0.1,-1.5,-1.0],"blind":[0.1,-1.5,-1.0]}'
+    assert flat["retriever.calibration"] == '{"aware":[-1.8,0.9],"blind":[-1.6,0.5]}'
 
 
 def test_one_and_one_point_zero_have_the_same_leaf():

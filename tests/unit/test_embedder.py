@@ -59,11 +59,45 @@ def test_a_warm_cache_gives_the_same_bits_without_the_model(cold, monkeypatch):
     assert (warm.cache.hits, warm.cache.misses) == (4, 0)
 
 
-def test_a_killed_run_resumes_with_the_same_bits(cold, tmp_path):
-    """The first block of the plan is done, the second is not."""
-    plan = sorted(set(TEXTS), key=lambda t: (len(t), t))
-    Embedder(config(), tmp_path).embed(plan[:2])
-    np.testing.assert_array_equal(Embedder(config(), tmp_path).embed(TEXTS), cold[1])
+def killed_after(blocks: int, monkeypatch, folder, texts) -> None:
+    """A run over `texts` that dies when it has finished some blocks."""
+    encode, done = Embedder._encode, []
+
+    def dying(self, part):
+        if len(done) == blocks:
+            raise KeyboardInterrupt
+        done.append(part)
+        return encode(self, part)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Embedder, "_encode", dying)
+        with pytest.raises(KeyboardInterrupt):
+            Embedder(config(), folder).embed(texts)
+
+
+def test_a_killed_run_resumes_with_the_same_blocks(cold, tmp_path, monkeypatch):
+    killed_after(1, monkeypatch, tmp_path, TEXTS)
+    resumed, encode, seen = Embedder(config(), tmp_path), Embedder._encode, []
+    monkeypatch.setattr(Embedder, "_encode", lambda self, part: seen.append(part) or encode(self, part))
+    np.testing.assert_array_equal(resumed.embed(TEXTS), cold[1])
+    assert seen == [sorted(set(TEXTS), key=lambda t: (len(t), t))[2:]]
+    assert list((resumed.cache.folder / "plans").iterdir()) == []
+
+
+def test_new_strings_cost_themselves_only(cold, tmp_path, monkeypatch):
+    Embedder(config(), tmp_path).embed(TEXTS)
+    encode, seen = Embedder._encode, []
+    monkeypatch.setattr(Embedder, "_encode", lambda self, part: seen.extend(part) or encode(self, part))
+    Embedder(config(), tmp_path).embed([*TEXTS, "an otter", "a much longer text on otters"])
+    assert seen == ["an otter", "a much longer text on otters"]
+
+
+def test_a_plan_from_before_the_cache_was_cleared_is_made_anew(cold, tmp_path, monkeypatch):
+    killed_after(1, monkeypatch, tmp_path, TEXTS)
+    again = Embedder(config(), tmp_path)
+    for segment in again.cache.folder.glob("*.npz"):
+        segment.unlink()
+    np.testing.assert_array_equal(again.embed(TEXTS), cold[1])
 
 
 def test_no_strings_have_no_vectors(tmp_path):

@@ -187,7 +187,7 @@ EMBEDDING = tuple(
 RETRIEVAL = tuple(
     f"retriever.{field.name}"
     for field in configuration.fields(configuration.GROUPS["retriever"])
-    if field.name != "calibration"
+    if field.name not in ("calibration", "rank_width")
 )
 RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"

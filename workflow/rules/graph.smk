@@ -160,6 +160,7 @@ rule calibrate_sources:
         **leaf_params(
             "calibrate_sources",
             "retriever.calibration",
+            "retriever.rank_width",
             "dataset.crossfit",
             "eval.folds=default",
             "eval.min_clusters=default",

@@ -216,8 +216,9 @@ class Retriever:
     k1: float = key("BM25 term saturation over title and sentence", low=0)
     b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
     calibration: dict[str, tuple[float, ...]] = key(
-        "track: logistic weights of a source's score and of log(1 + rank), and the intercept, for its probability"
+        "track: [slope, intercept] of the logistic map from log(1 + a source's soft rank) to its probability"
     )
+    rank_width: float = key("difference in scores over which one source is better than another", low=0.001)
 
 
 @dataclass(frozen=True)

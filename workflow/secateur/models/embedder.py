@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.artifacts import file_digest
+from secateur.artifacts import atomic, file_digest
 from secateur.cache import VectorCache, digest
 from secateur.errors import SecateurError
 from secateur.models.encoders import encoder, engine
@@ -19,9 +19,8 @@ __all__ = ["Embedder"]
 class Embedder:
     """A sentence-transformers model behind a cache.
 
-    Work is planned once from the sorted distinct strings and cut into blocks; a block whose strings are
-    all known is skipped, any other is computed whole, so a run that was killed resumes with the same
-    batches and the same bytes.
+    What the cache lacks is planned once, sorted, and cut into blocks. The plan is kept until it is done: a run that
+    was killed skips the blocks it finished and computes the others whole, with the same batches and the same bytes.
     """
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
@@ -46,15 +45,28 @@ class Embedder:
         """(n, d) unit vectors of n strings, in order."""
         plan = sorted(set(texts), key=lambda t: (len(t), t))
         known, vectors = self.cache.get(plan)
-        for start in range(0, len(plan), self.cfg.block):
-            part = slice(start, start + self.cfg.block)
-            if not known[part].all():
-                vectors[part] = self._encode(plan[part])
-                self.cache.put(plan[part], vectors[part])
-                if self.log:
-                    self.log.info("embedded %d of %d strings", min(part.stop, len(plan)), len(plan))
+        if not known.all():
+            self._fill(plan, known, vectors)
         place = {text: n for n, text in enumerate(plan)}
         return vectors[[place[t] for t in texts]] if texts else vectors
+
+    def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
+        """Compute the vectors that are not known, in place, block by block of the kept plan."""
+        kept, todo = self.cache.folder / "plans" / f"{digest(plan)}.npy", np.flatnonzero(~known)
+        planned = np.load(kept) if kept.exists() else todo
+        if np.isin(todo, planned).all():  # else the cache was cleared since
+            todo = planned
+        with atomic(kept) as temporary, temporary.open("wb") as stream:
+            np.save(stream, todo)
+        for start in range(0, len(todo), self.cfg.block):
+            part = todo[start : start + self.cfg.block]
+            if not known[part].all():
+                vectors[part] = self._encode([plan[n] for n in part])
+                self.cache.put([plan[n] for n in part], vectors[part])
+                known[part] = True
+                if self.log:
+                    self.log.info("embedded %d of %d strings", start + len(part), len(todo))
+        kept.unlink(missing_ok=True)
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self._run = self._run or encoder(self.cfg, self.cache.folder)

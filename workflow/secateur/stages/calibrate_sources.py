@@ -21,13 +21,14 @@ def _coefficients(cfg, inputs, ctx, ranked: dict[str, pl.DataFrame]) -> tuple[di
     cluster = dict(inputs["questions"].select("question_id", "cluster_id").iter_rows())
     folds = folds_of([cluster[q] for q in ranked], list(ranked), cfg.eval.min_clusters, cfg.eval.folds)
     try:
-        fitted, whole = cross_fitted(rows, folds), fit_calibration(rows)
+        width = cfg.retriever.rank_width
+        fitted, whole = cross_fitted(rows, folds, width), fit_calibration(rows, width)
     except ValueError as error:
         raise SecateurError(
             f"{ctx.axes['dataset']}: dataset.crossfit is true, but {error} in some fold ({len(rows)} questions). "
             "Fix: dataset.crossfit=false takes the coefficients of conf/retriever"
         ) from error
-    names = ("fitted_score", "fitted_log_rank", "fitted_intercept")
+    names = ("fitted_slope", "fitted_intercept")
     return dict(zip(ranked, fitted, strict=True)), dict(zip(names, whole, strict=True))
 
 
@@ -35,6 +36,9 @@ def run(cfg, inputs, outputs, ctx):
     parts = inputs["ranked"].sort("question_id", "rank").partition_by("question_id", as_dict=True)
     ranked = {key[0]: part for key, part in parts.items()}
     coefficients, fit = _coefficients(cfg, inputs, ctx, ranked)
-    values = [probability(part["score"].to_numpy().astype(float), coefficients[q]) for q, part in ranked.items()]
+    values = [
+        probability(part["score"].to_numpy().astype(float), coefficients[q], cfg.retriever.rank_width)
+        for q, part in ranked.items()
+    ]
     outputs["sources"] = pl.concat(ranked.values()).with_columns(p=pl.Series(np.concatenate(values), dtype=pl.Float64))
     return {"questions": len(ranked), "expected_evidence": float(np.concatenate(values).sum() / len(ranked))} | fit
