@@ -6,7 +6,6 @@ use, `write_table` and `read_table`.
 
 import argparse
 import os
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,8 +22,7 @@ from secateur.tables import TABLES, read_table, write_table
 SYMBOLS = {"h": 4_000_000, "r": 60_000, "t": 4_000_000}  # distinct ones at most
 SKEW, REPEATED = 3, 0.05
 TIME, SIZE = 3.0, 0.6
-DECLARED = TABLES["edges"]
-TABLE = replace(DECLARED, columns={name: c for name, c in DECLARED.columns.items() if name != "embedding"})
+TABLE = TABLES["edges"]
 
 
 def by_first_appearance(drawn: np.ndarray) -> np.ndarray:
@@ -53,7 +51,8 @@ def main() -> None:
 
     def distinct() -> pl.DataFrame:
         first, _ = first_places(found, ["h", "r", "t"])
-        return found[first].with_row_index("edge_id").with_columns(pl.col("edge_id").cast(pl.Int32))
+        edges = found[first].with_row_index("edge_id").with_columns(pl.col("edge_id").cast(pl.Int32))
+        return edges.with_columns(line_id="edge_id")
 
     edges = distinct()
     columns = [np.ascontiguousarray(edges[name].to_numpy()) for name in edges.columns]

@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)
 SECONDS, TABLE_BYTES, EMBEDDING_BYTES, EXPONENT = 1.0, 8.0, 45.0, 1.0
 STAGES = (
-    (build_codebook, ("triples",), ("entities", "relations", "edges", "edge_sources")),
-    (build_runs, ("edges", "edge_sources"), ("runs", "run_edges")),
+    (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
+    (build_runs, ("edges", "lines", "edge_sources"), ("runs", "run_edges")),
     (
         consolidate,
         ("passages", "entities", "edges", "edge_sources", "run_edges"),

@@ -14,20 +14,21 @@ from types import SimpleNamespace
 from secateur import config
 from secateur.stage import Context, Inputs, Outputs
 
-GROUPS = {"corpus": "toy_documents", "dataset": "toy_documents", "track": "blind", "embedder": "minilm"}
+GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "track": "blind", "embedder": "minilm"}
 GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "default"}
-CODEBOOK, RUNS = ["entities", "relations", "edges", "edge_sources"], ["runs", "run_edges"]
+CODEBOOK, RUNS = ["entities", "relations", "edges", "lines", "edge_sources"], ["runs", "run_edges"]
 STAGES = [
     ("prepare_corpus", [], ["passages"]),
     ("prepare_dataset", ["passages"], ["questions", "evidence"]),
     ("extract_triples", ["passages"], ["triples"]),
-    ("build_codebook", ["triples"], CODEBOOK),
-    ("build_runs", ["edges", "edge_sources"], RUNS),
+    ("build_codebook", ["passages", "triples"], CODEBOOK),
+    ("build_runs", ["edges", "lines", "edge_sources"], RUNS),
     ("consolidate", ["passages", "entities", "edges", "edge_sources", "run_edges"],
      ["aliases", "edges", "edge_sources", "run_edges", "tombstones"]),
     ("encode_questions", ["questions"], ["triples"]),
-    ("propose_candidates", ["passages", "questions", "triples", "entities", "relations", "edges", "run_edges"],
-     ["candidates", "sources"]),
+    ("propose_candidates", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges"],
+     ["candidates", "ranked"]),
+    ("calibrate_sources", ["ranked"], ["sources"]),
 ]
 out = Path(sys.argv[1])
 cfg = SimpleNamespace(**{group: config.option(Path("conf"), group, name) for group, name in GROUPS.items()})
@@ -60,7 +61,7 @@ def builds(copy_project, tmp_path_factory):
 
 def test_every_table_was_written_by_both(builds):
     assert set(builds[0]) == set(builds[1])
-    assert len(builds[0]) == 18
+    assert len(builds[0]) == 20
 
 
 def test_the_bytes_depend_on_neither_hash_seed_nor_threads(builds):

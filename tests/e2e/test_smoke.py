@@ -16,7 +16,18 @@ from secateur.tables import TABLES, read_table
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"
 # What a documents run computes.
-COMPUTED = ("passages", "questions", "evidence", "triples", "entities", "relations", "edges", "edge_sources", "runs")
+COMPUTED = (
+    "passages",
+    "questions",
+    "evidence",
+    "triples",
+    "entities",
+    "relations",
+    "edges",
+    "lines",
+    "edge_sources",
+    "runs",
+)
 COMPUTED += (
     "aliases",
     "tombstones",

@@ -64,7 +64,7 @@ def graphs(draw):
     ids = draw(st.lists(st.integers(0, len(edges) - 1), min_size=1, max_size=40))
     represented = draw(st.dictionaries(st.integers(4, 7), st.integers(0, 3), max_size=4))
     frame = pl.DataFrame(edges, schema=["h", "r", "t"], orient="row").cast(pl.Int32).with_row_index("edge_id")
-    frame = frame.with_columns(pl.col("edge_id").cast(pl.Int32), embedding=pl.col("edge_id").cast(pl.Float32))
+    frame = frame.with_columns(pl.col("edge_id").cast(pl.Int32), line_id=pl.col("edge_id").cast(pl.Int32))
     mentions = pl.DataFrame(
         [(n // 5, n % 5, e, f"p{n // 7}") for n, e in enumerate(ids)],
         schema={"run_id": pl.Int32, "n": pl.Int32, "edge_id": pl.Int32, "passage_id": pl.String},
@@ -92,11 +92,11 @@ def test_the_quotient_only_reduces_edges_and_sequences(graph):  # lemma 9
 
 @quick
 @given(graph=graphs())
-def test_a_merged_edge_keeps_its_earliest_embedding_so_nothing_is_embedded_anew(graph):  # lemma 10
+def test_a_merged_edge_keeps_its_earliest_line_so_nothing_is_embedded_anew(graph):  # lemma 10
     edges, _, aliases = graph
     merged, kept = remap_edges(edges, aliases)
     earliest = kept.group_by("kept").agg(pl.col("edge_id").min()).sort("kept")["edge_id"]
-    assert merged["embedding"].cast(pl.Int32).to_list() == earliest.to_list()
+    assert merged["line_id"].to_list() == earliest.to_list()
 
 
 @quick

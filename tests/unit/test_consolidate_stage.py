@@ -38,7 +38,7 @@ def inputs(tmp_path) -> Inputs:
     tables = {
         "passages": frame("passages", passages),
         "entities": embedded("entities", [(n, text, 1) for n, text in enumerate(NAMES)], vectors),
-        "edges": embedded("edges", [(n, *edge) for n, edge in enumerate(EDGES)], vectors[: len(EDGES)]),
+        "edges": frame("edges", [(n, *edge, n) for n, edge in enumerate(EDGES)]),
         "edge_sources": frame("edge_sources", [("d", n, 0, f"p{n}", e) for n, e in enumerate(MENTIONS)]),
         "run_edges": frame("run_edges", [(n // 2, n % 2, e, f"p{n}") for n, e in enumerate(MENTIONS)]),
     }

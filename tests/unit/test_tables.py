@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from secateur.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
 
-EVIDENCE, RUNS, EDGES, METRICS = (TABLES[name] for name in ("evidence", "runs", "edges", "question_metrics"))
+EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
 NAMES = ["question_id", "n", "text", "passage_id"]
 
 
@@ -20,11 +20,10 @@ def evidence(*rows) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
-def edges(count: int, dim: int = 4) -> pl.DataFrame:
+def lines(count: int, dim: int = 4) -> pl.DataFrame:
     vectors = np.random.default_rng(0).normal(size=(count, dim)).astype(np.float32)
-    ids = np.arange(count, dtype=np.int32)
-    frame = pl.DataFrame({"edge_id": ids, "h": ids, "r": np.zeros(count, np.int32), "t": ids})
-    return frame.with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, dim)))
+    ids = pl.Series(range(count), dtype=pl.Int32)
+    return pl.DataFrame({"line_id": ids, "embedding": pl.Series(vectors, dtype=pl.Array(pl.Float32, dim))})
 
 
 GOOD = evidence(("q1", 0, "Bears.", "p1"), ("q1", 1, None, "p2"), ("q2", 0, "Fish.", None))
@@ -164,9 +163,9 @@ def test_wider_integers_are_narrowed_and_text_is_not_a_number(tmp_path):
 
 @pytest.mark.parametrize("dim", [1, 4, 384])
 def test_vectors_round_trip_as_half_floats_in_any_dimension(tmp_path, dim):
-    frame = edges(5, dim)
-    write_table(EDGES, frame, tmp_path / "e.parquet")
-    found = read_table(EDGES, tmp_path / "e.parquet")["embedding"].to_numpy()
+    frame = lines(5, dim)
+    write_table(LINES, frame, tmp_path / "e.parquet")
+    found = read_table(LINES, tmp_path / "e.parquet")["embedding"].to_numpy()
     assert found.shape == (5, dim)
     np.testing.assert_array_equal(
         found.astype(np.float32), frame["embedding"].to_numpy().astype(np.float16).astype(np.float32)
@@ -175,9 +174,9 @@ def test_vectors_round_trip_as_half_floats_in_any_dimension(tmp_path, dim):
 
 
 def test_vectors_of_differing_length_are_refused_by_name(tmp_path):
-    ragged = edges(2).with_columns(embedding=pl.Series([[1.0], [1.0, 2.0]], dtype=pl.List(pl.Float32)))
-    with pytest.raises(TableError, match=r"edges@1"):
-        write_table(EDGES, ragged, tmp_path / "e.parquet")
+    ragged = lines(2).with_columns(embedding=pl.Series([[1.0], [1.0, 2.0]], dtype=pl.List(pl.Float32)))
+    with pytest.raises(TableError, match=r"lines@1"):
+        write_table(LINES, ragged, tmp_path / "e.parquet")
 
 
 def test_an_empty_table_round_trips(tmp_path):

@@ -83,6 +83,7 @@ rule measure_graph:
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
         aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
+        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",

@@ -48,6 +48,7 @@ rule build_codebook:
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
         edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
         edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
         record="results/{corpus}/codebook/{extractor}/{embedder}/run.json",
     log:
@@ -66,6 +67,7 @@ rule build_codebook:
 rule build_runs:
     input:
         edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
+        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
         edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
     output:
         runs=f"results/{{corpus}}/runs/{RUNS}/runs.parquet",
@@ -119,6 +121,7 @@ rule propose_candidates:
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
     output:
@@ -178,6 +181,7 @@ rule build_prompts:
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
+        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",

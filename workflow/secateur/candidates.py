@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.baselines import bm25_matrix, z_scores
-from secateur.codebook import edge_lines
+from secateur.codebook import edge_lines, line_vectors
 from secateur.retrieve import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
 
 __all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols"]
@@ -29,9 +29,12 @@ class Book:
     t: NDArray[np.int32]
 
     @classmethod
-    def of(cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame) -> "Book":
+    def of(cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame, lines: pl.DataFrame) -> "Book":
         """From the tables of the same names."""
-        vectors = [f["embedding"].to_numpy().astype(np.float32) for f in (entities, relations, edges)]
+        vectors = (
+            *(f["embedding"].to_numpy().astype(np.float32) for f in (entities, relations)),
+            line_vectors(edges, lines),
+        )
         texts = np.array(edge_lines(edges, entities, relations)["line"].to_list(), dtype=object)
         return cls(*vectors, texts, *(edges[name].to_numpy() for name in ("h", "r", "t")))
 

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from secateur.distinct import first_places
 
-__all__ = ["Codebook", "edge_lines", "indexify"]
+__all__ = ["Codebook", "edge_lines", "indexify", "line_vectors"]
 
 
 @dataclass(frozen=True)
 class Codebook:
-    """entities(entity_id, text, count) · relations(relation_id, text, count) · edges(edge_id, h, r, t) ·
+    """entities(entity_id, text, count) · relations(relation_id, text, count) · edges(edge_id, h, r, t, line_id) ·
     edge_sources(doc_id, position, n, passage_id, edge_id), the last in text order."""
 
     entities: pl.DataFrame
@@ -44,6 +46,7 @@ def indexify(triples: pl.DataFrame) -> Codebook:
     )
     first, edge = first_places(named, ["h", "r", "t"])
     edges = named.select("h", "r", "t")[first].with_row_index("edge_id").with_columns(pl.col("edge_id").cast(pl.Int32))
+    edges = edges.with_columns(line_id="edge_id")
     sources = named.select("doc_id", "position", "n", "passage_id").with_columns(
         edge_id=pl.Series(edge, dtype=pl.Int32)
     )
@@ -60,3 +63,8 @@ def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFr
         .join(entity.rename({"text": "tail"}), left_on="t", right_on="entity_id", maintain_order="left")
         .with_columns(line=pl.concat_str("head", "relation", "tail", separator=" "))
     )
+
+
+def line_vectors(edges: pl.DataFrame, lines: pl.DataFrame) -> NDArray[np.float32]:
+    """(n, d) vectors of the edges' lines, in the order of `edges`. lines: dense by line_id."""
+    return lines["embedding"].to_numpy()[edges["line_id"].to_numpy()].astype(np.float32)

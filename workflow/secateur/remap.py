@@ -10,7 +10,7 @@ __all__ = ["remap_edges", "remap_mentions"]
 def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """(the distinct edges (m(h), r, m(t)) with dense ids anew, old edge_id -> new as columns edge_id, kept).
 
-    A merged edge keeps the place and the embedding of its earliest original, so nothing is embedded anew (lemma 10).
+    A merged edge keeps the place and the line of its earliest original, so nothing is embedded anew (lemma 10).
     An edge that states an alias (its ends become one entity) stays as written: it is the text's own evidence.
     """
     to, mapped = aliases.select("entity_id", "representative_id"), edges.sort("edge_id")

@@ -323,11 +323,22 @@ TABLES: dict[str, Table] = _declare(
             "h": Column(_i32, "head entity"),
             "r": Column(_i32, "relation"),
             "t": Column(_i32, "tail entity"),
-            "embedding": Column(VECTOR, "unit vector of the line `h r t`"),
+            "line_id": Column(_i32, "its line's vector in `lines`; a merged edge has that of its earliest original"),
         },
         {
             "h, r, t unique": ("h", "r", "t"),
             "edge_id dense": pl.col("edge_id").max() == pl.len() - 1,
+        },
+    ),
+    Table(
+        "lines",
+        1,
+        "Vectors of the lines `h r t`, one for each edge as extracted.",
+        "build_codebook",
+        ("line_id",),
+        {
+            "line_id": Column(_i32, "the edge's id in the codebook"),
+            "embedding": Column(VECTOR, "unit vector"),
         },
     ),
     Table(

@@ -40,12 +40,12 @@ def run(cfg, inputs, outputs, ctx):
     embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
     silent = _silent(inputs["passages"], inputs["triples"], ctx)
     book = indexify(inputs["triples"])
-    lines = edge_lines(book.edges, book.entities, book.relations)["line"]
+    texts = edge_lines(book.edges, book.entities, book.relations)["line"]
     outputs["entities"] = _embedded(book.entities, book.entities["text"], embedder)
     outputs["relations"] = _embedded(book.relations, book.relations["text"], embedder)
-    outputs["edges"] = _embedded(book.edges, lines, embedder)
-    outputs["edge_sources"] = book.edge_sources
-    cut = embedder.truncated(lines.to_list())
+    outputs["lines"] = _embedded(book.edges.select("line_id"), texts, embedder)
+    outputs["edges"], outputs["edge_sources"] = book.edges, book.edge_sources
+    cut = embedder.truncated(texts.to_list())
     if cut:
         ctx.warn(
             f"{cut} edge lines are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut"

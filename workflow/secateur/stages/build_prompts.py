@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from secateur.codebook import edge_lines
+from secateur.codebook import edge_lines, line_vectors
 from secateur.cover import Line, Piece, Source, cover, word_values
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.prompts import ENCODINGS, Payload, encode, render, rest_of
@@ -135,7 +135,7 @@ def run(cfg, inputs, outputs, ctx):
         for k, v in inputs["sources"].sort("question_id", "rank").partition_by("question_id", as_dict=True).items()
     }
     candidates = inputs["candidates"].partition_by("question_id", as_dict=True)
-    vectors = assembly.edges["embedding"].to_numpy().astype(np.float32) if cfg.prompt.assemble == "runs" else None
+    vectors = line_vectors(assembly.edges, inputs["lines"]) if cfg.prompt.assemble == "runs" else None
     pairs = inputs["run_edges"].sort("run_id", "n").group_by("run_id", maintain_order=True)
     members = {i: list(zip(e, p, strict=True)) for i, e, p in pairs.agg("edge_id", "passage_id").iter_rows()}
     budgets, blocks, prompts = sorted({*cfg.eval.budgets, cfg.prompt.budget}), [], []

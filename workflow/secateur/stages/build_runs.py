@@ -3,19 +3,20 @@
 import numpy as np
 import polars as pl
 
+from secateur.codebook import line_vectors
 from secateur.runs import Fit, refine, segment
 
 
 def run(cfg, inputs, outputs, ctx):
     edges = inputs["edges"].sort("edge_id")
-    vectors, h, t = edges["embedding"].to_numpy(), edges["h"].to_numpy(), edges["t"].to_numpy()
+    vectors, h, t = line_vectors(edges, inputs["lines"]), edges["h"].to_numpy(), edges["t"].to_numpy()
     mentions = inputs["edge_sources"].sort("doc_id", "position", "n")
     by = ["doc_id", "position"] if cfg.track.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)
     sizes, documents = [], []
     for key, part in mentions.group_by(by, maintain_order=True):
         ids = part["edge_id"].to_numpy()
-        v = vectors[ids].astype(np.float32)
+        v = vectors[ids]
         v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)
         starts = segment(v, h[ids], t[ids], fit)
         if cfg.codebook.refine:

@@ -14,7 +14,7 @@ from secateur.retrieve import top
 from secateur.runs import Fit
 from secateur.tables import TABLES
 
-CORPUS = ("passages", "entities", "relations", "edges", "edge_sources", "run_edges", "aliases")
+CORPUS = ("passages", "entities", "relations", "edges", "lines", "edge_sources", "run_edges", "aliases")
 Row = tuple[str, float, float, int]  # measure, at, value, n
 
 
@@ -180,7 +180,7 @@ def _graph(cfg, inputs) -> SimpleNamespace:
         places=lambda frame: np.array([place[p] for p in frame["passage_id"]], np.int64),
         sequence=inputs["edge_sources"].sort("doc_id", "position", "n"),
         run_edges=inputs["run_edges"].sort("run_id", "n"),
-        book=Book.of(inputs["entities"], inputs["relations"], inputs["edges"]),
+        book=Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"]),
         asked=_sample(cfg, questions, gold),
         symbols=question_symbols(inputs["triples"], questions),
         gold=gold,

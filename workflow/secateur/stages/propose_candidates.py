@@ -51,7 +51,7 @@ def _ranked(cfg, scores: np.ndarray, ids: list[str], qids: list[str]) -> list[pl
 
 def run(cfg, inputs, outputs, ctx):
     embedder, retriever = Embedder(cfg.embedder, ctx.cache, ctx.log), cfg.retriever
-    book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"])
+    book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"])
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
     symbols = question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # one plan for all questions
