@@ -22,7 +22,7 @@ from secateur import config, provenance
 from secateur.datasets import loaders
 from secateur.stage import Context, Inputs, Outputs
 from secateur.stages import build_codebook, build_runs, consolidate
-from secateur.tables import TABLES, write_table
+from secateur.tables import TABLES, read_table, write_table
 from secateur.triples.blocks import extract_cached, frame_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,22 +73,28 @@ class Workspace:
         self.ctx = Context(logging.getLogger("bench"), cache, {}, code)
         rows, _, _ = extract_cached(passages, cfg.extractor, self.ctx)
         for name, frame in (("passages", passages), ("triples", frame_of(rows))):
-            write_table(TABLES[name], frame, self._made("prepare", name))
+            write_table(TABLES[name], frame, self.made("prepare", name))
 
-    def _made(self, stage: str, table: str) -> Path:
+    def made(self, stage: str, table: str) -> Path:
         path = self.folder / stage / f"{table}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def build(self) -> None:
         """All stages; each reads the newest table of a name."""
-        newest = {name: self._made("prepare", name) for name in ("passages", "triples")}
+        newest = self.newest = {name: self.made("prepare", name) for name in ("passages", "triples")}
         for module, reads, writes in STAGES:
-            made = {name: self._made(module.__name__, name) for name in writes}
+            made = {name: self.made(module.__name__, name) for name in writes}
             outputs = Outputs(made)
             module.run(self.cfg, Inputs({name: [newest[name]] for name in reads}), outputs, self.ctx)
             outputs.commit()
-            newest |= made
+            newest.update(made)
+
+    def strings(self) -> list[str]:
+        """Everything in the triples that has a vector."""
+        triples = read_table(TABLES["triples"], self.made("prepare", "triples"))
+        lines = triples.select(pl.concat_str("head", "relation", "tail", separator=" ")).to_series()
+        return pl.concat([triples["head"], triples["relation"], triples["tail"], lines]).unique().to_list()
 
     def sizes(self) -> dict[str, float]:
         """Bytes of embedding columns and of all others, and rows of the codebook."""
@@ -100,7 +106,7 @@ class Workspace:
             found["embeddings"] += vectors
             found["tables"] += whole - vectors
         for name in ("entities", "edges"):
-            found[name] = pq.ParquetFile(self._made("secateur.stages.build_codebook", name)).metadata.num_rows
+            found[name] = pq.ParquetFile(self.made("secateur.stages.build_codebook", name)).metadata.num_rows
         return found
 
 
