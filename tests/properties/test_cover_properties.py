@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.cover import Line, Source, cover, word_values
+from secateur.cover import Line, Source, cover, covers, word_values
 from secateur.models.word_pieces import word_piece_counter
 from secateur.text import content_words
 
@@ -163,3 +163,11 @@ def test_lazy_greedy_chooses_what_eager_greedy_chooses(count, raw, question, bud
         name: {None} if numbers is None else {first[name].lines[n].edge_id for n in numbers}
         for name, numbers in ((f"s{s}", numbers) for s, numbers in expected.items())
     }
+
+
+@quick
+@given(raw=raw_sources(), question=phrases, several=st.lists(budgets, min_size=1, max_size=5), grounding=GROUNDINGS)
+def test_budgets_taken_together_give_what_each_gives_alone(count, raw, question, several, grounding):
+    sources, settings_ = priced(raw, count), {"grounding": grounding, "mix": 0.4, "enough": 0.8}
+    together = covers(sources, question, several, **settings_)
+    assert together == {budget: cover(sources, question, budget, **settings_) for budget in several}

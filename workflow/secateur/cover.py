@@ -11,11 +11,12 @@ lazy.
 
 import heapq
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from secateur.text import content_words
 
-__all__ = ["Line", "Piece", "Source", "cover", "word_values"]
+__all__ = ["Line", "Piece", "Source", "cover", "covers", "word_values"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,13 @@ class _Block:
         self.spent: dict[int, int] = {}
         self.used = 0
 
+    def copy(self) -> "_Block":
+        """Another block that goes on from here by itself."""
+        other = copy(self)
+        other.chosen, other.words, other.spent = dict(self.chosen), set(self.words), dict(self.spent)
+        other.held = {s: set(words) for s, words in self.held.items()}
+        return other
+
     def content(self, s: int, n: int | None) -> Mapping[str, float]:
         """The valued words of a move."""
         if (s, n) not in self.contents:
@@ -120,37 +128,58 @@ def _moves(sources: Sequence[Source], grounding: str) -> list[tuple[int, int | N
     return lines + ([(s, None) for s in range(len(sources))] if grounding != "triples" else [])
 
 
-def cover(
+def cover(sources: Sequence[Source], question: str, budget: int, **settings) -> list[Piece]:
+    """The block for one budget; see `covers`."""
+    return covers(sources, question, [budget], **settings)[budget]
+
+
+def covers(
     sources: Sequence[Source],
     question: str,
-    budget: int,
+    budgets: Sequence[int],
     *,
     grounding: str = "both",
     mix: float = 0.5,
     enough: float = 1.0,
     words_per_source: float = 10.0,
     mark: int = 0,
-    values: Mapping[str, float] | None = None,
-) -> list[Piece]:
-    """The block for one budget, in the order of the sources; its pieces' tokens sum to at most `budget`.
+) -> dict[int, list[Piece]]:
+    """The block for each budget, in the order of the sources; its pieces' tokens sum to at most the budget.
 
     mark: word pieces a record spends on naming its source. A whole sentence replaces the lines already shown of
-    it and is charged the difference.
+    it and is charged the difference. Budgets take the same steps until the first that does not fit, so they are taken
+    together up to there, and apart from there.
     """
-    values = word_values(sources, question) if values is None else values
-    block = _Block(sources, values, (mix, enough, words_per_source), mark)
-
-    def entry(s: int, n: int | None) -> tuple[float, int, int]:
-        return (-block.gain(s, n) / max(block.price(s, n), 1), s, -1 if n is None else n)
-
-    heap = [entry(s, n) for s, n in _moves(sources, grounding)]
+    block = _Block(sources, word_values(sources, question), (mix, enough, words_per_source), mark)
+    heap = [_entry(block, s, n) for s, n in _moves(sources, grounding)]
     heapq.heapify(heap)
+    found = {}
+    for budget in sorted(set(budgets)):
+        _fill(block, heap, grounding, budget, past_the_first_misfit=False)
+        apart, rest = block.copy(), heap.copy()
+        _fill(apart, rest, grounding, budget, past_the_first_misfit=True)
+        found[budget] = _pieces(apart)
+    return found
+
+
+def _entry(block: _Block, s: int, n: int | None) -> tuple[float, int, int]:
+    """A move as the heap orders it: the best gain per token first."""
+    return (-block.gain(s, n) / max(block.price(s, n), 1), s, -1 if n is None else n)
+
+
+def _fill(block: _Block, heap: list, grounding: str, budget: int, *, past_the_first_misfit: bool) -> None:
+    """Take moves while any is worth its price: up to the first that does not fit, or leaving out those that do not."""
     while heap:
         bound, s, coded = heapq.heappop(heap)
         n = None if coded < 0 else coded
-        if not block.open(s, n) or block.used + block.price(s, n) > budget:
+        if not block.open(s, n):
             continue
-        now = entry(s, n)
+        if block.used + block.price(s, n) > budget:
+            if past_the_first_misfit:
+                continue
+            heapq.heappush(heap, (bound, s, coded))
+            return
+        now = _entry(block, s, n)
         if now[0] > bound + 1e-12:  # stale: words were covered since
             if now[0] < 0:
                 heapq.heappush(heap, now)
@@ -159,11 +188,10 @@ def cover(
             continue
         block.add(s, n, block.price(s, n))
         if n is not None:  # its siblings became cheaper: bounds must be renewed
-            siblings = [(s, m) for m in range(len(sources[s].lines)) if block.open(s, m)]
+            siblings = [(s, m) for m in range(len(block.sources[s].lines)) if block.open(s, m)]
             upgrade = [(s, None)] if grounding == "both" else []
             for move in siblings + upgrade:
-                heapq.heappush(heap, entry(*move))
-    return _pieces(block)
+                heapq.heappush(heap, _entry(block, *move))
 
 
 def _pieces(block: _Block) -> list[Piece]:
