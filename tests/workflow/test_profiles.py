@@ -115,3 +115,11 @@ def test_the_code_is_linted_and_formatted(untouched, name, args):
     where = () if name == "snakefmt" else (str(ROOT),)
     said = untouched.run(tool(name), *args, *where)
     assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_the_gpu_lock_is_the_lock_without_the_cpus_faiss():
+    """faiss-gpu comes from conda; the CPU build would be installed over it."""
+    lock, gpu = ((ROOT / "requirements" / name).read_text().splitlines() for name in ("lock.txt", "lock-gpu.txt"))
+    assert [line for line in lock if not line.startswith("faiss-cpu==")] == gpu
+    assert len(lock) == len(gpu) + 1
+    assert "lock-gpu.txt" in (ROOT / "envs/gpu.yaml").read_text()
