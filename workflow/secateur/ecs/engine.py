@@ -13,7 +13,7 @@ from secateur.errors import SecateurError
 from secateur.models.causal import NOTHING, CausalLM
 from secateur.models.encoding import Encoded
 
-__all__ = ["Reading", "cost", "read"]
+__all__ = ["Reading", "cost", "packs", "read"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _families(sequences: Sequence[Encoded], families: Sequence[Any]) -> list[_Fa
     return found
 
 
-def _packs(items: Sequence[Any], sizes: Sequence[int], most: int) -> Iterator[list[Any]]:
+def packs(items: Sequence[Any], sizes: Sequence[int], most: int) -> Iterator[list[Any]]:
     """Consecutive items whose sizes sum up to `most` at most; a larger item alone."""
     pack, total = [], 0
     for item, size in zip(items, sizes, strict=True):
@@ -76,12 +76,12 @@ def read(
     Raises SecateurError where the model gives anything but numbers.
     """
     plan = _families(sequences, families)
-    for block in _packs(plan, [f.shared for f in plan], lm.pack):
+    for block in packs(plan, [f.shared for f in plan], lm.pack):
         trunks = [f for f in block if f.shared]
         filled = lm.prefill([sequences[f.members[0]].read[: f.shared] for f in trunks]) if trunks else []
         prefix = dict(zip((id(f) for f in trunks), filled, strict=True))
         work = [(n, prefix.get(id(f), NOTHING)) for f in block for n in f.members]
-        for pack in _packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
+        for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
             yield from _pack(lm, sequences, pack, horizon)
 
 

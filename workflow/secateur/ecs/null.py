@@ -6,13 +6,12 @@ compared with random passages of the same conversation and the same quartile of 
 
 import hashlib
 
-import numpy as np
 import polars as pl
 
 __all__ = ["draws", "null", "tau"]
 
 QUARTILES = 4
-ENOUGH = 2  # passages a null needs at least
+CELL = ("question_id", "quartile")
 
 
 def _order(seed: int, question: str, passage: str) -> int:
@@ -24,45 +23,46 @@ def draws(questions: pl.DataFrame, passages: pl.DataFrame, count: int, seed: int
     """(question_id, passage_id, quartile, drawn) of every passage of each question's group.
 
     questions: question_id, group_id; passages: passage_id, group_id, tokens. Quartiles are of the group's token
-    lengths. drawn: count + 1 passages of each quartile, so that one can stand for a null passage that is itself the
-    candidate; these need statistics even where a pool leaves them out.
+    lengths. drawn: count + 1 passages of each quartile, so that one can stand in for a null passage that is itself the
+    candidate; they need statistics even where a pool leaves them out.
     """
     size, place = pl.len().over("group_id"), pl.col("tokens").rank("ordinal").over("group_id") - 1
     cut = passages.sort("group_id", "passage_id").with_columns(quartile=(place * QUARTILES // size).cast(pl.Int8))
     every = questions.select("question_id", "group_id").join(cut, on="group_id").drop("group_id", "tokens")
     keys = [_order(seed, q, p) for q, p in every.select("question_id", "passage_id").iter_rows()]
     turn = pl.Series("turn", keys, pl.UInt64)
-    ranked = every.with_columns(turn).with_columns(turn=pl.col("turn").rank("ordinal").over("question_id", "quartile"))
-    return ranked.with_columns(drawn=pl.col("turn") <= count + 1).sort("question_id", "quartile", "turn").drop("turn")
+    ranked = every.with_columns(turn).with_columns(turn=pl.col("turn").rank("ordinal").over(CELL))
+    return ranked.with_columns(drawn=pl.col("turn") <= count + 1).sort(*CELL, "turn").drop("turn")
 
 
-def null(scores: pl.DataFrame, drawn: pl.DataFrame) -> pl.DataFrame:
+def null(scores: pl.DataFrame, drawn: pl.DataFrame, count: int) -> pl.DataFrame:
     """The scores (question_id, passage_id, value) as z-scores, with `chance` true for the passages of the null.
 
-    drawn: the table of `draws`. A candidate is never in its own null: of count + 1 drawn passages the last is left
-    out, or the candidate itself. Null where fewer than two others of its quartile have a score, or all have the same.
+    drawn: the table of `draws` for the same count m. A candidate is never in its own null: of the m + 1 drawn passages
+    the last is left out, or the candidate itself. Null where fewer than two others have a score, or all have the same.
     """
-    known = scores.join(drawn, on=["question_id", "passage_id"], how="left", maintain_order="left")
-    found = np.full(known.height, np.nan)
-    known = known.with_row_index("row")
-    for part in known.partition_by("question_id", "quartile"):
-        rows, values = part["row"].to_numpy(), part["value"].to_numpy().astype(float)
-        mine = drawn.filter(
-            (pl.col("question_id") == part["question_id"][0])
-            & (pl.col("quartile") == part["quartile"][0])
-            & pl.col("drawn")
-        )["passage_id"].to_list()
-        of = dict(zip(part["passage_id"], values, strict=True))
-        sample = [p for p in mine if np.isfinite(of.get(p, np.nan))]
-        for row, passage, value in zip(rows, part["passage_id"], values, strict=True):
-            others = np.array([of[p] for p in sample if p != passage][: max(len(mine) - 1, ENOUGH)])
-            if len(others) >= ENOUGH and others.std(ddof=1) > 0:
-                found[row] = (value - others.mean()) / others.std(ddof=1)
-    value = pl.Series("value", found).fill_nan(None)
-    return known.select("question_id", "passage_id", value, chance=pl.col("drawn").fill_null(False))
+    ordered = drawn.with_columns(turn=pl.int_range(pl.len()).over(CELL))
+    known = scores.join(ordered, on=["question_id", "passage_id"], how="left", maintain_order="left")
+    known = known.with_columns(chance=pl.col("drawn").fill_null(False) & pl.col("value").is_not_null())
+    turn = pl.when("chance").then("turn").rank("ordinal").over(CELL)  # among those that have a score
+    middle = pl.col("value").filter("chance").mean().over(CELL)
+    known = known.with_columns(turn=turn, x=pl.col("value") - middle)  # centred, so that the squares keep their digits
+    inside, own = pl.col("chance"), pl.col("x")
+    first = inside & (pl.col("turn") <= count)
+
+    def of_others(term: pl.Expr, own_term: pl.Expr) -> pl.Expr:
+        """A sum over the null of each candidate."""
+        whole, without_last = term.filter(inside).sum().over(CELL), term.filter(first).sum().over(CELL)
+        return pl.when(inside).then(whole - own_term).otherwise(without_last)
+
+    n = of_others(own.is_not_null().cast(pl.Float64), pl.lit(1.0))
+    mean, square = of_others(own, own) / n, of_others(own**2, own**2) / n
+    deviation = ((square - mean**2).clip(0) * n / (n - 1)).sqrt()
+    z = pl.when((n >= 2) & (deviation > 1e-9)).then((own - mean) / deviation)
+    return known.select("question_id", "passage_id", value=z, chance="chance")
 
 
 def tau(z_scores: pl.DataFrame, percentile: float) -> float:
-    """The threshold a share `percentile` of the null passages stays below, over all questions; NaN without any."""
+    """The threshold that a share `percentile` of the null's passages stays below, over all questions; NaN without any."""
     chance = z_scores.filter(pl.col("chance"))["value"].drop_nulls()
     return float(chance.quantile(percentile, "linear")) if len(chance) else float("nan")

@@ -6,72 +6,29 @@ killed job resumes with the first block it has not finished.
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from secateur.cache import RequestCache, digest
-from secateur.ecs.engine import Reading, read
-from secateur.ecs.statistics import of_base, of_pair
-from secateur.ecs.template import Passage, Question, answer_text, passage_line, prompt
-from secateur.errors import SecateurError
+from secateur.ecs.expected import expected_shift, pseudo_answers
+from secateur.ecs.judge import JUDGES, judge
+from secateur.ecs.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
+from secateur.ecs.template import Passage, Question, passage_line
+from secateur.ecs.trajectory import along_base, along_context
+from secateur.errors import SecateurError, nearest
 from secateur.models.causal import CausalLM
-from secateur.models.encoding import Encoded
 from secateur.tables import TABLES
 
-__all__ = ["Base", "base_readings", "encode", "estimate", "frame_of", "pair_rows", "statistics"]
+__all__ = ["PROBES", "estimate", "frame_of", "statistics"]
 
-Base = list[tuple[Encoded, Reading]]  # one of each question
+TRAJECTORIES = {"trajectory_ctx": along_context, "trajectory_base": along_base}
+PROBES = (*TRAJECTORIES, *JUDGES, "expected_shift")  # columns that take passes of their own
 LOG = logging.getLogger(__name__)
-
-
-def encode(
-    lm: CausalLM, cfg, questions: Sequence[Question], shown: Sequence[Sequence[Passage]], answered: bool = True
-) -> list[Encoded]:
-    """Each question with the passages shown to it, and its answer where it is known and wanted."""
-    texts = [prompt(q, passages, cfg.layout) for q, passages in zip(questions, shown, strict=True)]
-    answers = [answer_text(q) if answered else "" for q in questions]
-    names = [f"question {q.id}" for q in questions]
-    return lm.encoder.encode([text for text, _ in texts], answers, [span for _, span in texts], names)
-
-
-def base_readings(lm: CausalLM, cfg, questions: Sequence[Question], context: Sequence[Passage] = ()) -> Base:
-    """What the model says of each question without a candidate: under the context C alone."""
-    sequences = encode(lm, cfg, questions, [context] * len(questions))
-    readings = dict(read(lm, sequences, [0] * len(sequences), cfg.horizon))
-    return [(one, readings[n]) for n, one in enumerate(sequences)]
-
-
-def pair_rows(
-    lm: CausalLM,
-    cfg,
-    questions: Sequence[Question],
-    passages: Sequence[Passage],
-    pairs: Sequence[tuple[int, int]],
-    base: Base,
-    context: Sequence[Passage] = (),
-) -> list[dict[str, Any]]:
-    """Statistics of pairs (question, passage, by place), in their order, for candidates that are added to C."""
-    sequences = encode(lm, cfg, [questions[q] for q, _ in pairs], [[*context, passages[p]] for _, p in pairs])
-    by_passage = cfg.layout == "passage_first" and len(questions) > 1
-    families = [p if by_passage else q for q, p in pairs]
-    lengths = lm.encoder.count([p.text.strip() for p in passages])
-    found: list[dict[str, Any]] = [{}] * len(pairs)
-    for n, reading in read(lm, sequences, families, cfg.horizon):
-        q, p = pairs[n]
-        ids = {"question_id": questions[q].id, "passage_id": passages[p].id, "tokens": lengths[p]}
-        found[n] = ids | of_pair(sequences[n], reading, *base[q], cfg.top_k, cfg.epsilon)
-    return found
-
-
-def _base_rows(questions: Sequence[Question], base: Base) -> list[dict[str, Any]]:
-    return [
-        {"question_id": q.id, "passage_id": None, "tokens": 0} | of_base(one, reading)
-        for q, (one, reading) in zip(questions, base, strict=True)
-    ]
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -86,37 +43,72 @@ def statistics(
     passages: pl.DataFrame,
     cfg,
     pool: pl.DataFrame | None = None,
+    probes: Sequence[str] = (),
+    best: Mapping[str, Sequence[str]] | None = None,
     cache: Path | None = None,
     log: logging.Logger = LOG,
 ) -> Iterator[pl.DataFrame]:
     """The table `statistics` in pieces: for each question a base row, and a row for each candidate.
 
     questions: question_id, group_id, text, answer; passages: passage_id, group_id, text, speaker, date; pool:
-    question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option.
-    Raises SecateurError for an empty question and for a question without candidates.
+    question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option. probes: which of
+    PROBES to add, each by passes of its own. best: for `expected_shift`, the ids of the passages under which a
+    question's answers are sampled, best first.
+    Raises SecateurError for an empty question, a question without candidates and an unknown probe.
     """
-    _check(questions, passages, pool)
+    _check(questions, passages, pool, probes, best)
     known = RequestCache(cache / "statistics") if cache else None
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), log)
-    for asked, blocks in _sweeps(questions, passages, pool, cfg):
-        base: Base = []
-
-        def bases(asked=asked, base=base) -> Base:
-            if not base:
-                base.extend(base_readings(lm, cfg, asked))
-            return base
-
+    for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
+        block = _Block(lm, cfg, asked, everyone, best or {})
         key = (lm.identity, asdict(cfg), [asdict(q) for q in asked])
-        yield frame_of(_cached(known, (*key, "base"), lambda asked=asked, bases=bases: _base_rows(asked, bases())))
+        yield frame_of(_cached(known, (*key, "base"), lambda b=block: base_rows(b.asked, b.base)))
         for own, pairs in blocks:
-            part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)
-            rows = _cached(
-                known, part, lambda a=asked, o=own, p=pairs, b=bases: watch(p, pair_rows, lm, cfg, a, o, p, b())
-            )
+            part = [(p.id, passage_line(p), p.text) for p in own], pairs
+            rows = _cached(known, (*key, *part), lambda b=block, o=own, p=pairs: watch(p, b.rows, o, p))
+            for name in probes:
+                shown = [passage_line(p) for q in asked for p in block.shown(q)] if name == "expected_shift" else []
+                values = _cached(
+                    known, (*key, *part, name, shown), lambda n=name, b=block, o=own, p=pairs: b.probe(n, o, p)
+                )
+                rows = [row | {name: value} for row, value in zip(rows, values, strict=True)]
             yield frame_of(rows)
 
 
-def _cached(known: RequestCache | None, key: Sequence[Any], make) -> list[dict[str, Any]]:
+class _Block:
+    """Some questions of a group, with what is computed once for all their candidates."""
+
+    def __init__(self, lm: CausalLM, cfg, asked: Sequence[Question], everyone: Sequence[Passage], best) -> None:
+        self.lm, self.cfg, self.asked, self._everyone, self._best = lm, cfg, asked, {p.id: p for p in everyone}, best
+
+    @cached_property
+    def base(self) -> Base:
+        """The questions without a candidate; read when the first block is not in the cache."""
+        return base_readings(self.lm, self.cfg, self.asked)
+
+    @cached_property
+    def answers(self) -> list[list[str]]:
+        """Pseudo-answers of the questions."""
+        return pseudo_answers(self.lm, self.cfg, self.asked, [self.shown(q) for q in self.asked])
+
+    def shown(self, question: Question) -> list[Passage]:
+        """The passages under which a question's pseudo-answers are sampled."""
+        return [self._everyone[p] for p in self._best[question.id][: self.cfg.pseudo_context]]
+
+    def rows(self, own: Sequence[Passage], pairs: Pairs) -> list[dict[str, Any]]:
+        """The statistics that one pass gives."""
+        return pair_rows(self.lm, self.cfg, self.asked, own, pairs, self.base)
+
+    def probe(self, name: str, own: Sequence[Passage], pairs: Pairs) -> list[float | None]:
+        """One column more."""
+        if name in JUDGES:
+            return judge(self.lm, name, self.asked, own, pairs)
+        if name in TRAJECTORIES:
+            return TRAJECTORIES[name](self.lm, self.cfg, self.asked, own, pairs)
+        return expected_shift(self.lm, self.cfg, self.asked, own, pairs, self.answers)
+
+
+def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[[], list]) -> list:
     if known is None:
         return make()
     name = digest(*key)
@@ -127,7 +119,12 @@ def _cached(known: RequestCache | None, key: Sequence[Any], make) -> list[dict[s
     return rows
 
 
-def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame | None) -> None:
+def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame | None, probes, best) -> None:
+    for name in probes:
+        if name not in PROBES:
+            raise SecateurError(f"probe {name!r} is not known; allowed: {', '.join(PROBES)}{nearest(name, PROBES)}")
+    if "expected_shift" in probes and not set(questions["question_id"]) <= set(best or {}):
+        raise SecateurError("expected_shift samples answers under each question's best passages. Fix: give `best`.")
     empty = questions.filter(pl.col("text").str.strip_chars().str.len_chars() == 0)["question_id"].to_list()
     if empty:
         raise SecateurError(f"question {empty[0]}: its text is empty. Fix: give it a text, or leave it out.")
@@ -148,8 +145,8 @@ def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], Iterator]]:
-    """(questions, blocks of (passages, pairs of places)), group by group, in the order given."""
+def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], list[Passage], Iterator]]:
+    """(questions, the group's passages, blocks of (passages, pairs of places)), group by group, in the order given."""
     allowed = (
         None if pool is None else {q: set(p) for q, p in pool.group_by("question_id").agg("passage_id").iter_rows()}
     )
@@ -158,7 +155,7 @@ def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], It
         own = _people(by_group[(group,)])
         everyone = [Question(*row) for row in rows.select("question_id", "text", "answer").iter_rows()]
         for asked in _parts(everyone, cfg.questions):
-            yield asked, _blocks(asked, own, allowed, cfg.passages)
+            yield asked, own, _blocks(asked, own, allowed, cfg.passages)
 
 
 def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
@@ -178,7 +175,7 @@ def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], lis
 def estimate(lm: CausalLM, questions, passages, pool, cfg) -> tuple[int, int]:
     """(pairs, tokens to compute, about): what a sweep will cost, from a look at the texts alone."""
     pairs = tokens = 0
-    for asked, blocks in _sweeps(questions, passages, pool, cfg):
+    for asked, _, blocks in _sweeps(questions, passages, pool, cfg):
         alone = encode(lm, cfg, asked, [()] * len(asked))
         own = sum(len(one.read) for one in alone) / len(alone)
         for part, wanted in blocks:

@@ -31,6 +31,27 @@ class Prefix:
 NOTHING = Prefix(0, ())
 
 
+def _shared(prefixes: Sequence[Prefix]) -> tuple[list[Prefix], int]:
+    """The distinct prefixes in order, without empty ones, and their tokens."""
+    found = [p for p in dict.fromkeys(prefixes) if p.length]
+    return found, sum(p.length for p in found)
+
+
+def _joined(prefixes: Sequence[Prefix]) -> Prefix:
+    """Prefixes one behind the other."""
+    import torch
+
+    layers = zip(*(p.layers for p in prefixes if p.length), strict=True)
+    joined = tuple(tuple(torch.cat(tensors, dim=-2) for tensors in zip(*layer, strict=True)) for layer in layers)
+    return Prefix(sum(p.length for p in prefixes), joined)
+
+
+def _cut(cache, start: int, length: int) -> Prefix:
+    """Some consecutive tokens of a cache."""
+    part = slice(start, start + length)
+    return Prefix(length, tuple((layer.keys[:, :, part], layer.values[:, :, part]) for layer in cache.layers))
+
+
 class CausalLM:
     """A model with its tokenizer. window: tokens it may read at once; pack: tokens read in one forward pass."""
 
@@ -47,44 +68,42 @@ class CausalLM:
 
     def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
         """Keys and values of several prefixes, in one pass."""
-        from transformers import DynamicCache
-
-        cache, found, start = DynamicCache(), [], 0
-        self._forward(prefixes, [NOTHING] * len(prefixes), [0], cache)
-        for ids in prefixes:
-            part = slice(start, start + len(ids))
-            layers = tuple((layer.keys[:, :, part], layer.values[:, :, part]) for layer in cache.layers)
-            found.append(Prefix(len(ids), layers))
-            start = part.stop
-        return found
+        lengths = [len(ids) for ids in prefixes]
+        _, cache = self._forward(prefixes, [NOTHING] * len(prefixes), [0])
+        starts = [sum(lengths[:n]) for n in range(len(lengths))]
+        return [_cut(cache, start, length) for start, length in zip(starts, lengths, strict=True)]
 
     def logits(self, sequences: Sequence[Sequence[int]], prefixes: Sequence[Prefix], rows: Sequence[int]):
         """(rows, vocabulary) logits in fp32 after the tokens at `rows` of the sequences laid end to end.
 
         prefixes: for each sequence what it continues; the same object for those that share it.
         """
+        return self._forward(sequences, prefixes, rows)[0]
+
+    def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]):
+        """One more token after each prefix: (n, vocabulary) logits in fp32, and the prefixes with it."""
+        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)))
+        start = _shared(prefixes)[1]
+        return logits, [_joined([p, _cut(cache, start + n, 1)]) for n, p in enumerate(prefixes)]
+
+    def _forward(self, sequences, prefixes, rows):
+        """Logits at the rows, and the keys and values of prefixes and sequences."""
         import torch
         from transformers import DynamicCache
 
-        shared = [p for p in dict.fromkeys(prefixes) if p.length]
-        layers = zip(*(p.layers for p in shared), strict=True)
-        joined = [tuple(torch.cat(tensors, dim=-2) for tensors in zip(*layer, strict=True)) for layer in layers]
-        return self._forward(sequences, prefixes, rows, DynamicCache(joined) if shared else None).float()
-
-    def _forward(self, sequences, prefixes, rows, cache):
-        import torch
-
-        device = self.model.device
+        device, trunks = self.model.device, _shared(prefixes)[0]
+        cache = DynamicCache(list(_joined(trunks).layers)) if trunks else DynamicCache()
         with torch.inference_mode():
             mask, positions = self._mask([len(s) for s in sequences], prefixes)
-            return self.model(
+            logits = self.model(
                 input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
                 position_ids=positions[None],
                 attention_mask=mask,
                 past_key_values=cache,
-                use_cache=cache is not None,
-                logits_to_keep=torch.tensor(rows, device=device),
+                use_cache=True,
+                logits_to_keep=torch.tensor(list(rows), device=device),
             ).logits[0]
+        return logits.float(), cache
 
     def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix]):
         """What each token may see, in the form the model's layers ask for, and each token's position.
@@ -94,7 +113,7 @@ class CausalLM:
         import torch
 
         device = self.model.device
-        shared = [p for p in dict.fromkeys(prefixes) if p.length]
+        shared, _ = _shared(prefixes)
         place = {p: n for n, p in enumerate(shared)} | {NOTHING: -2}
 
         def spread(values, counts):

@@ -34,10 +34,6 @@ class Encoded:
         low, high = self.asked or (1, 1)
         return [*range(low - 1, high - 1), *range(self.start - 1, max(self.start, len(self.ids) - 1))]
 
-    def continued(self, path: Sequence[int]) -> "Encoded":
-        """The same context with other tokens after it, and no question to score."""
-        return replace(self, ids=self.ids[: self.start] + tuple(path), asked=None)
-
 
 def starts_with_bos(tokenizer) -> bool:
     """Whether a tokenizer itself begins a text with its BOS token (having one is not enough: SmolLM2 has, and does not)."""
@@ -66,15 +62,13 @@ class Encoder:
     ) -> list[Encoded]:
         """One sequence for each context, continuation ("" for none) and span of characters of the question in it.
 
-        Trailing spaces of a context move to its continuation. The context is cut from the left where both do not fit.
+        Trailing spaces of a context move to its continuation, if it has one. The context is cut from the left where
+        both do not fit.
         Raises SecateurError, with the sequence's name, where the continuation alone does not fit or nothing stands
         before it.
         """
-        bare = [context.rstrip() for context in contexts]
-        wholes = [
-            b + context[len(b) :] + more if more else b
-            for b, context, more in zip(bare, contexts, continuations, strict=True)
-        ]
+        bare = [c.rstrip() if more else c for c, more in zip(contexts, continuations, strict=True)]
+        wholes = [context + more for context, more in zip(contexts, continuations, strict=True)]
         encoded = self._tokens.encode_batch(wholes, add_special_tokens=False)
         lengths = self.count(bare)
         found = []
@@ -82,6 +76,10 @@ class Encoder:
             start = min(length, len(whole.ids) - 1) if more else len(whole.ids)
             found.append(self._fitted(Encoded(tuple(whole.ids), start, _tokens_of(whole, span), 0), name))
         return found
+
+    def continued(self, one: Encoded, path: Sequence[int]) -> Encoded:
+        """The same context with other tokens after it, and no question to score."""
+        return self._fitted(replace(one, ids=one.ids[: one.start] + tuple(path), asked=None), "a trajectory")
 
     def _fitted(self, one: Encoded, name: str) -> Encoded:
         """The sequence with BOS, its context cut to the window."""
