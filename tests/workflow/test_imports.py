@@ -19,6 +19,7 @@ ORDER = [
     "models.*",
     "datasets.*",
     "triples.*",
+    "ecs.*",
     "guards",
     "codebook runs consolidate remap alias_file retrieve select cover prompts stats folds calibration export",
     "baselines evaluation published subsets",

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from secateur.artifacts import file_digest
 from secateur.cache import digest
 from secateur.errors import SecateurError
 from secateur.models.encoding import Encoder
-from secateur.models.prepare import is_gguf, prepare
+from secateur.models.prepare import is_gguf, prepare, weights_digest
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "load"]
 
@@ -29,6 +28,7 @@ class Prefix:
 
 
 NOTHING = Prefix(0, ())
+PASSING = ("_name_or_path", "transformers_version")  # of a model's settings: where it lay, and who saved it
 
 
 def _shared(prefixes: Sequence[Prefix]) -> tuple[list[Prefix], int]:
@@ -62,9 +62,10 @@ class CausalLM:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of weights, tokenizer, chat template, data type and window: what a score depends on."""
+        """Digest of weights, architecture, tokenizer, chat template, data type and window: what a score depends on."""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
-        return digest(self._weights, *tokenizer, str(self.model.dtype), self.encoder.window)
+        network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
+        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window)
 
     def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
         """Keys and values of several prefixes, in one pass."""
@@ -183,5 +184,5 @@ def _weights(named: str, address: str, model) -> str:
     if is_gguf(named):
         return Path(address).name  # the folder is named by the digest
     if Path(address).is_dir():
-        return digest(*(file_digest(path) for path in sorted(Path(address).glob("*.safetensors"))))
+        return weights_digest(address)
     return f"{address}@{getattr(model.config, '_commit_hash', None)}"
