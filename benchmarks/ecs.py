@@ -47,8 +47,8 @@ def bare(lm, tokens: int, rows: int | None) -> None:
 
     rows: predictions made over all passes; one after every token where none is given.
     """
-    width = lm.pack // BATCH
-    passes = max(1, round(tokens / (width * BATCH)))
+    passes = max(1, round(tokens / lm.pack))
+    width = round(tokens / passes / BATCH)
     ids = torch.randint(5, 40_000, (BATCH, width), generator=torch.Generator().manual_seed(0))
     kept = 0 if rows is None else max(1, round(rows / passes / BATCH))
     with torch.inference_mode():
