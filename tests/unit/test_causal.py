@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -42,13 +43,11 @@ def test_smollm2_scores_as_one_sequence_at_a_time(smollm2, ecs, naive):
         Passage("p2", "“The Mill” opened in 1994 🙂", "Jonas"),
         Passage("p3", ""),
     ]
-    lm = dataclasses.replace(SMOLLM2, pack={"cpu": 64, "cuda": 64})
-    smollm2.pack = lm.pack["cpu"]
+    smollm2.pack = 64
     pairs, cfg = [(q, p) for p in (2, 0, 1) for q in (1, 0, 2)], ecs()
     base = base_readings(smollm2, cfg, questions)
     for (q, p), row in zip(pairs, pair_rows(smollm2, cfg, questions, passages, pairs, base), strict=True):
         context, _ = prompt(questions[q], [passages[p]], cfg.layout)
-        start, ids = (len(smollm2.tokenizer(t).input_ids) for t in (context, "")), None
         ids = smollm2.tokenizer(f"{context} {questions[q].answer}").input_ids
         start = len(smollm2.tokenizer(context).input_ids)
         said = naive(smollm2, ids)
@@ -78,7 +77,7 @@ def test_the_stage_notes_which_weights_they_are(tmp_path, monkeypatch):
         def path(self, name):
             return tmp_path / f"{name}.json"
 
-    prepare_model.run(pytest.importorskip("types").SimpleNamespace(lm=SMOLLM2), {}, Out(), context)
+    prepare_model.run(SimpleNamespace(lm=SMOLLM2), {}, Out(), context)
     said = json.loads((tmp_path / "model.json").read_text())
     assert said["converted"] is True
     assert (CACHE / "models" / said["weights"] / "model.safetensors").is_file()

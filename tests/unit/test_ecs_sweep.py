@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs import sweep
 from secateur.ecs.sweep import PROBES, estimate, statistics
 from secateur.errors import SecateurError
 from secateur.tables import TABLES, check
@@ -94,11 +93,12 @@ def test_the_cache_tells_models_windows_and_settings_apart(tiny_lm, ecs, tmp_pat
         (tiny_lm(window=128), ecs()),
         (tiny_lm("mistral"), ecs()),
         (tiny_lm(), ecs(top_k=5)),
+        (tiny_lm(), ecs(length_penalty=0.5, seed=9, draws=3)),
     ):
         table(lm, cfg, cache=tmp_path)
         counts.append(known())
     first = counts[0]
-    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5))]
+    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5, 5))]
 
 
 def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog):
@@ -130,6 +130,7 @@ def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path)
         ({"questions": QUESTIONS.with_columns(text=pl.lit(" "))}, "question q1: its text is empty"),
         ({"passages": PASSAGES.filter(group_id="g")}, r"1 questions have no candidate \(e.g. r1\)"),
         ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["g1"]})}, "3 questions have no candidate"),
+        ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["x"]})}, r"1 rows name no passage \(e.g. x\)"),
         ({"probes": ["judge"]}, "probe 'judge' is not known; allowed: trajectory_ctx"),
         ({"probes": ["expected_shift"]}, "Fix: give `best`"),
     ],
@@ -143,9 +144,9 @@ def test_bad_input_is_refused_before_anything_is_read(tiny_lm, ecs, change, mess
 
 
 def test_a_model_that_gives_no_numbers_is_refused(tiny_lm, ecs):
+    import torch
+
     lm = tiny_lm()
-    inner = lm._forward
-    lm._forward = lambda *args: (inner(*args)[0] * float("nan"), None)
-    lm.prefill = lambda prefixes: [sweep] * 0 or type(lm).prefill(lm, prefixes)
+    lm.logits = lambda sequences, prefixes, rows: torch.full((len(rows), 400), float("nan"))
     with pytest.raises(SecateurError, match=r"tiny llama .* not finite\. Fix: lm\.dtype"):
         pl.concat(statistics(lm, QUESTIONS.filter(question_id="r1"), PASSAGES, ecs()))

@@ -28,6 +28,8 @@ __all__ = ["PROBES", "estimate", "frame_of", "statistics"]
 
 TRAJECTORIES = {"trajectory_ctx": along_context, "trajectory_base": along_base}
 PROBES = (*TRAJECTORIES, *JUDGES, "expected_shift")  # columns that take passes of their own
+READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
+SAMPLED = ("pseudo_answers", "pseudo_tokens", "temperature", "seed")  # and those of pseudo-answers
 LOG = logging.getLogger(__name__)
 
 
@@ -61,16 +63,13 @@ def statistics(
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), log)
     for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
         block = _Block(lm, cfg, asked, everyone, best or {})
-        key = (lm.identity, asdict(cfg), [asdict(q) for q in asked])
-        yield frame_of(_cached(known, (*key, "base"), lambda b=block: base_rows(b.asked, b.base)))
+        key = (lm.identity, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
+        yield frame_of(_cached(known, (*key, "base"), block.alone))
         for own, pairs in blocks:
-            part = [(p.id, passage_line(p), p.text) for p in own], pairs
-            rows = _cached(known, (*key, *part), lambda b=block, o=own, p=pairs: watch(p, b.rows, o, p))
+            part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)
+            rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
             for name in probes:
-                shown = [passage_line(p) for q in asked for p in block.shown(q)] if name == "expected_shift" else []
-                values = _cached(
-                    known, (*key, *part, name, shown), lambda n=name, b=block, o=own, p=pairs: b.probe(n, o, p)
-                )
+                values = _cached(known, (*part, name, *block.drawn(name)), block.probe, name, own, pairs)
                 rows = [row | {name: value} for row, value in zip(rows, values, strict=True)]
             yield frame_of(rows)
 
@@ -91,9 +90,22 @@ class _Block:
         """Pseudo-answers of the questions."""
         return pseudo_answers(self.lm, self.cfg, self.asked, [self.shown(q) for q in self.asked])
 
+    def drawn(self, probe: str) -> list[Any]:
+        """What pseudo-answers depend on, where a probe samples them."""
+        if probe != "expected_shift":
+            return []
+        return [
+            *(getattr(self.cfg, name) for name in SAMPLED),
+            [[asdict(p) for p in self.shown(q)] for q in self.asked],
+        ]
+
     def shown(self, question: Question) -> list[Passage]:
         """The passages under which a question's pseudo-answers are sampled."""
         return [self._everyone[p] for p in self._best[question.id][: self.cfg.pseudo_context]]
+
+    def alone(self) -> list[dict[str, Any]]:
+        """The base rows."""
+        return base_rows(self.asked, self.base)
 
     def rows(self, own: Sequence[Passage], pairs: Pairs) -> list[dict[str, Any]]:
         """The statistics that one pass gives."""
@@ -108,14 +120,14 @@ class _Block:
         return expected_shift(self.lm, self.cfg, self.asked, own, pairs, self.answers)
 
 
-def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[[], list]) -> list:
-    if known is None:
-        return make()
+def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., list], *args: Any) -> list:
+    """What is stored under a key, else made and stored."""
     name = digest(*key)
-    rows = known.get(name)
+    rows = known.get(name) if known else None
     if rows is None:
-        rows = make()
-        known.put(name, rows)
+        rows = make(*args)
+        if known:
+            known.put(name, rows)
     return rows
 
 
@@ -128,6 +140,12 @@ def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame |
     empty = questions.filter(pl.col("text").str.strip_chars().str.len_chars() == 0)["question_id"].to_list()
     if empty:
         raise SecateurError(f"question {empty[0]}: its text is empty. Fix: give it a text, or leave it out.")
+    if pool is not None:
+        lost = pool.join(passages, on="passage_id", how="anti")["passage_id"].to_list()
+        if lost:
+            raise SecateurError(
+                f"pool: {len(lost)} rows name no passage (e.g. {lost[0]}). Fix: a pool of these passages."
+            )
     on = ("question_id", pool) if pool is not None else ("group_id", passages)
     alone = questions.join(on[1], on=on[0], how="anti")["question_id"].to_list()
     if alone:

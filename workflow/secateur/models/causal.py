@@ -130,20 +130,18 @@ class CausalLM:
             trunk = spread(list(range(len(shared))), [p.length for p in shared])
             seen = torch.cat([hung[:, None] == trunk, seen], dim=1)
             keys = torch.cat([*(torch.arange(p.length, device=device) for p in shared), at])
-        return self._by_layer(seen, at[:, None] - keys), at
+        return self._by_layer(seen, at, keys), at
 
-    def _by_layer(self, seen, distance):
+    def _by_layer(self, seen, at, keys):
         """The mask as the model takes it: one for all layers, or one for each kind of layer."""
         import torch
 
         def additive(visible):
-            hidden = torch.finfo(self.model.dtype).min
-            return torch.zeros(visible.shape, dtype=self.model.dtype, device=seen.device).masked_fill(~visible, hidden)[
-                None, None
-            ]
+            whole = torch.zeros(visible.shape, dtype=self.model.dtype, device=seen.device)
+            return whole.masked_fill_(~visible, torch.finfo(self.model.dtype).min)[None, None]
 
         width, kinds = getattr(self._config, "sliding_window", None), getattr(self._config, "layer_types", None)
-        near = seen & (distance < width) if width else seen
+        near = seen & (keys > (at - width)[:, None]) if width else seen
         if not kinds:
             return additive(near)
         known = {"full_attention": seen, "sliding_attention": near}
