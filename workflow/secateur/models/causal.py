@@ -160,7 +160,9 @@ def load(cfg, cache: Path, device: str = "cpu") -> CausalLM:
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # it would fill a job's log
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
     if not {"cpu", "cuda"} <= cfg.dtype.keys() & cfg.pack.keys():
