@@ -16,6 +16,7 @@ container: "docker://python:3.11-slim"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/models.smk"
 include: "workflow/rules/graph.smk"
 include: "workflow/rules/ecs.smk"
 include: "workflow/rules/evaluate.smk"
@@ -24,6 +25,7 @@ include: "workflow/rules/evaluate.smk"
 localrules:
     all,
     fetch_dataset,
+    prepare_model,
     compare_variants,
     build_report,
 

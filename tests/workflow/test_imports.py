@@ -19,6 +19,7 @@ ORDER = [
     "models.*",
     "datasets.*",
     "triples.*",
+    "ecs.*",
     "guards",
     "consolidate",
     "codebook runs budget neighbours prune remap alias_file retrieve select cover prompts stats folds calibration export",

@@ -38,8 +38,9 @@ PATHS = {
     "sentences": {"rank_sentences", "evaluate_sentences"},
     "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
 }
+MODELS = {"prepare_model"}
 DATA, EXPERIMENT = {"fetch_dataset", "prepare_corpus", "prepare_dataset"}, {"compare_variants", "build_report"}
-RULES = DATA | EXPERIMENT | set.union(*PATHS.values())
+RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo]
@@ -62,7 +63,7 @@ class Matrix:
         found = {name: set() for name in RULES}
         for variant in self._of["VARIANTS"]:
             axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
-            for name in DATA | PATHS[variant.path] | EXPERIMENT:
+            for name in DATA | MODELS | PATHS[variant.path] | EXPERIMENT:
                 found[name].add(self._job(self.rules[name], axes))
         return found
 
@@ -154,7 +155,7 @@ KEYS = {
     "corpus.extra=[data/published.yaml]": {"prepare_corpus"},
     "corpus.folder=data/toy/documents": {"prepare_corpus"},
     "corpus.shuffle=3": {"prepare_corpus"},
-    "dataset.corpus=toy_documents": RULES - {"fetch_dataset"},
+    "dataset.corpus=toy_documents": RULES - {"fetch_dataset"} - MODELS,
     "dataset.kind=dialogue": {"prepare_dataset"} | PATHS["selection"] | EXPERIMENT,
     "dataset.loader=stem": {"prepare_dataset"},
     "dataset.files=[stem_question.json]": {"prepare_dataset"},
@@ -245,7 +246,25 @@ KEYS = {
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
-    "lm.gguf=package:other/model.gguf": {"build_prompts"},
+    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"},
+    # No rule reads these yet: the scorers they belong to are a library.
+    "lm.dtype.cpu=bfloat16": set(),
+    "lm.window=4096": set(),
+    "lm.pack.cpu=128": set(),
+    "ecs.layout=question_first": set(),
+    "ecs.horizon=4": set(),
+    "ecs.top_k=20": set(),
+    "ecs.epsilon=1e-9": set(),
+    "ecs.length_penalty=0.002": set(),
+    "ecs.draws=4": set(),
+    "ecs.percentile=0.9": set(),
+    "ecs.pseudo_answers=2": set(),
+    "ecs.pseudo_tokens=12": set(),
+    "ecs.pseudo_context=4": set(),
+    "ecs.temperature=1.0": set(),
+    "ecs.seed=8": set(),
+    "ecs.questions=8": set(),
+    "ecs.passages=32": set(),
     "+scorer.scorers.mine={kind: dense}": RANKED,
     "scorer.suffixes=['+answer']": RANKED,
     "scorer.neighbour=0.5": RANKED,
@@ -258,7 +277,7 @@ KEYS = {
     "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_CANDIDATES,
     "system.prompt=paper": FROM_PROMPTS,
-    "system.lm=other": FROM_PROMPTS,
+    "system.lm=other": FROM_PROMPTS | MODELS,
     "system.scorer=turns": PATHS["sentences"] | EXPERIMENT,
     "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
     "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "sample_questions"},
@@ -529,7 +548,7 @@ def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
-    assert set(jobs) == RULES - {"fetch_dataset"} - PATHS["selection"]
+    assert set(jobs) == RULES - {"fetch_dataset"} - MODELS - PATHS["selection"]
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
 

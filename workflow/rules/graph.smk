@@ -197,7 +197,7 @@ rule build_prompts:
         "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("build_prompts", "prompt", "lm", "embedder.model", "eval.budgets=default"),
+        **leaf_params("build_prompts", "prompt", "lm.model", "embedder.model", "eval.budgets=default"),
     message:
         "Build prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
     script:

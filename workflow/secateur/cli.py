@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -126,6 +128,22 @@ def question(args: argparse.Namespace) -> None:
     print(show(Path(), args.experiment, args.question, **chosen))
 
 
+def score(args: argparse.Namespace) -> None:
+    """Print candidates of a file by how far each moves the answer."""
+    from secateur import config
+    from secateur.ecs.adhoc import candidates, rank
+    from secateur.ecs.template import Question
+    from secateur.models.causal import load
+
+    conf = Path("conf")
+    ecs = config.option(conf, "ecs", "default", tuple(args.set))
+    lm = config.option(conf, "lm", args.lm, tuple(args.set))
+    device = "cuda" if shutil.which("nvidia-smi") else "cpu"
+    model = load(lm, Path(os.environ.get("SECATEUR_CACHE", ".cache")), device)
+    ranked = rank(model, ecs, Question("asked", args.question, args.answer), candidates(args.candidates))
+    print(_aligned(ranked.head(args.top or ranked.height).to_dicts()))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -159,6 +177,14 @@ def _parser() -> argparse.ArgumentParser:
     six.add_argument("--dataset", help="where several data sets have a question of that id")
     six.add_argument("--full", action="store_true", help="all sources, and the full text of every encoding")
     six.set_defaults(call=question)
+    seven = commands.add_parser("score", help="candidates of a file by how far each moves a question's answer")
+    seven.add_argument("--question", required=True)
+    seven.add_argument("--candidates", required=True, type=Path, metavar="FILE.jsonl", help="text, speaker, date, id")
+    seven.add_argument("--answer", help="the gold answer; without it candidates are ranked by pmi_q")
+    seven.add_argument("--lm", default="smollm2", help="option of conf/lm")
+    seven.add_argument("--set", action="append", default=[], metavar="GROUP.KEY=VALUE", help="a setting of ecs or lm")
+    seven.add_argument("--top", type=int, help="print the best ones only")
+    seven.set_defaults(call=score)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser

@@ -240,9 +240,34 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Lm:
-    """The model that reads the prompt. Here: its tokenizer, for prompt costs."""
+    """A causal language model: the reader whose tokens a prompt costs, and the scorer of context utility."""
 
-    gguf: str = key("GGUF file as package:PACKAGE/FILE")
+    model: str = key(
+        "folder or hub id, a GGUF file (also as package:PACKAGE/FILE.gguf), or assemble:PACKAGE for a GGUF file in pieces"
+    )
+    dtype: dict[str, Literal["float32", "bfloat16", "float16"]] = key("data type on cpu and on cuda")
+    window: int = key("tokens read at once; longer contexts are cut from the left, counted and logged", low=16)
+    pack: dict[str, int] = key("tokens read in one forward pass, on cpu and on cuda; bounds memory", low=16)
+
+
+@dataclass(frozen=True)
+class Ecs:
+    """Utility of context under a language model (ECS paper, section 3)."""
+
+    layout: Literal["passage_first", "question_first"] = key("order of passage and question in the template")
+    horizon: int = key("T: steps of a trajectory (definition 2)", low=1, high=64)
+    top_k: int = key("tokens of the top-k divergences", low=1)
+    epsilon: float = key("kl_topk:paper: probability of a token that is not in the base's top k", low=1e-30, high=1)
+    length_penalty: float = key("lambda of definition 1, in nats per token of the candidate's text", low=0)
+    draws: int = key("m: random passages that make a null distribution", low=2)
+    percentile: float = key("percentile of the null that gives tau", low=0.5, high=1)
+    pseudo_answers: int = key("expected_shift: sampled answers", low=1)
+    pseudo_tokens: int = key("expected_shift: longest sampled answer", low=1)
+    pseudo_context: int = key("expected_shift: best passages of the z-sum under which answers are sampled", low=0)
+    temperature: float = key("expected_shift: temperature of the samples", low=0.01)
+    seed: int = key("seed of samples and of the null's passages", low=0)
+    questions: int = key("questions of one conversation swept together", low=1)
+    passages: int = key("passages swept and cached together; a killed job repeats one such block at most", low=1)
 
 
 @dataclass(frozen=True)
@@ -355,6 +380,7 @@ GROUPS: dict[str, type] = {
     "retriever": Retriever,
     "prompt": Prompt,
     "lm": Lm,
+    "ecs": Ecs,
     "scorer": Scorers,
     "system": System,
     "eval": Eval,

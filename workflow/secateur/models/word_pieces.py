@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.models.locate import locate
+from secateur.models.prepare import gguf_file, is_gguf
 
 __all__ = ["Counter", "lm_counter", "word_piece_counter"]
 
@@ -42,9 +43,11 @@ def word_piece_counter(model: str) -> Counter:
 
 
 @cache
-def lm_counter(gguf: str) -> Counter:
-    """Counter of a language model's tokenizer, read from its GGUF file; the weights are not loaded."""
+def lm_counter(model: str) -> Counter:
+    """Counter of a language model's tokenizer, read from its GGUF file or folder; the weights are not loaded."""
     from transformers import AutoTokenizer
 
-    path = Path(locate(gguf))
-    return _Counter(AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).backend_tokenizer)
+    if not is_gguf(model):
+        return _Counter(AutoTokenizer.from_pretrained(locate(model)).backend_tokenizer)
+    with gguf_file(model) as path:
+        return _Counter(AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).backend_tokenizer)

@@ -117,7 +117,7 @@ def _payload(assembly: Assembly, question_edges, pieces: list[Piece]) -> Payload
 
 
 def _prompts(assembly: Assembly, qid: str, question: str, payload: Payload) -> list[dict]:
-    cfg, count = assembly.cfg, lm_counter(assembly.cfg.lm.gguf)
+    cfg, count = assembly.cfg, lm_counter(assembly.cfg.lm.model)
     texts = {e: render(e, encode(e, payload, assembly.ambiguous), question) for e in ENCODINGS}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True))
     chosen = min(ENCODINGS, key=lambda e: (tokens[e], e)) if cfg.prompt.encoding == "cheapest" else cfg.prompt.encoding

@@ -1,0 +1,165 @@
+"""The ECS engine on one conversation: against bare forward passes, a one-by-one loop, and itself without sharing.
+
+60 turns and 12 questions of the toy dialogue are swept whole, once, for memory. The comparisons take turns over 12 of
+the turns, the one-by-one loop over every seventh pair of them. Rates are per CPU second of one thread.
+"""
+
+import json
+import os
+import resource
+import time
+from copy import deepcopy
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import torch
+from harness import Figure, cpu_seconds, publish
+from scipy.stats import spearmanr
+
+from secateur import config
+from secateur.ecs.engine import cost, read
+from secateur.ecs.pairs import base_readings, encode, families, pair_rows
+from secateur.ecs.statistics import of_pair
+from secateur.ecs.template import Passage, Question
+from secateur.models.causal import CausalLM, load
+
+ROOT = Path(__file__).resolve().parent.parent
+TOY = ROOT / "data/toy/dialogue"
+TURNS, COMPARED, ASKED, EVERY, REPEATS, BATCH = 60, 12, 12, 7, 3, 8
+BARE, NAIVE, SHARING, DIVERGENCE, PARITY, MEMORY = 0.7, 4.0, 0.8, 0.15, 1e-4, 2.0
+
+
+def conversation() -> tuple[list[Question], list[Passage]]:
+    """The first questions and turns of the first conversation."""
+    turns, asked = (
+        [json.loads(line) for line in (TOY / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+        for name in ("passages", "questions")
+    )
+    group = asked[0]["group"]
+    passages = [Passage(t["id"], t["text"], t["speaker"], t["date"]) for t in turns if t["group"] == group]
+    questions = [Question(q["id"], q["question"], q["answer"]) for q in asked if q["group"] == group]
+    return questions[:ASKED], passages[:TURNS]
+
+
+def bare(lm, tokens: int, rows: int | None) -> None:
+    """A model's forward passes over so many tokens, in batches of a pack's size, without mask or cache.
+
+    rows: predictions made over all passes; one after every token where none is given.
+    """
+    passes = max(1, round(tokens / lm.pack))
+    width = round(tokens / passes / BATCH)
+    ids = torch.randint(5, 40_000, (BATCH, width), generator=torch.Generator().manual_seed(0))
+    kept = 0 if rows is None else max(1, round(rows / passes / BATCH))
+    with torch.inference_mode():
+        for _ in range(passes):
+            lm.model(ids, use_cache=False, logits_to_keep=kept)
+
+
+def one_by_one(lm, sequences, bases) -> list[float]:
+    """The log-probability of each answer: a pass with the candidate and one without, as in the paper's table 5."""
+    found = []
+    for pair in zip(sequences, bases, strict=True):
+        for one in pair[::-1]:
+            with torch.inference_mode():
+                said = lm.model(torch.tensor([one.ids])).logits[0].float().log_softmax(-1)
+            total = sum(float(said[n - 1, one.ids[n]]) for n in range(one.start, len(one.ids)))
+        found.append(total)
+    return found
+
+
+class Part:
+    """The compared pairs in one layout."""
+
+    def __init__(self, lm, cfg, questions, passages) -> None:
+        self.lm, self.horizon = lm, cfg.horizon
+        self.pairs = [(q, p) for p in range(COMPARED) for q in range(len(questions))]
+        self.sequences = encode(lm, cfg, [questions[q] for q, _ in self.pairs], [[passages[p]] for _, p in self.pairs])
+        self.kin = families(cfg, self.pairs)
+        self.computed, self.whole = cost(self.sequences, self.kin), sum(len(one.read) for one in self.sequences)
+        distinct, each = len(set(self.kin)), len(self.pairs)
+        shared = (self.whole - self.computed) / (each - distinct)  # P: tokens of a mean prefix
+        self.limit = self.whole / (self.whole - shared * each)
+
+    def shared(self) -> list:
+        """Read with prefixes computed once."""
+        return [None for _ in read(self.lm, self.sequences, self.kin, self.horizon)]
+
+    def apart(self) -> list:
+        """Read without sharing."""
+        return [None for _ in read(self.lm, self.sequences, range(len(self.pairs)), self.horizon)]
+
+
+def sweep(lm, cfg, questions, passages, base) -> tuple[float, float]:
+    """Pairs per CPU second over all turns, and the peak of memory in GB so far."""
+    started, pairs = time.process_time(), [(q, p) for p in range(TURNS) for q in range(len(questions))]
+    pair_rows(lm, cfg, questions, passages, pairs, base)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    return len(pairs) / (time.process_time() - started), peak
+
+
+def main() -> None:
+    """Rates, the gain of sharing against its limit, latencies, parity and peak memory."""
+    cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
+    lm, cfg = load(config.option(ROOT / "conf", "lm", "smollm2"), cache), config.option(ROOT / "conf", "ecs", "default")
+    questions, passages = conversation()
+    base = base_readings(lm, cfg, questions)
+    all_turns, peak = sweep(lm, cfg, questions, passages, base)
+
+    part, other = (Part(lm, c, questions, passages) for c in (cfg, replace(cfg, layout="question_first")))
+    pairs, rows = part.pairs, sum(len(one.predicting) for one in part.sequences)
+    some, alone = part.sequences[::EVERY], [base[q][0] for q, _ in pairs[::EVERY]]
+    few, low = pairs[::EVERY], CausalLM(deepcopy(lm.model).bfloat16(), lm.tokenizer, 8192, lm.pack, "bf16", "bf16")
+    known = dict(read(lm, some, range(len(some)), cfg.horizon))
+    low_base = base_readings(low, cfg, questions)
+
+    def compare() -> None:
+        for n, (q, _) in enumerate(few):
+            of_pair(some[n], known[n], *base[q], cfg.top_k, cfg.epsilon)
+
+    ours, bases, shared, apart, q_shared, q_apart, naive, plain, strict, numbers, screen = cpu_seconds(
+        lambda: pair_rows(lm, cfg, questions, passages, pairs, base),
+        lambda: base_readings(lm, cfg, questions),
+        part.shared,
+        part.apart,
+        other.shared,
+        other.apart,
+        lambda: one_by_one(lm, some, alone),
+        lambda: bare(lm, part.computed, None),
+        lambda: bare(lm, part.computed, rows),
+        compare,
+        lambda: pair_rows(low, cfg, questions, passages, pairs, low_base),
+        repeats=REPEATS,
+    )
+    scored = [row["answer_logprob"] for row in pair_rows(lm, cfg, questions, passages, pairs, base)]
+    screened = [row["answer_logprob"] for row in pair_rows(low, cfg, questions, passages, pairs, low_base)]
+    worst = max(abs(a - b) for a, b in zip(scored[::EVERY], one_by_one(lm, some, alone), strict=True))
+    asked = np.array([q for q, _ in pairs])
+    agree = np.mean([spearmanr(*(np.array(v)[asked == q] for v in (scored, screened))).statistic for q in set(asked)])
+    each, n, rate, ms = len(pairs), len(some), "tokens per CPU second", 1e3
+    print(f"{each} pairs compared, {part.computed} tokens computed of {part.whole}, {rows} predictions")
+    publish(
+        "ecs",
+        [
+            Figure("tokens computed", part.computed / ours, rate, "bare passes", part.computed / plain, BARE, ">="),
+            Figure("the same", part.computed / ours, rate, "bare, our predictions", part.computed / strict, BARE, ">="),
+            Figure("pairs", each / ours, "pairs per CPU second", "one by one", n / naive, NAIVE, ">="),
+            Figure("pairs in bf16", each / screen, "pairs per CPU second", "one by one fp32", n / naive, NAIVE, ">="),
+            Figure("rank agreement of bf16", float(agree), "Spearman in a question", None, None, 0.95, ">="),
+            Figure("sharing a passage", apart / shared, "times", "limit (P+s)/s", part.limit, SHARING, ">="),
+            Figure("sharing a question", q_apart / q_shared, "times", "limit (P+s)/s", other.limit, SHARING, ">="),
+            Figure("base, a question", ms * bases / ASKED, "ms", "a cold candidate", ms * apart / each, 1.5, "<="),
+            Figure("cached candidate", ms * shared / each, "ms", "a cold one", ms * apart / each, 0.7, "<="),
+            Figure("divergence", ms * numbers / n, "ms", "a cached candidate", ms * shared / each, DIVERGENCE, "<="),
+            Figure("largest difference", worst, "nats", None, None, PARITY, "<="),
+            Figure("all turns", all_turns, "pairs per CPU second", "the compared ones", each / ours, 0.8, ">="),
+            Figure("peak memory", peak, "GB", None, None, MEMORY, "<="),
+        ],
+    )
+    if find_spec("lm_eval") is None:
+        print("lm-evaluation-harness is not installed: parity with it was not checked")
+
+
+if __name__ == "__main__":
+    main()

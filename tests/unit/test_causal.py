@@ -1,0 +1,180 @@
+"""Models prepared, loaded and compared: GGUF weights become a folder once, and SmolLM2 scores as one by one."""
+
+import dataclasses
+import json
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur import config
+from secateur.ecs.pairs import base_readings, pair_rows
+from secateur.ecs.template import Passage, Question, prompt
+from secateur.errors import SecateurError
+from secateur.models import prepare
+from secateur.models.causal import load
+from secateur.stage import Context
+from secateur.stages import prepare_model
+
+ROOT = Path(__file__).parents[2]
+CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept
+SMOLLM2 = config.option(ROOT / "conf", "lm", "smollm2")
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    return load(SMOLLM2, CACHE)
+
+
+def test_smollm2_scores_as_one_sequence_at_a_time(smollm2, ecs, naive):
+    questions = [
+        Question("q1", "What had the spaniel swallowed?", "half a tennis ball"),
+        Question("q2", "When did it open?", "1994"),
+        Question("q3", "What is the book called?", '"The Mill"'),
+    ]
+    passages = [
+        Passage("p1", "She did. Swallowed half a tennis ball, but she's eating again.", "Mira", "14 March 2024"),
+        Passage("p2", "“The Mill” opened in 1994 🙂", "Jonas"),
+        Passage("p3", ""),
+    ]
+    smollm2.pack = 64
+    pairs, cfg = [(q, p) for p in (2, 0, 1) for q in (1, 0, 2)], ecs()
+    base = base_readings(smollm2, cfg, questions)
+    for (q, p), row in zip(pairs, pair_rows(smollm2, cfg, questions, passages, pairs, base), strict=True):
+        context, _ = prompt(questions[q], [passages[p]], cfg.layout)
+        ids = smollm2.tokenizer(f"{context} {questions[q].answer}").input_ids
+        start = len(smollm2.tokenizer(context).input_ids)
+        said = naive(smollm2, ids)
+        expected = sum(said[n - 1, ids[n]] for n in range(start, len(ids)))
+        assert row["answer_logprob"] == pytest.approx(expected, abs=1e-4)
+        prior = naive(smollm2, smollm2.tokenizer(prompt(questions[q], [], cfg.layout)[0]).input_ids)[-1]
+        p_first = said[start - 1]
+        assert row["kl"] == pytest.approx((np.exp(p_first) * (p_first - prior)).sum(), abs=1e-4)
+
+
+def test_smollm2_has_no_bos_and_a_chat_template(smollm2):
+    assert smollm2.encoder.bos == ()
+    assert smollm2.tokenizer.chat_template
+
+
+def test_a_second_load_converts_nothing_and_finds_the_same_model(smollm2, monkeypatch):
+    monkeypatch.setattr(prepare, "_convert", None)
+    assert load(SMOLLM2, CACHE).identity == smollm2.identity
+
+
+def test_the_stage_notes_which_weights_they_are(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/models").symlink_to(CACHE / "models")
+    context = Context(logging.getLogger("test"), tmp_path / "cache", {}, "c1")
+
+    class Out:
+        def path(self, name):
+            return tmp_path / f"{name}.json"
+
+    prepare_model.run(SimpleNamespace(lm=SMOLLM2), {}, Out(), context)
+    said = json.loads((tmp_path / "model.json").read_text())
+    assert said["converted"] is True
+    assert (CACHE / "models" / said["weights"] / "model.safetensors").is_file()
+
+
+# --- addresses -------------------------------------------------------------------------------------
+
+
+def test_a_conversion_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "weights.gguf").write_bytes(b"GGUF")
+
+    def broken(path, folder):
+        (folder / "half").write_text("half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(prepare, "_convert", broken)
+    with pytest.raises(OSError, match="disk full"):
+        prepare.prepare(str(tmp_path / "weights.gguf"), tmp_path / "cache")
+    assert list((tmp_path / "cache/models").iterdir()) == []
+
+
+def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypatch):
+    package = tmp_path / "pieces"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from pathlib import Path\n"
+        "def chunk_paths():\n    return [Path(__file__).with_name(n) for n in ('a.part', 'b.part')]\n"
+    )
+    (package / "a.part").write_bytes(b"GGUF one, ")
+    (package / "b.part").write_bytes(b"and two")
+    (tmp_path / "whole.gguf").write_bytes(b"GGUF one, and two")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pieces", raising=False)
+    assert prepare.weights_digest("assemble:pieces") == prepare.weights_digest(str(tmp_path / "whole.gguf"))
+    with prepare.gguf_file("assemble:pieces") as path:
+        assert path.read_bytes() == b"GGUF one, and two"
+    assert not path.exists()
+    (package / "b.part").unlink()
+    with pytest.raises(SecateurError, match=r"b\.part not there"):
+        prepare.weights_digest("assemble:pieces")
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("assemble:no_such_package", r"package no_such_package is not installed.*Fix: install it"),
+        ("nowhere/weights.gguf", r"nowhere/weights\.gguf not there.*Fix: "),
+        ("nobody/such-model", r"cannot be loaded as a causal language model.*Fix: "),
+    ],
+)
+def test_what_is_no_model_is_refused_with_a_fix(tmp_path, model, message):
+    with pytest.raises(SecateurError, match=message):
+        load(dataclasses.replace(SMOLLM2, model=model), tmp_path)
+
+
+def test_a_folder_is_used_as_it_is_and_known_by_its_weights(tiny_lm, tmp_path):
+    for n, kind in enumerate(("llama", "mistral", "llama")):
+        lm = tiny_lm(kind)
+        lm.model.save_pretrained(tmp_path / str(n))
+        lm.tokenizer.save_pretrained(tmp_path / str(n))
+    of = [load(dataclasses.replace(SMOLLM2, model=str(tmp_path / str(n)), window=64), tmp_path / "c") for n in range(3)]
+    assert of[0].identity == of[2].identity != of[1].identity
+    assert not (tmp_path / "c").exists()
+    shutil.rmtree(tmp_path / "0")
+    (tmp_path / "0").mkdir()
+    with pytest.raises(SecateurError, match=r"cannot be loaded"):
+        load(dataclasses.replace(SMOLLM2, model=str(tmp_path / "0")), tmp_path)
+
+
+def test_dtype_and_pack_name_both_devices(tmp_path):
+    with pytest.raises(SecateurError, match="an entry each for cpu and cuda"):
+        load(dataclasses.replace(SMOLLM2, dtype={"cpu": "float32"}), tmp_path)
+
+
+def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
+    lm = tiny_lm("gemma3_text")
+    lm._config = type("Config", (), {"sliding_window": None, "layer_types": ["linear_attention"]})()
+    with pytest.raises(SecateurError, match="layers of kind linear_attention cannot be scored"):
+        lm.prefill([[5, 6]])
+
+
+def test_bf16_ranks_as_fp32_does(tiny_lm, ecs):
+    import copy
+
+    import torch
+
+    lm = tiny_lm()
+    questions = [Question("q", "What had she swallowed?", "half a ball")]
+    passages = [
+        Passage(f"p{n}", text)
+        for n, text in enumerate(["Mira", "left", "Ghent", "half", "June", "1994", "ball", "yes"])
+    ]
+    pairs, cfg = [(0, n) for n in range(len(passages))], ecs()
+    values = []
+    for dtype in (torch.float32, torch.bfloat16):
+        lm.model = copy.deepcopy(lm.model).to(dtype)
+        rows = pair_rows(lm, cfg, questions, passages, pairs, base_readings(lm, cfg, questions))
+        values.append([row["answer_logprob"] for row in rows])
+    frame = pl.DataFrame({"a": values[0], "b": values[1]})
+    assert frame.select(pl.corr("a", "b", method="spearman")).item() > 0.9

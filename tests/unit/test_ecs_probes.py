@@ -1,0 +1,135 @@
+"""Passes of their own: trajectories, judges, and the shift of sampled answers, against reading one by one."""
+
+import numpy as np
+import pytest
+
+from secateur.ecs.decode import follow, greedily, sampling
+from secateur.ecs.expected import expected_shift, pseudo_answers
+from secateur.ecs.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
+from secateur.ecs.pairs import base_readings, pair_rows
+from secateur.ecs.template import Passage, Question, prompt
+from secateur.ecs.trajectory import along_base, along_context
+from secateur.errors import SecateurError
+
+ASKED = [Question("q1", "What had she swallowed?", "half a ball"), Question("q2", "Who left?", None)]
+SHOWN = [Passage("p1", "half a tennis ball", "Mira", "May"), Passage("p2", ""), Passage("p3", "Jonas left . " * 3)]
+PAIRS = [(q, p) for p in range(3) for q in range(2)]
+END = 1
+
+
+def ids(lm, text):
+    return [*lm.encoder.bos, *lm.tokenizer(text, add_special_tokens=False).input_ids]
+
+
+def greedy(lm, naive, context, steps):
+    """The greedy path, each step by reading all anew."""
+    path = []
+    while len(path) < steps and END not in path:
+        path.append(int(naive(lm, context + path)[-1].argmax()))
+    return path
+
+
+def kl_along(lm, naive, ours, base, path):
+    p, q = (naive(lm, c + path[:-1])[len(c) - 1 :] for c in (ours, base))
+    return (np.exp(p) * (p - q)).sum()
+
+
+def contexts(lm, q, p):
+    return [ids(lm, prompt(ASKED[q], shown, "passage_first")[0]) for shown in ([SHOWN[p]], [])]
+
+
+@pytest.mark.parametrize("bos", [False, True])
+def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
+    lm = tiny_lm(bos=bos, pack=32)
+    texts = ["Question: What", "Mira", "Jonas left his flat by June 1994 . " * 2, "Question: What"]
+    found = follow(lm, [ids(lm, t) for t in texts], 6, greedily)
+    assert [list(path) for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
+
+
+@pytest.mark.parametrize("pack", [16, 200])
+def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, ecs, naive, pack):
+    lm, cfg = tiny_lm(pack=pack), ecs(questions=2)
+    by_base, by_context = along_base(lm, cfg, ASKED, SHOWN, PAIRS), along_context(lm, cfg, ASKED, SHOWN, PAIRS)
+    for (q, p), base, context in zip(PAIRS, by_base, by_context, strict=True):
+        ours, alone = contexts(lm, q, p)
+        assert base == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, alone, 8)), abs=1e-4)
+        assert context == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, ours, 8)), abs=1e-4)
+        assert p != 1 or base == pytest.approx(0, abs=1e-4)
+
+
+def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
+    lm, cfg, shown = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), [SHOWN, SHOWN[:1]]
+    first = pseudo_answers(lm, cfg, ASKED, shown)
+    assert pseudo_answers(lm, cfg, ASKED[::-1], shown[::-1]) == first[::-1]
+    assert pseudo_answers(lm, ecs(pseudo_tokens=6, temperature=1.5, seed=8), ASKED, shown) != first
+    assert all(a == a.strip() and a and "\n" not in a for answers in first for a in answers)
+
+
+def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
+    lm = tiny_lm()
+    context = ids(lm, "Question: What")
+    assert follow(lm, [context], 5, sampling(1e-3, [3])) == follow(lm, [context], 5, greedily)
+
+
+def test_the_expected_shift_is_the_mean_of_signed_over_the_sampled_answers(tiny_lm, ecs):
+    lm, cfg, answers = tiny_lm(), ecs(), [["half", "a ball"], []]
+    found = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers)
+    assert found[1::2] == [None] * 3
+    shifts = np.zeros(3)
+    for answer in answers[0]:
+        posed = [Question("q1", ASKED[0].text, answer)]
+        base = base_readings(lm, cfg, posed)
+        rows = pair_rows(lm, cfg, posed, SHOWN, [(0, p) for p in range(3)], base)
+        shifts += [r["answer_logprob"] - float(base[0][1].answer.sum()) for r in rows]
+    assert np.allclose(found[::2], shifts / 2, atol=1e-4)
+
+
+def test_the_judges_sentences_are_the_papers():
+    assert HELPS == "Does this passage help answer the question correctly?"
+    assert (
+        ACCURATE
+        == "Based on your knowledge, does this passage contain accurate information for answering this question?"
+    )
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat):
+    lm = tiny_lm(chat=chat, bos=chat)
+    found = judge(lm, name, ASKED, SHOWN, PAIRS)
+    sentence, answered = JUDGES[name]
+    for (q, p), value in zip(PAIRS, found, strict=True):
+        if answered and ASKED[q].answer is None:
+            assert value is None
+            continue
+        line = ["Mira (May): half a tennis ball", "", ("Jonas left . " * 3).strip()][p]
+        text = f"Passage: {line}\nQuestion: {ASKED[q].text}\n"
+        text += f"Correct answer: {ASKED[q].answer}\n" * answered + f"\n{sentence} Answer yes or no."
+        text = f"<|user|>{text}\n<|assistant|>\n" if chat else f"{text}\nAnswer:"
+        said = np.exp(naive(lm, ids(lm, text))[-1])
+        yes, no = (
+            sum(
+                said[t]
+                for t in {lm.tokenizer(s + w, add_special_tokens=False).input_ids[0] for w in ws for s in ("", " ")}
+            )
+            for ws in (("yes", "Yes", "YES"), ("no", "No", "NO"))
+        )
+        assert value == pytest.approx(yes / (yes + no), abs=1e-4)
+
+
+def test_yes_and_no_are_told_apart_with_and_without_a_space(tiny_lm):
+    yes, no = verdict_tokens(tiny_lm())
+    assert not set(yes) & set(no)
+    words = {tiny_lm().tokenizer.decode([t]).strip() for t in yes}
+    assert any(w and "yes".startswith(w.lower()) for w in words)
+
+
+def test_a_tokenizer_that_cannot_tell_yes_from_no_is_refused(tiny_lm):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    lm = tiny_lm()
+    blind = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    blind.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    lm.tokenizer._tokenizer = blind
+    with pytest.raises(SecateurError, match="does not tell yes from no"):
+        verdict_tokens(lm)

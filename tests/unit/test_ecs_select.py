@@ -1,0 +1,69 @@
+"""Selections: ties to the earlier, nothing where nothing is worth it, lazy greedy equal to eager greedy."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from secateur.ecs.select import budget, greedy, k_gold, ranked, threshold
+
+NAN = float("nan")
+
+
+def test_ties_go_to_the_earlier_candidate_and_the_unscored_are_left_out():
+    assert ranked(np.array([1.0, NAN, 3.0, 1.0, 3.0])) == [2, 4, 0, 3]
+    assert k_gold(np.array([1.0, NAN, 3.0, 1.0]), 2) == [2, 0]
+
+
+def test_a_threshold_is_strict_and_may_select_nothing():
+    assert threshold(np.array([0.5, 1.0, 2.0]), 0.5) == [2, 1]
+    assert threshold(np.array([0.5, NAN]), 0.5) == []
+
+
+def test_a_budget_ends_at_the_first_candidate_that_would_overflow():
+    assert budget(np.array([3.0, 2.0, 1.0]), np.array([5, 9, 1]), 10) == [0]
+    assert budget(np.array([3.0, 2.0, 1.0]), np.array([5, 5, 1]), 10) == [0, 1]
+    assert budget(np.array([3.0]), np.array([5]), 4) == []
+
+
+def eager(utility, tokens, tau, most):
+    """Algorithm 1 with every candidate scored anew at every step."""
+    chosen, left, rest = [], most, list(range(len(tokens)))
+    while rest:
+        values = utility(tuple(chosen), rest)
+        known = [(-v, n) for v, n in zip(values, rest, strict=True) if not np.isnan(v)]
+        if not known or -min(known)[0] <= tau or tokens[min(known)[1]] > left:
+            break
+        best = min(known)[1]
+        chosen.append(best)
+        left -= tokens[best]
+        rest.remove(best)
+    return chosen
+
+
+FACTS = st.lists(st.sets(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(FACTS, st.lists(st.integers(1, 9), min_size=10, max_size=10), st.integers(0, 6), st.integers(0, 12), st.data())
+def test_lazy_and_eager_agree_where_utilities_fall(facts, weights, tau, most, data):
+    tokens = data.draw(st.lists(st.integers(0, 5), min_size=len(facts), max_size=len(facts)))
+    broken = data.draw(st.sets(st.integers(0, len(facts) - 1), max_size=2))
+    asked = []
+
+    def utility(context, candidates):
+        """New weight: submodular, so it falls as the context grows."""
+        asked.append(len(candidates))
+        held = set().union(*(facts[n] for n in context)) if context else set()
+        return [NAN if n in broken else float(sum(weights[f] for f in facts[n] - held)) for n in candidates]
+
+    lazily = greedy(utility, tokens, tau, most)
+    scored = sum(asked)
+    asked.clear()
+    assert lazily == eager(utility, tokens, tau, most)
+    assert scored <= sum(asked) + 1  # it never asks more, but for what led and then fell
+
+
+def test_greedy_selects_nothing_where_nothing_is_above_the_threshold():
+    assert greedy(lambda c, n: [0.0] * len(n), [1, 1], 0.0, 9) == []
+    assert greedy(lambda c, n: [NAN] * len(n), [1, 1], 0.0, 9) == []
+    assert greedy(lambda c, n: [], [], 0.0, 9) == []

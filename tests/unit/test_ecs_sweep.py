@@ -1,0 +1,152 @@
+"""The table of statistics: declared, resumable, bounded; bad input is refused before a model runs."""
+
+import logging
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.ecs.sweep import PROBES, estimate, statistics
+from secateur.errors import SecateurError
+from secateur.tables import TABLES, check
+
+QUESTIONS = pl.DataFrame(
+    {
+        "question_id": ["q1", "q2", "q3", "r1"],
+        "group_id": ["g", "g", "g", "h"],
+        "text": ["What had she swallowed?", "Where is Ghent?", "Who left his flat?", "What?"],
+        "answer": ["half a ball", None, "Jonas", "June 1994"],
+    }
+)
+PASSAGES = pl.DataFrame(
+    {
+        "passage_id": ["g1", "g2", "g3", "g4", "g5", "h1"],
+        "group_id": ["g"] * 5 + ["h"],
+        "text": ["half a tennis ball", "Jonas left .", " ", "Ghent " * 60, "She treated a spaniel", "June"],
+        "speaker": ["Mira", "Jonas", "Mira", None, None, None],
+        "date": ["May", None, None, None, "May", None],
+    }
+)
+
+
+def table(lm, cfg, **more) -> pl.DataFrame:
+    return pl.concat(statistics(lm, QUESTIONS, PASSAGES, cfg, **more))
+
+
+def test_each_question_gets_a_base_row_and_one_for_each_passage_of_its_group(tiny_lm, ecs):
+    found = table(tiny_lm(), ecs())
+    check(TABLES["statistics"], found, "here", "none")
+    assert found.filter(pl.col("passage_id").is_null())["question_id"].to_list() == ["q1", "q2", "q3", "r1"]
+    counts = dict(found.drop_nulls("passage_id").group_by("question_id").len().iter_rows())
+    assert counts == {"q1": 5, "q2": 5, "q3": 5, "r1": 1}
+
+
+def test_a_question_without_answer_gets_what_needs_none(tiny_lm, ecs):
+    rows = table(tiny_lm(), ecs()).filter(question_id="q2").drop_nulls("passage_id")
+    assert rows.select("answer_tokens", "answer_logprob", "answer_first", "kl_path").null_count().row(0) == (5,) * 4
+    assert (
+        rows.select("kl", "js", "kl_tail", "kl_paper", "entropy", "question_logprob").null_count().sum_horizontal()[0]
+        == 0
+    )
+
+
+def test_a_pool_limits_the_pairs(tiny_lm, ecs):
+    pool = pl.DataFrame({"question_id": ["q1", "q1", "q2", "q3", "r1"], "passage_id": ["g2", "g5", "g2", "g1", "h1"]})
+    found = table(tiny_lm(), ecs(passages=2), pool=pool).drop_nulls("passage_id")
+    assert set(found.select("question_id", "passage_id").iter_rows()) == set(pool.iter_rows())
+
+
+def test_a_candidate_longer_than_the_window_is_cut_and_counted(tiny_lm, ecs):
+    rows = table(tiny_lm(window=40), ecs()).filter(question_id="q1", passage_id="g4")
+    assert rows["cut"].item() > 0
+    assert rows["prompt_tokens"].item() + rows["answer_tokens"].item() - 1 == 40
+    assert rows["tokens"].item() > 40  # of the whole text
+
+
+@pytest.mark.parametrize("layout", ["passage_first", "question_first"])
+def test_a_killed_sweep_resumes_with_the_block_it_was_in(tiny_lm, ecs, tmp_path, layout):
+    cfg, lm = ecs(passages=2, questions=2, layout=layout), tiny_lm()
+    whole = table(lm, cfg)
+    started = statistics(lm, QUESTIONS, PASSAGES, cfg, cache=tmp_path)
+    done = [next(started) for _ in range(3)]
+    started.close()
+    second, read = tiny_lm(), []
+    inner, second._forward = second._forward, lambda *args: read.append(args) or inner(*args)
+    pieces = statistics(second, QUESTIONS, PASSAGES, cfg, cache=tmp_path)
+    assert [next(pieces).equals(d) for d in done] == [True] * 3
+    assert read == []
+    rest = pl.concat([*done, *pieces])
+    assert rest.equals(whole) or np.allclose(rest["kl"].fill_null(0), whole["kl"].fill_null(0), atol=1e-5)
+    assert read
+    read.clear()
+    assert table(second, cfg, cache=tmp_path).equals(rest)
+    assert read == []
+
+
+def test_the_cache_tells_models_windows_and_settings_apart(tiny_lm, ecs, tmp_path):
+    known = lambda: len(list(tmp_path.rglob("*.json")))  # noqa: E731
+    counts = []
+    for lm, cfg in (
+        (tiny_lm(), ecs()),
+        (tiny_lm(), ecs()),
+        (tiny_lm(bos=True), ecs()),
+        (tiny_lm(window=128), ecs()),
+        (tiny_lm("mistral"), ecs()),
+        (tiny_lm(), ecs(top_k=5)),
+        (tiny_lm(), ecs(length_penalty=0.5, seed=9, draws=3)),
+    ):
+        table(lm, cfg, cache=tmp_path)
+        counts.append(known())
+    first = counts[0]
+    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5, 5))]
+
+
+def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog):
+    lm, read = tiny_lm(), []
+    inner, lm._forward = lm._forward, lambda s, p, r: read.append(sum(map(len, s))) or inner(s, p, r)
+    with caplog.at_level(logging.INFO):
+        table(lm, ecs(), log=logging.getLogger("said"))
+    pairs, about = estimate(lm, QUESTIONS, PASSAGES, None, ecs())
+    assert f"{pairs} pairs of question and candidate, about {about} tokens" in caplog.messages[0]
+    assert "CPU seconds a pair" in caplog.messages[1]
+    assert pairs == 16
+    assert 0.7 < about / sum(read) < 1.3
+
+
+@pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])
+def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path):
+    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
+    found = table(tiny_lm(), ecs(pseudo_tokens=4), probes=probes, best=best, cache=tmp_path)
+    check(TABLES["statistics"], found, "here", "none")
+    rows = found.drop_nulls("passage_id")
+    filled = {c for c in PROBES if rows[c].null_count() < rows.height}
+    assert filled == set(probes)
+    assert rows.filter(question_id="q2")["judge_helpful_answer"].null_count() == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"questions": QUESTIONS.with_columns(text=pl.lit(" "))}, "question q1: its text is empty"),
+        ({"passages": PASSAGES.filter(group_id="g")}, r"1 questions have no candidate \(e.g. r1\)"),
+        ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["g1"]})}, "3 questions have no candidate"),
+        ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["x"]})}, r"1 rows name no passage \(e.g. x\)"),
+        ({"probes": ["judge"]}, "probe 'judge' is not known; allowed: trajectory_ctx"),
+        ({"probes": ["expected_shift"]}, "Fix: give `best`"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_read(tiny_lm, ecs, change, message):
+    lm = tiny_lm()
+    lm._forward = None
+    given = {"questions": QUESTIONS, "passages": PASSAGES} | change
+    with pytest.raises(SecateurError, match=message):
+        next(statistics(lm, given.pop("questions"), given.pop("passages"), ecs(), **given))
+
+
+def test_a_model_that_gives_no_numbers_is_refused(tiny_lm, ecs):
+    import torch
+
+    lm = tiny_lm()
+    lm.logits = lambda sequences, prefixes, rows: torch.full((len(rows), 400), float("nan"))
+    with pytest.raises(SecateurError, match=r"tiny llama .* not finite\. Fix: lm\.dtype"):
+        pl.concat(statistics(lm, QUESTIONS.filter(question_id="r1"), PASSAGES, ecs()))

@@ -1,0 +1,18 @@
+# Language models in the form that loads fast; what loads one comes after its rule.
+
+
+rule prepare_model:
+    output:
+        model="results/models/{lm}/model.json",
+        record="results/models/{lm}/run.json",
+    log:
+        "logs/prepare_model/{lm}.log",
+    benchmark:
+        "logs/prepare_model/{lm}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("prepare_model", "lm.model"),
+    message:
+        "Prepare the weights of {wildcards.lm}"
+    script:
+        "../../scripts/prepare_model.py"

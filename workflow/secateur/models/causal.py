@@ -1,0 +1,188 @@
+"""A causal language model that reads many sequences at once without padding, sharing what they begin with.
+
+Sequences stand one behind the other in a single row. A mask lets each token see its own sequence up to itself, and the
+prefix its sequence hangs on; positions count from the sequence's own beginning. So a score depends on neither the batch
+nor the order, no token is computed for nothing, and a prefix's keys and values are computed once.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from secateur.cache import digest
+from secateur.errors import SecateurError
+from secateur.models.encoding import Encoder
+from secateur.models.prepare import is_gguf, prepare, weights_digest
+
+__all__ = ["NOTHING", "CausalLM", "Prefix", "load"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """Keys and values of the first `length` tokens, by layer; (1, heads, length, d) each."""
+
+    length: int
+    layers: tuple  # of (keys, values)
+
+
+NOTHING = Prefix(0, ())
+PASSING = ("_name_or_path", "transformers_version")  # of a model's settings: where it lay, and who saved it
+
+
+def _shared(prefixes: Sequence[Prefix]) -> tuple[list[Prefix], int]:
+    """The distinct prefixes in order, without empty ones, and their tokens."""
+    found = [p for p in dict.fromkeys(prefixes) if p.length]
+    return found, sum(p.length for p in found)
+
+
+def _joined(prefixes: Sequence[Prefix]) -> Prefix:
+    """Prefixes one behind the other."""
+    import torch
+
+    layers = zip(*(p.layers for p in prefixes if p.length), strict=True)
+    joined = tuple(tuple(torch.cat(tensors, dim=-2) for tensors in zip(*layer, strict=True)) for layer in layers)
+    return Prefix(sum(p.length for p in prefixes), joined)
+
+
+def _cut(cache, start: int, length: int) -> Prefix:
+    """Some consecutive tokens of a cache."""
+    part = slice(start, start + length)
+    return Prefix(length, tuple((layer.keys[:, :, part], layer.values[:, :, part]) for layer in cache.layers))
+
+
+class CausalLM:
+    """A model with its tokenizer. window: tokens it may read at once; pack: tokens read in one forward pass."""
+
+    def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str) -> None:
+        self.model, self.tokenizer, self.pack, self.name, self._weights = model.eval(), tokenizer, pack, name, weights
+        self.encoder = Encoder(tokenizer, window)
+        self._config = model.config.get_text_config()
+
+    @cached_property
+    def identity(self) -> str:
+        """Digest of weights, architecture, tokenizer, chat template, data type and window: what a score depends on."""
+        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
+        network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
+        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window)
+
+    def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
+        """Keys and values of several prefixes, in one pass."""
+        lengths = [len(ids) for ids in prefixes]
+        _, cache = self._forward(prefixes, [NOTHING] * len(prefixes), [0])
+        starts = [sum(lengths[:n]) for n in range(len(lengths))]
+        return [_cut(cache, start, length) for start, length in zip(starts, lengths, strict=True)]
+
+    def logits(self, sequences: Sequence[Sequence[int]], prefixes: Sequence[Prefix], rows: Sequence[int]):
+        """(rows, vocabulary) logits in fp32 after the tokens at `rows` of the sequences laid end to end.
+
+        prefixes: for each sequence what it continues; the same object for those that share it.
+        """
+        return self._forward(sequences, prefixes, rows)[0]
+
+    def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]):
+        """One more token after each prefix: (n, vocabulary) logits in fp32, and the prefixes with it."""
+        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)))
+        start = _shared(prefixes)[1]
+        return logits, [_joined([p, _cut(cache, start + n, 1)]) for n, p in enumerate(prefixes)]
+
+    def _forward(self, sequences, prefixes, rows):
+        """Logits at the rows, and the keys and values of prefixes and sequences."""
+        import torch
+        from transformers import DynamicCache
+
+        device, trunks = self.model.device, _shared(prefixes)[0]
+        cache = DynamicCache(list(_joined(trunks).layers)) if trunks else DynamicCache()
+        with torch.inference_mode():
+            mask, positions = self._mask([len(s) for s in sequences], prefixes)
+            logits = self.model(
+                input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
+                position_ids=positions[None],
+                attention_mask=mask,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=torch.tensor(list(rows), device=device),
+            ).logits[0]
+        return logits.float(), cache
+
+    def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix]):
+        """What each token may see, in the form the model's layers ask for, and each token's position.
+
+        The mask is additive, (1, 1, tokens, prefix tokens + tokens).
+        """
+        import torch
+
+        device = self.model.device
+        shared, _ = _shared(prefixes)
+        place = {p: n for n, p in enumerate(shared)} | {NOTHING: -2}
+
+        def spread(values, counts):
+            return torch.repeat_interleave(torch.tensor(values, device=device), torch.tensor(counts, device=device))
+
+        hung = spread([place[p] for p in prefixes], lengths)  # the prefix a token's sequence hangs on
+        own = spread(list(range(len(lengths))), lengths)
+        start = spread([p.length for p in prefixes], lengths)
+        at = torch.cat([torch.arange(n, device=device) for n in lengths]) + start
+        seen = (own[:, None] == own) & (at[:, None] >= at)
+        keys = at
+        if shared:
+            trunk = spread(list(range(len(shared))), [p.length for p in shared])
+            seen = torch.cat([hung[:, None] == trunk, seen], dim=1)
+            keys = torch.cat([*(torch.arange(p.length, device=device) for p in shared), at])
+        return self._by_layer(seen, at, keys), at
+
+    def _by_layer(self, seen, at, keys):
+        """The mask as the model takes it: one for all layers, or one for each kind of layer."""
+        import torch
+
+        def additive(visible):
+            whole = torch.zeros(visible.shape, dtype=self.model.dtype, device=seen.device)
+            return whole.masked_fill_(~visible, torch.finfo(self.model.dtype).min)[None, None]
+
+        width, kinds = getattr(self._config, "sliding_window", None), getattr(self._config, "layer_types", None)
+        near = seen & (keys > (at - width)[:, None]) if width else seen
+        if not kinds:
+            return additive(near)
+        known = {"full_attention": seen, "sliding_attention": near}
+        if set(kinds) - set(known):
+            raise SecateurError(
+                f"lm {self.name}: layers of kind {', '.join(sorted(set(kinds) - set(known)))} cannot be scored here. "
+                "Fix: take a model whose layers attend fully or within a sliding window."
+            )
+        return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
+
+
+def load(cfg, cache: Path, device: str = "cpu") -> CausalLM:
+    """The model of an `lm` option, GGUF weights converted first; in the data type the option names for the device.
+
+    Raises SecateurError where the address holds no causal language model.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # it would fill a job's log
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
+    if not {"cpu", "cuda"} <= cfg.dtype.keys() & cfg.pack.keys():
+        raise SecateurError(f"lm {cfg.model}: dtype and pack need an entry each for cpu and cuda. Fix: conf/lm.")
+    address = prepare(cfg.model, cache)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(address)
+        model = AutoModelForCausalLM.from_pretrained(address, dtype=getattr(torch, cfg.dtype[device])).to(device)
+    except (OSError, ValueError) as error:
+        raise SecateurError(
+            f"lm.model {cfg.model}: cannot be loaded as a causal language model ({str(error).strip().splitlines()[0]}). "
+            "Fix: name a GGUF file, a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+        ) from error
+    return CausalLM(model, tokenizer, cfg.window, cfg.pack[device], cfg.model, _weights(cfg.model, address, model))
+
+
+def _weights(named: str, address: str, model) -> str:
+    """What tells the weights apart: the digest of the files, or a hub's commit."""
+    if is_gguf(named):
+        return Path(address).name  # the folder is named by the digest
+    if Path(address).is_dir():
+        return weights_digest(address)
+    return f"{address}@{getattr(model.config, '_commit_hash', None)}"

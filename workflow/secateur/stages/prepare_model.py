@@ -1,0 +1,12 @@
+"""A language model's weights in the form that loads fast, and a note that says which they are."""
+
+from secateur.artifacts import write_json
+from secateur.models.prepare import is_gguf, prepare, weights_digest
+
+
+def run(cfg, inputs, outputs, ctx):
+    address, weights = cfg.lm.model, weights_digest(cfg.lm.model)
+    prepare(address, ctx.cache)
+    write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
+    ctx.log.info("%s: weights %s", address, weights)
+    return {"converted": int(is_gguf(address))}
