@@ -53,7 +53,10 @@ class Embedder:
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
         """Compute the vectors that are not known, in place, block by block of the kept plan."""
         kept, todo = self.cache.folder / "plans" / f"{digest(plan)}.npy", np.flatnonzero(~known)
-        planned = np.load(kept) if kept.exists() else todo
+        try:
+            planned = np.load(kept)
+        except FileNotFoundError:  # none, or another job with the same plan has just finished it
+            planned = todo
         if np.isin(todo, planned).all():  # else the cache was cleared since
             todo = planned
         with atomic(kept) as temporary, temporary.open("wb") as stream:
