@@ -158,37 +158,22 @@ def registry_entry(wildcards):
     return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
 
 
-EXTRACTION = tuple(
-    f"extractor.{key}"
-    for key in (
-        "kind",
-        "block",
-        "batch",
-        "model",
-        "beams",
-        "length_penalty",
-        "max_tokens",
-        "url",
-        "timeout",
-        "delays",
-        "max_wait",
-        "max_failed",
+def keys_but(group, *without):
+    """`group.key` for every key of a group, some left out."""
+    return tuple(
+        f"{group}.{f.name}" for f in configuration.fields(configuration.GROUPS[group]) if f.name not in without
     )
-)
+
+
+EXTRACTION = keys_but("extractor", "shards", "files")  # those two stand in paths and inputs
 SHORTLISTING = tuple(  # what decides the runs' coarse and fine scores, and no more
     f"retriever.{key}"
     for key in ("coarse", "w_ent", "w_rel", "w_text", "k1", "b", "top_k", "top_m", "top_t")
     + ("coverage", "w_coverage", "tau_coverage", "w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct")
     + ("w_whole", "tau_whole", "t_whole")
 )
-EMBEDDING = tuple(
-    f"embedder.{key}" for key in ("model", "engine", "dim", "max_tokens", "batch", "batch_tokens", "block")
-)
-RETRIEVAL = tuple(
-    f"retriever.{field.name}"
-    for field in configuration.fields(configuration.GROUPS["retriever"])
-    if field.name not in ("calibration", "rank_width")
-)
+EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
+RETRIEVAL = keys_but("retriever", "calibration", "rank_width")
 RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 
