@@ -9,8 +9,18 @@ import pytest
 
 from secateur.datasets.containment import Quotable
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.datasets.schema import passages_frame, shuffled, split_of
+from secateur.datasets.schema import (
+    Questions,
+    evidence_frame,
+    passages_frame,
+    questions_frame,
+    shuffled,
+    some_documents,
+    some_questions,
+    split_of,
+)
 from secateur.datasets.sentences import sentences
+from secateur.errors import SecateurError
 from secateur.tables import TABLES, check
 
 
@@ -344,3 +354,38 @@ def test_shuffling_moves_passages_inside_their_documents_only():
         assert own["passage_id"].to_list() != [f"{doc}:{n}" for n in range(20)]
     assert found.equals(shuffled(passages, 7))
     assert not found.equals(shuffled(passages, 8))
+
+
+def test_a_sample_of_documents_holds_every_smaller_sample_and_whole_documents():
+    passages = passages_frame(
+        {"passage_id": f"{d}:{n}", "doc_id": d, "text": "x"} for d in "abcdefgh" for n in range(3)
+    )
+    samples = [some_documents(passages, n) for n in (2, 5, 100)]
+    assert [s["doc_id"].n_unique() for s in samples] == [2, 5, 8]
+    assert set(samples[0]["doc_id"]) < set(samples[1]["doc_id"])
+    assert samples[0].height == 6 and samples[2].equals(passages)
+
+
+def test_a_sample_of_questions_takes_so_many_of_each_named_split_and_all_others_with_their_evidence():
+    rows = [{"question_id": f"{s}{n}", "split": s} for s in ("train", "dev", "test") for n in range(9)]
+    evidence = evidence_frame({"question_id": row["question_id"], "n": 0, "text": "x"} for row in rows)
+    found = some_questions(Questions(questions_frame(rows), evidence, {}), {"train": 4, "dev": 20})
+    assert found.questions.group_by("split").len().sort("split").rows() == [("dev", 9), ("test", 9), ("train", 4)]
+    assert found.evidence["question_id"].to_list() == found.questions["question_id"].to_list()
+    assert found.counts["questions_sampled"] == 22
+    assert some_questions(Questions(questions_frame(rows), evidence, {}), {}).questions.equals(questions_frame(rows))
+
+
+def test_questions_about_texts_outside_a_sample_are_left_out_where_the_loader_knows_them(tmp_path):
+    texts = [{"corpus_name": name, "context": f"{name} slept. It rained."} for name in ("A", "B")]
+    files = {"corpus": write(tmp_path / "c.json", texts)}
+    questions = [
+        {"id": f"q{n}", "source": n, "question": "Who?", "answer": "x", "question_type": "t", "evidence": ""}
+        for n in "AB"
+    ]
+    corpus = load_corpus("graphrag_bench", files).passages.filter(pl.col("doc_id") == "A")
+    asked = {"questions": write(tmp_path / "q.json", questions)}
+    found = load_questions("graphrag_bench", "novel_v2", asked, corpus, sampled=True)
+    assert found.questions["question_id"].to_list() == ["qA"]
+    with pytest.raises(SecateurError, match=r"corpus\.documents is set, but kind stem"):
+        load_questions("stem", "stem_dev", asked, corpus, sampled=True)

@@ -30,7 +30,7 @@ rule prepare_corpus:
         "logs/prepare_corpus/{corpus}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("prepare_corpus", "corpus.loader", "corpus.shuffle"),
+        **leaf_params("prepare_corpus", "corpus.loader", "corpus.documents", "corpus.shuffle"),
     message:
         "Read the passages of {wildcards.corpus}"
     script:
@@ -51,7 +51,14 @@ rule prepare_dataset:
         "logs/prepare_dataset/{corpus}-{dataset}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("prepare_dataset", "dataset.loader", "dataset.kind", "dataset.control_of"),
+        **leaf_params(
+            "prepare_dataset",
+            "dataset.loader",
+            "dataset.kind",
+            "dataset.control_of",
+            "dataset.sample",
+            "corpus.documents",
+        ),
     message:
         "Read the questions of {wildcards.dataset}, resolve their evidence"
     script:

@@ -55,6 +55,7 @@ class Corpus:
     loader: Loader = key("which loader reads the files")
     files: tuple[str, ...] = key("names in data/registry")
     extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
+    documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
     shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
     folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the loader `folder`")
 
@@ -70,6 +71,9 @@ class Dataset:
     files: tuple[str, ...] = key("names in data/registry")
     folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
+    sample: dict[str, int] = key(
+        "split: how many of its questions are kept, the first by hash of their id; else all", low=1
+    )
     semantic: bool = key("also measure semantic@B (for evidence that is not quoted from the text)")
     crossfit: bool = key(
         "probabilities of sources are fitted on this data set's other folds, not taken from the option"

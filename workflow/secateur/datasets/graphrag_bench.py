@@ -48,12 +48,15 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame) -> Questions:
+def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame, sampled: bool = False) -> Questions:
     """The questions of either release; v1 states no evidence, v2 as one string of parts joined by "; ".
 
+    Where the corpus is a sample of the texts, questions about the others are left out.
     Raises SecateurError for files of another form, unknown repeated ids, and questions about another corpus.
     """
     questions = read_questions(files["questions"], KNOWN_REPEATS)
+    if sampled:
+        questions = [q for q in questions if q["source"] in set(passages["group_id"])]
     check_groups(files["questions"], questions, passages)
     quotable = quotable_groups(passages)
     found = {q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in _evidence(q)] for q in questions}

@@ -52,16 +52,23 @@ def load_questions(
     files: Mapping[str, Path],
     passages: pl.DataFrame | None = None,
     cluster: Cluster = "document",
+    sampled: bool = False,
 ) -> Questions:
     """The questions of a data set and their evidence in its passages.
 
-    `cluster` is what a folder's questions are resampled by; the other kinds know it themselves.
+    `cluster` is what a folder's questions are resampled by; the other kinds know it themselves. Where the corpus is
+    `sampled`, questions about documents that are not in it are left out.
     Raises SecateurError for an unknown kind, and for a file or passages that are missing or unusable.
     """
     loader = _kind(kind)
     if passages is None and loader.needs_passages:
         raise SecateurError(f"{dataset}: questions of kind {kind} need their passages. Fix: load the corpus first")
-    options = {"cluster": cluster} if kind == "folder" else {}
+    if sampled and kind != "graphrag_bench":
+        raise SecateurError(
+            f"{dataset}: corpus.documents is set, but kind {kind} has no documents to leave out (graphrag_bench has). "
+            "Fix: set it to null"
+        )
+    options = {"cluster": cluster} if kind == "folder" else {"sampled": True} if sampled else {}
     found = loader.questions(dataset, _named(kind, files, loader.question_files), passages, **options)
     if found.questions.is_empty():
         raise SecateurError(f"{_listed(files)}: no questions for {dataset} in it. Fix: name files that hold some")

@@ -19,6 +19,8 @@ __all__ = [
     "question_counts",
     "questions_frame",
     "shuffled",
+    "some_documents",
+    "some_questions",
     "split_of",
 ]
 
@@ -71,6 +73,30 @@ def evidence_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 def _frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
+
+
+def _draw(name: str) -> str:
+    """What a name is sampled by: not the hash that decides its split."""
+    return hashlib.sha256(f"sample:{name}".encode()).hexdigest()
+
+
+def some_documents(passages: pl.DataFrame, count: int) -> pl.DataFrame:
+    """The passages of so many documents: the first by hash of their name, so a larger sample holds a smaller one."""
+    kept = sorted(passages["doc_id"].unique().to_list(), key=_draw)[:count]
+    return passages.filter(pl.col("doc_id").is_in(kept))
+
+
+def some_questions(found: Questions, counts: Mapping[str, int]) -> Questions:
+    """So many questions of each split that is named, the first by hash of their id, and their evidence."""
+    drawn = found.questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
+    place = pl.col("draw").rank("ordinal").over("split")
+    kept = pl.any_horizontal(
+        ~pl.col("split").is_in(list(counts)),
+        *((pl.col("split") == split) & (place <= n) for split, n in counts.items()),
+    )
+    questions = drawn.filter(kept).select(found.questions.columns)
+    evidence = found.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
+    return Questions(questions, evidence, found.counts | {"questions_sampled": questions.height})
 
 
 def split_of(dataset: str, question_id: str) -> str:

@@ -1,13 +1,14 @@
 """Files to passages."""
 
 from secateur.datasets.loaders import KINDS, load_corpus, named_files
-from secateur.datasets.schema import shuffled
+from secateur.datasets.schema import shuffled, some_documents
 
 
 def run(cfg, inputs, outputs, ctx):
     kind = cfg.corpus.loader
     corpus = load_corpus(kind, named_files(KINDS[kind].corpus_files, inputs.paths("files")))
-    seed = cfg.corpus.shuffle
-    outputs["passages"] = corpus.passages if seed is None else shuffled(corpus.passages, seed)
+    seed, count = cfg.corpus.shuffle, cfg.corpus.documents
+    passages = corpus.passages if count is None else some_documents(corpus.passages, count)
+    outputs["passages"] = passages if seed is None else shuffled(passages, seed)
     ctx.note_counts(corpus.counts)
-    return {"passages": corpus.passages.height, "documents": corpus.passages["doc_id"].n_unique()}
+    return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}

@@ -1,6 +1,7 @@
 """Files to questions and evidence, resolved against the passages."""
 
 from secateur.datasets.loaders import KINDS, load_questions, named_files
+from secateur.datasets.schema import some_questions
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -8,7 +9,8 @@ def run(cfg, inputs, outputs, ctx):
     files = named_files(KINDS[kind].question_files, inputs.paths("files"))
     passages = inputs["passages"] if "passages" in inputs else None
     cluster = "group" if cfg.dataset.kind == "dialogue" else "document"
-    found = load_questions(kind, cfg.dataset.control_of or ctx.axes["dataset"], files, passages, cluster)
+    name, sampled = cfg.dataset.control_of or ctx.axes["dataset"], cfg.corpus.documents is not None
+    found = some_questions(load_questions(kind, name, files, passages, cluster, sampled), cfg.dataset.sample)
     outputs["questions"], outputs["evidence"] = found.questions, found.evidence
     ctx.note_counts(found.counts)
     return {"questions": found.questions.height, "evidence": found.evidence.height}
