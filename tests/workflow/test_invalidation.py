@@ -35,7 +35,7 @@ PATHS = {
         "measure_graph",
         "sample_questions",
     },
-    "sentences": {"rank_sentences", "evaluate_sentences"},
+    "sentences": {"rank_passages", "evaluate_sentences"},
     "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
 }
 MODELS = {"prepare_model"}
@@ -136,7 +136,7 @@ def test_every_rule_is_in_the_matrix(matrix):
 
 # --- (a) every key of the configuration ----------------------------------------------------------
 
-RANKED = {"rank_sentences", "score_candidates"}
+RANKED = {"rank_passages", "score_candidates"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "sample_questions"} | EXPERIMENT

@@ -11,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 # Every rule that runs a model over many strings; spaCy's small parser runs on a CPU.
-MODEL_RULES = {"build_codebook", "propose_candidates", "rank_sentences", "score_candidates"}
+MODEL_RULES = {"build_codebook", "propose_candidates", "rank_passages", "score_candidates"}
 LOCAL_RULES = {"fetch_dataset", "prepare_model", "compare_variants", "build_report"}  # the Snakefile's localrules
 RULES = {path.stem for path in (ROOT / "scripts").glob("*.py")}
 

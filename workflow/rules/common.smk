@@ -49,6 +49,7 @@ wildcard_constraints:
     **{axis: "|".join(values) for axis, values in OPTIONS.items()},
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
+    ranking=r"[^/]+/[^/]+(/[^/]+/[^/]+)?",
 
 
 def option(group, name):
@@ -178,6 +179,44 @@ RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 
 
+UTILITY = "{embedder}/{scorer}/{lm}/{ecs}"
+READING = (
+    "ecs.layout",
+    "ecs.horizon",
+    "ecs.top_k",
+    "ecs.epsilon",
+    "ecs.neighbours",
+    "ecs.questions",
+    "ecs.passages",
+) + (
+    "ecs.probes",
+    "ecs.pseudo_answers",
+    "ecs.pseudo_tokens",
+    "ecs.pseudo_context",
+    "ecs.temperature",
+    "ecs.seed",
+)
+
+
+def statistics_shards(wildcards):
+    """The statistics of every shard of the questions."""
+    count, axes = option("ecs", wildcards.ecs).shards, UTILITY.format(**wildcards)
+    folder = f"results/{wildcards.corpus}/{wildcards.dataset}/statistics/{axes}"
+    return [f"{folder}/{n}of{count}/statistics.parquet" for n in range(count)]
+
+
+def selections_of(wildcards):
+    """The selections of a ranking; of one by utility, also those grown greedily, where a data set asks for them."""
+    folder, axes = (
+        f"results/{wildcards.corpus}/{wildcards.dataset}/selections/{wildcards.ranking}",
+        wildcards.ranking.split("/"),
+    )
+    by_utility = len(axes) == len(UTILITY.split("/"))
+    grown = by_utility and option("dataset", wildcards.dataset).grown
+    count = option("ecs", axes[-1]).shards if grown else 0
+    return [f"{folder}/selections.parquet"] + [f"{folder}/greedy/{n}of{count}/selections.parquet" for n in range(count)]
+
+
 def graph_file(stage, table, variant):
     """A table of a graph variant under the folder of one of its question-dependent stages."""
     axes = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}/{prompt}/{lm}".format(
@@ -190,8 +229,10 @@ def scores_path(variant):
     """The per-question figures of a variant."""
     if variant.path == "graph":
         return graph_file("evidence", "question_metrics", variant)
-    folder = f"results/{variant.corpus}/{variant.dataset}/{variant.path}"
-    return f"{folder}/{variant['embedder']}/{variant['scorer']}/question_metrics.parquet"
+    axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
+    stage = "sentences" if variant.path == "sentences" else "selection"
+    folder = f"results/{variant.corpus}/{variant.dataset}/{stage}"
+    return f"{folder}/{axes.format(**variant.wildcards)}/question_metrics.parquet"
 
 
 def unique(values):

@@ -54,17 +54,17 @@ rule evaluate_sentences:
 
 rule evaluate_selection:
     input:
+        passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        pool="results/{corpus}/{dataset}/pool/pool.parquet",
-        selections="results/{corpus}/{dataset}/selections/{embedder}/{scorer}/selections.parquet",
+        selections=selections_of,
     output:
-        question_metrics="results/{corpus}/{dataset}/selection/{embedder}/{scorer}/question_metrics.parquet",
-        record="results/{corpus}/{dataset}/selection/{embedder}/{scorer}/run.json",
+        question_metrics="results/{corpus}/{dataset}/selection/{ranking}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/selection/{ranking}/run.json",
     log:
-        "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.log",
+        "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.log",
     benchmark:
-        "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+        "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("evaluate_selection"),

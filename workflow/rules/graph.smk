@@ -202,29 +202,3 @@ rule build_prompts:
         "Build prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
     script:
         "../../scripts/build_prompts.py"
-
-
-rule rank_sentences:
-    input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-    output:
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
-        record="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/run.json",
-    log:
-        "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.log",
-    benchmark:
-        "logs/rank_sentences/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
-    threads: 1
-    params:
-        **leaf_params(
-            "rank_sentences",
-            "scorer",
-            "dataset.unanswerable",
-            *EMBEDDING,
-            "eval.seed=default",
-        ),
-    message:
-        "Rank the sentences of {wildcards.corpus} for {wildcards.dataset}"
-    script:
-        "../../scripts/rank_sentences.py"

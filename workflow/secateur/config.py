@@ -22,7 +22,9 @@ from secateur.errors import SecateurError, nearest
 __all__ = [
     "GROUPS",
     "ConfigError",
+    "Ecs",
     "Experiment",
+    "Scorers",
     "from_dict",
     "leaves",
     "load",
@@ -81,6 +83,10 @@ class Dataset:
     types: dict[str, tuple[str, ...]] = key("named subsets of question types that get rows of their own")
     first: dict[str, int] = key("named subsets: the first N questions with evidence of each group")
     unanswerable: tuple[str, ...] = key("question types left out of every answer-aware row")
+    probed: str | None = key(
+        "the subset of `first` that gets the costly scorers and null draws; all questions where null"
+    )
+    grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
 
 
 @dataclass(frozen=True)
@@ -258,12 +264,20 @@ class Lm:
 class Ecs:
     """Utility of context under a language model (ECS paper, section 3)."""
 
+    shards: int = key("jobs the questions are spread over", low=1, high=1000)
+    pooled_by: str = key("scorer without a language model by which a question's candidates are found")
+    pool: int = key("candidates of each question, by that scorer", low=1)
+    pool_aware: int = key("candidates found by its +answer form besides, for answer-aware scorers only", low=0)
+    neighbours: int = key("passages of the document shown on each side of a candidate", low=0)
+    probes: tuple[str, ...] = key("columns of the statistics that take passes of their own, for probed questions")
+    grow_by: dict[str, float] = key("greedy selection: weight of each score (z) in a candidate's utility given C")
     layout: Literal["passage_first", "question_first"] = key("order of passage and question in the template")
     horizon: int = key("T: steps of a trajectory (definition 2)", low=1, high=64)
     top_k: int = key("tokens of the top-k divergences", low=1)
     epsilon: float = key("kl_topk:paper: probability of a token that is not in the base's top k", low=1e-30, high=1)
     length_penalty: float = key("lambda of definition 1, in nats per token of the candidate's text", low=0)
     draws: int = key("m: random passages that make a null distribution", low=2)
+    folds: int = key("folds of fitted weights, by conversation; each a fold of its own where there are no more", low=2)
     percentile: float = key("percentile of the null that gives tau", low=0.5, high=1)
     pseudo_answers: int = key("expected_shift: sampled answers", low=1)
     pseudo_tokens: int = key("expected_shift: longest sampled answer", low=1)
@@ -276,15 +290,16 @@ class Ecs:
 
 @dataclass(frozen=True)
 class Scorers:
-    """A named list of sentence scorers; rows, not variants."""
+    """A named list of scorers of passages; rows, not variants."""
 
-    scorers: dict[str, dict[str, Any]] = key("name: {kind, and the kind's parameters}")
+    scorers: dict[str, dict[str, Any]] = key("those without a language model: name: {kind, and the kind's parameters}")
+    utilities: dict[str, dict[str, Any]] = key("those over a language model's statistics: the same form")
     suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
     keep: int = key("best passages kept for each question and scorer", low=1)
 
 
-SCORERS: dict[str, frozenset[str]] = {  # kind: its parameters
+BASELINES: dict[str, frozenset[str]] = {  # kind of a scorer without a language model: its parameters
     "random": frozenset(),
     "recency": frozenset(),
     "tfidf": frozenset(),
@@ -294,17 +309,26 @@ SCORERS: dict[str, frozenset[str]] = {  # kind: its parameters
     "dense": frozenset(),
     "zsum": frozenset({"lexical"}),
 }
+UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer over the statistics of one: its parameters
+    "statistic": frozenset({"of"}),
+    "null": frozenset({"of"}),
+    "threshold": frozenset({"of"}),
+    "sum": frozenset({"of"}),
+    "fitted": frozenset({"of"}),
+    "distilled": frozenset({"of", "label"}),
+}
 
 
-def scorer_problems(scorers: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def scorer_problems(scorer: Scorers) -> list[str]:
     """What is wrong with a list of scorers, each in a clause."""
     found = []
-    for name, spec in scorers.items():
-        kind, have = spec.get("kind"), set(spec) - {"kind"}
-        if kind not in SCORERS:
-            found.append(f"scorer {name}: kind is {kind!r}, allowed: {', '.join(SCORERS)}{nearest(str(kind), SCORERS)}")
-        elif have != SCORERS[kind]:
-            found.append(f"scorer {name} of kind {kind}: has {sorted(have)}, needs exactly {sorted(SCORERS[kind])}")
+    for listed, kinds in ((scorer.scorers, BASELINES), (scorer.utilities, UTILITIES)):
+        for name, spec in listed.items():
+            kind, have = spec.get("kind"), set(spec) - {"kind"}
+            if kind not in kinds:
+                found.append(f"scorer {name}: kind is {kind!r}, allowed: {', '.join(kinds)}{nearest(str(kind), kinds)}")
+            elif have != kinds[kind]:
+                found.append(f"scorer {name} of kind {kind}: has {sorted(have)}, needs exactly {sorted(kinds[kind])}")
     return found
 
 
@@ -312,7 +336,7 @@ def scorer_problems(scorers: Mapping[str, Mapping[str, Any]]) -> list[str]:
 class System:
     """A named way from question to context: which option of each axis it uses."""
 
-    path: Literal["graph", "sentences"] = key("which path of the DAG it takes")
+    path: Literal["graph", "sentences", "utility"] = key("which path of the DAG it takes")
     tracks: tuple[str, ...] = key("options of conf/track it has rows in")
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")
@@ -321,6 +345,7 @@ class System:
     retriever: str = key("option of conf/retriever")
     prompt: str = key("option of conf/prompt")
     lm: str = key("option of conf/lm")
+    ecs: str = key("option of conf/ecs")
     scorer: str = key("option of conf/scorer, for sentence rankings on documents")
     selection_scorer: str = key("option of conf/scorer, for dialogues")
 

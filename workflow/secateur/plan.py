@@ -11,7 +11,9 @@ from pathlib import Path
 from secateur.config import (
     ConfigError,
     Dataset,
+    Ecs,
     Experiment,
+    Scorers,
     System,
     extractor_problems,
     names,
@@ -22,7 +24,8 @@ from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
-AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "scorer")
+AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer")
+VARIED = {"secateur": AXES[:7], "ecs": ("embedder", "lm", "ecs")}  # system: the axes an experiment may vary of it
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
@@ -53,11 +56,10 @@ def _system_name(name: str, changed: dict[str, str]) -> str:
 
 
 def _ablations(spec: Experiment, name: str) -> Iterator[dict[str, str]]:
-    """The system as it is, then one axis at a time. Ablations speak of the default graph system."""
+    """The system as it is, then one axis at a time; axes speak of the systems in VARIED."""
     yield {}
-    if name == "secateur":
-        for axis, values in spec.axes.items():
-            yield from ({axis: value} for value in values)
+    for axis in VARIED.get(name, ()):
+        yield from ({axis: value} for value in spec.axes.get(axis, ()))
 
 
 def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
@@ -108,9 +110,14 @@ def _of(
 ) -> Iterator[Variant]:
     base = {axis: getattr(system, axis) for axis in AXES}
     if dataset.kind == "dialogue":
-        if system.path == "sentences":  # the selection path; track is null there
+        if system.path != "graph":  # the selection path; track is null there
             base["scorer"] = system.selection_scorer
-            yield _variant(conf, dataset_name, dataset, name, "selection", None, base, overrides)
+            path = "selection" if system.path == "sentences" else system.path
+            for changed in _ablations(spec, name):
+                full = _system_name(name, changed)
+                yield _variant(conf, dataset_name, dataset, full, path, None, base | changed, overrides)
+        return
+    if system.path == "utility":
         return
     for changed in _ablations(spec, name) if system.path == "graph" else [{}]:
         options = base | changed
@@ -118,6 +125,28 @@ def _of(
         for track in system.tracks if system.path == "graph" else ("blind",):
             full = _system_name(name, differing)
             yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
+
+
+def _pool_problems(ecs: Ecs, scorer: Scorers) -> list[str]:
+    """Names in an `ecs` option and in the utilities that nothing has, each in a clause: a sweep takes hours."""
+    from secateur.ecs.combine import LENGTH, needed  # here, since they load what no other plan needs
+    from secateur.ecs.scorers import SCORERS
+    from secateur.ecs.sweep import PROBES
+
+    forms = [name + suffix for name in scorer.scorers for suffix in ("", *scorer.suffixes)]
+    features = [*forms, *SCORERS, LENGTH]
+    asked = [
+        ("ecs.pooled_by", [ecs.pooled_by], forms),
+        ("ecs.probes", ecs.probes, PROBES),
+        ("ecs.grow_by", ecs.grow_by, [*forms, "pmi_q"]),
+        ("scorer.utilities", needed(scorer.utilities), features),
+    ]
+    return [
+        f"{where} names {name!r}, allowed: {', '.join(allowed)}{nearest(name, allowed)}"
+        for where, names, allowed in asked
+        for name in names
+        if name not in allowed
+    ]
 
 
 def _variant(
@@ -133,7 +162,11 @@ def _variant(
     for axis, value in options.items():
         option(conf, axis, value, overrides, f"system {system}")
     option(conf, "track", track or "blind", overrides, f"system {system}")
-    wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides).scorers)
+    wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides))
+    if path == "utility":
+        wrong += _pool_problems(
+            option(conf, "ecs", options["ecs"], overrides), option(conf, "scorer", options["scorer"], overrides)
+        )
     if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
         wrong.append(f"retriever.calibration has no entry for track {track}")
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))

@@ -61,30 +61,19 @@ def _answerable(asked: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.ndarra
     return asked.select(pl.col("answer").is_not_null() & ~refused).to_series().to_numpy()
 
 
-def _allowed(asked: pl.DataFrame, pooled: dict[str, list[str]], ids: np.ndarray) -> np.ndarray:
-    """(questions, passages) whether a passage is in the question's pool."""
-    place = {p: n for n, p in enumerate(ids.tolist())}
-    found = np.zeros((asked.height, len(ids)), bool)
-    for row, question in enumerate(asked["question_id"]):
-        found[row, [place[p] for p in pooled[question]]] = True
-    return found
-
-
-def _best(scores: np.ndarray, allowed: np.ndarray | None, keep: int) -> tuple[np.ndarray, np.ndarray]:
+def _best(scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
     """Columns and values of the best `keep` of each row, ties to the earlier passage."""
-    masked = scores if allowed is None else np.where(allowed, scores, -np.inf)
-    order = np.argsort(-masked, axis=1, kind="stable")[:, :keep]
-    return order, np.take_along_axis(masked, order, axis=1)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :keep]
+    return order, np.take_along_axis(scores, order, axis=1)
 
 
-def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx, pool: pl.DataFrame | None = None) -> pl.DataFrame:
+def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx) -> pl.DataFrame:
     """The `utilities` table: the best passages of each question under each scorer.
 
     +answer forms are made only for questions with an answer whose type is answerable.
     """
     embedder, found, bases = Embedder(cfg.embedder, ctx.cache, ctx.log), [], _Bases(cfg.eval.seed)
     work = list(expanded(cfg.scorer.scorers, cfg.scorer.suffixes))
-    pooled = None if pool is None else dict(pool.group_by("question_id").agg("passage_id").iter_rows())
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     cut = embedder.truncated(passages["text"].to_list())
     if cut:
@@ -95,7 +84,6 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx, pool: pl.Dat
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = _group(own, embedder), own["passage_id"].to_numpy()
-        allowed = None if pooled is None else _allowed(asked, pooled, ids)
         may_see = _answerable(asked, cfg.dataset.unanswerable)
         for name, spec, neighbour, answer in work:
             these = may_see if answer else np.ones(asked.height, bool)
@@ -104,13 +92,13 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx, pool: pl.Dat
             scores = bases(group, asked.filter(these), spec, answer)
             if neighbour:
                 scores = neighbour_smoothed(scores, group.docs, cfg.scorer.neighbour)
-            order, values = _best(scores, None if allowed is None else allowed[these], cfg.scorer.keep)
-            found.append(_frame(asked["question_id"].to_numpy()[these], name, ids[order], values))
+            order, values = _best(scores, cfg.scorer.keep)
+            found.append(_frame(asked["question_id"].to_numpy()[these], name, answer, ids[order], values))
         bases.forget()
     return pl.concat(found) if found else TABLES["utilities"].empty()
 
 
-def _frame(question_ids: np.ndarray, scorer: str, chosen: np.ndarray, values: np.ndarray) -> pl.DataFrame:
+def _frame(question_ids: np.ndarray, scorer: str, answer: bool, chosen: np.ndarray, values: np.ndarray) -> pl.DataFrame:
     width = chosen.shape[1]
     frame = pl.DataFrame(
         {
@@ -120,4 +108,4 @@ def _frame(question_ids: np.ndarray, scorer: str, chosen: np.ndarray, values: np
             "value": values.ravel().astype(np.float32),
         }
     )
-    return frame.filter(pl.col("value").is_finite()).with_columns(scorer=pl.lit(scorer))
+    return frame.filter(pl.col("value").is_finite()).with_columns(scorer=pl.lit(scorer), answer_aware=pl.lit(answer))

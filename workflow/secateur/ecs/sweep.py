@@ -54,12 +54,12 @@ def statistics(
 
     questions: question_id, group_id, text, answer; passages: passage_id, group_id, text, speaker, date; pool:
     question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option. probes: which of
-    PROBES to add, each by passes of its own. best: for `expected_shift`, the ids of the passages under which a
-    question's answers are sampled, best first.
+    PROBES to add, each by passes of its own, for the rows that a column `probed` of the pool names, where it has one.
+    best: for `expected_shift`, the ids of the passages under which a question's answers are sampled, best first.
     Raises SecateurError for an empty question, a question without candidates and an unknown probe.
     """
     _check(questions, passages, pool, probes, best)
-    known = RequestCache(cache / "statistics") if cache else None
+    known, probed = RequestCache(cache / "statistics") if cache else None, _probed(pool)
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), log)
     for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
         block = _Block(lm, cfg, asked, everyone, best or {})
@@ -68,9 +68,12 @@ def statistics(
         for own, pairs in blocks:
             part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)
             rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
-            for name in probes:
-                values = _cached(known, (*part, name, *block.drawn(name)), block.probe, name, own, pairs)
-                rows = [row | {name: value} for row, value in zip(rows, values, strict=True)]
+            these = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, own[p].id) in probed]
+            for name in probes if these else ():
+                asked_of = [pairs[n] for n in these]
+                values = _cached(known, (*part, name, *block.drawn(name), these), block.probe, name, own, asked_of)
+                for n, value in zip(these, values, strict=True):
+                    rows[n] = rows[n] | {name: value}
             yield frame_of(rows)
 
 
@@ -87,8 +90,11 @@ class _Block:
 
     @cached_property
     def answers(self) -> list[list[str]]:
-        """Pseudo-answers of the questions."""
-        return pseudo_answers(self.lm, self.cfg, self.asked, [self.shown(q) for q in self.asked])
+        """Pseudo-answers of the questions whose best passages are known; none of the others."""
+        known = [q for q in self.asked if q.id in self._best]
+        made = pseudo_answers(self.lm, self.cfg, known, [self.shown(q) for q in known])
+        found = {q.id: answers for q, answers in zip(known, made, strict=True)}
+        return [found.get(q.id, []) for q in self.asked]
 
     def drawn(self, probe: str) -> list[Any]:
         """What pseudo-answers depend on, where a probe samples them."""
@@ -101,7 +107,7 @@ class _Block:
 
     def shown(self, question: Question) -> list[Passage]:
         """The passages under which a question's pseudo-answers are sampled."""
-        return [self._everyone[p] for p in self._best[question.id][: self.cfg.pseudo_context]]
+        return [self._everyone[p] for p in self._best.get(question.id, [])[: self.cfg.pseudo_context]]
 
     def alone(self) -> list[dict[str, Any]]:
         """The base rows."""
@@ -135,7 +141,8 @@ def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame |
     for name in probes:
         if name not in PROBES:
             raise SecateurError(f"probe {name!r} is not known; allowed: {', '.join(PROBES)}{nearest(name, PROBES)}")
-    if "expected_shift" in probes and not set(questions["question_id"]) <= set(best or {}):
+    posed = questions["question_id"] if pool is None or "probed" not in pool.columns else _probed_questions(pool)
+    if "expected_shift" in probes and not set(posed) <= set(best or {}):
         raise SecateurError("expected_shift samples answers under each question's best passages. Fix: give `best`.")
     empty = questions.filter(pl.col("text").str.strip_chars().str.len_chars() == 0)["question_id"].to_list()
     if empty:
@@ -153,6 +160,17 @@ def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame |
             f"{len(alone)} questions have no candidate (e.g. {alone[0]}). "
             "Fix: passages of their group, or rows in the pool; or leave them out."
         )
+
+
+def _probed_questions(pool: pl.DataFrame) -> list[str]:
+    return pool.filter("probed")["question_id"].unique().to_list()
+
+
+def _probed(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
+    """The pairs that get the probes; None for all."""
+    if pool is None or "probed" not in pool.columns:
+        return None
+    return set(pool.filter("probed").select("question_id", "passage_id").iter_rows())
 
 
 def _people(frame: pl.DataFrame) -> list[Passage]:

@@ -1,11 +1,18 @@
-"""The pool of each question: all passages of its conversation, in reading order."""
+"""The pool of each question: its best passages by a cheap ranking, and passages by chance for the null."""
 
 import polars as pl
 
+from secateur.ecs.pool import candidates, pooled
+from secateur.models.word_pieces import word_piece_counter
+from secateur.subsets import members
+
 
 def run(cfg, inputs, outputs, ctx):
-    passages = inputs["passages"].sort("doc_id", "position").select("group_id", "passage_id")
-    ranked = passages.with_columns(rank=pl.int_range(pl.len(), dtype=pl.Int32).over("group_id"))
-    pool = inputs["questions"].select("question_id", "group_id").join(ranked, on="group_id")
-    outputs["pool"] = pool.select("question_id", "rank", "passage_id")
-    return {"questions": inputs["questions"].height, "pooled": pool.height}
+    questions, passages = inputs["questions"], inputs["passages"]
+    lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
+    measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))
+    chosen = candidates(inputs["utilities"], cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
+    subset, spec = cfg.dataset.probed, {"types": {}, "first": cfg.dataset.first}
+    probed = members(questions, inputs["evidence"], spec)["all" if subset is None else subset]
+    outputs["pool"] = pool = pooled(chosen, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)
+    return {"questions": questions.height, "pooled": pool.height, "probed": len(probed)}

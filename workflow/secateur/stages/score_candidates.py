@@ -1,8 +1,34 @@
-"""Scores of the pooled passages. Statistics (z-scores, idf) are over the whole conversation; the pool is ranked."""
+"""Statistics of each pooled passage under a language model, for one shard of the questions (ECS, section 3)."""
 
-from secateur.ranking import rank
+import polars as pl
+
+from secateur.ecs.pool import with_neighbours
+from secateur.ecs.sweep import frame_of, statistics
+from secateur.models.causal import load
+
+
+def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """Consecutive questions, so that those of a conversation stay together and share its passages."""
+    number, count = map(int, shard.split("of"))
+    ordered = questions.sort("group_id", "position")
+    first, last = (ordered.height * n // count for n in (number, number + 1))
+    return ordered.slice(first, last - first)
 
 
 def run(cfg, inputs, outputs, ctx):
-    outputs["utilities"] = rank(cfg, inputs["passages"], inputs["questions"], ctx, inputs["pool"])
-    return {"questions": inputs["questions"].height}
+    asked = shard_of(inputs["questions"], ctx.axes["shard"])
+    refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)
+    asked = asked.with_columns(answer=pl.when(~refused).then("answer"))
+    pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
+    asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
+    shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours)
+    best = dict(pool.filter("free").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows())
+    lm = load(cfg.lm, ctx.cache, ctx.device)
+    pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, best, ctx.cache, ctx.log)
+    outputs["statistics"] = table = pl.concat([frame_of([]), *pieces])
+    cut = int(table["cut"].sum())
+    if cut:
+        ctx.warn(f"{cut} tokens of context did not fit the window of {cfg.lm.window} and were cut")
+    tokens = int(table["prompt_tokens"].sum() + table["answer_tokens"].sum())
+    ctx.counts |= {"tokens_cut": cut, "tokens_read": tokens}
+    return {"questions": asked.height, "pairs": pool.height}

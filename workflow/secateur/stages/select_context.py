@@ -1,10 +1,8 @@
 """k_gold: as many passages as the question has resolvable gold ones, by score."""
 
-import polars as pl
+from secateur.selection import at_gold_size
 
 
 def run(cfg, inputs, outputs, ctx):
-    gold = inputs["evidence"].drop_nulls("passage_id").group_by("question_id").agg(k=pl.col("passage_id").n_unique())
-    selected = inputs["utilities"].join(gold, on="question_id").filter(pl.col("rank") < pl.col("k"))
-    outputs["selections"] = selected.select("question_id", "scorer", "rank", "passage_id")
-    return {"questions": gold.height, "selected": selected.height}
+    outputs["selections"] = selected = at_gold_size(inputs["utilities"], inputs["evidence"])
+    return {"questions": selected["question_id"].n_unique(), "selected": selected.height}

@@ -1,6 +1,0 @@
-"""Rule rank_sentences: hand Snakemake's job to the stage."""
-
-from secateur.stage import main
-from secateur.stages.rank_sentences import run
-
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,0 +1,73 @@
+"""Scores joined: sums of z-scores, weights fitted on other conversations, and the distillation of answer-aware labels.
+
+z-scores are over a question's candidates, so that features of any scale add up and no question weighs more.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+__all__ = ["cross_fitted", "fit_ranking", "fit_values", "standardised"]
+
+EPS = 1e-9  # keeps a constant feature's z-scores finite
+RIDGE = 1e-3  # keeps the weights of features that say the same finite
+
+Features = NDArray[np.float64]  # (candidates, features)
+Starts = NDArray[np.int64]  # (questions,) first row of each question
+
+
+def standardised(features: Features, starts: Starts) -> Features:
+    """z-scores of each column within each question's rows; 0 where a column is constant there."""
+    counts = np.diff(np.append(starts, len(features)))[:, None]
+    mean = np.add.reduceat(features, starts) / counts
+    centred = features - np.repeat(mean, counts[:, 0], axis=0)
+    deviation = np.sqrt(np.add.reduceat(centred**2, starts) / counts)
+    return centred / (np.repeat(deviation, counts[:, 0], axis=0) + EPS)
+
+
+def fit_ranking(z: Features, gold: NDArray[np.bool_], starts: Starts) -> NDArray[np.float64]:
+    """(features,) weights w under which softmax(z w) over a question's candidates gives its gold ones the highest
+    likelihood, with a small ridge. Questions without a gold candidate say nothing."""
+    counts = np.diff(np.append(starts, len(z)))
+    hits = np.add.reduceat(gold.astype(float), starts)
+    told = hits > 0
+    share = gold / np.repeat(np.where(told, hits, 1), counts)  # every question weighs the same
+
+    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        score = z @ w
+        top = np.maximum.reduceat(score, starts)
+        weight = np.exp(score - np.repeat(top, counts))
+        total = np.add.reduceat(weight, starts)
+        likelihood = (share * score).sum() - (np.log(total) + top)[told].sum()
+        expected = weight / np.repeat(total, counts) * np.repeat(told, counts)
+        slope = z.T @ (share - expected)
+        return -likelihood / told.sum() + RIDGE * w @ w, -slope / told.sum() + 2 * RIDGE * w
+
+    if not told.any():
+        raise ValueError("no question has a gold candidate")
+    return minimize(loss, np.zeros(z.shape[1]), jac=True, method="L-BFGS-B").x
+
+
+def fit_values(z: Features, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(features,) ridge weights under which z w comes closest to standardised labels."""
+    return np.linalg.solve(z.T @ z / len(z) + RIDGE * np.eye(z.shape[1]), z.T @ labels / len(z))
+
+
+def cross_fitted(
+    z: Features, starts: Starts, folds: NDArray[np.int64], fit, labels: NDArray
+) -> tuple[NDArray[np.float64], dict[int, NDArray[np.float64]]]:
+    """(candidates,) scores under weights fitted on the questions of the other folds, and the weights by fold.
+
+    folds: (questions,). fit: `fit_ranking` or `fit_values`; labels: (candidates,) what it is fitted to.
+    """
+    row_fold = np.repeat(folds, np.diff(np.append(starts, len(z))))
+    found, weights = np.zeros(len(z)), {}
+    for fold in np.unique(folds).tolist():
+        others = row_fold != fold
+        inside = np.flatnonzero(folds != fold)
+        counts = np.diff(np.append(starts, len(z)))[inside]
+        begins = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+        given = (z[others], labels[others], begins) if fit is fit_ranking else (z[others], labels[others])
+        weights[fold] = fit(*given)
+        found[~others] = z[~others] @ weights[fold]
+    return found, weights

@@ -1,0 +1,40 @@
+"""From rankings of passages to selected contexts, as tables."""
+
+import polars as pl
+
+__all__ = ["NOTHING", "above", "at_gold_size", "gold_size", "ranked"]
+
+NOTHING = -1  # the rank of the row that says that nothing was selected
+
+
+def gold_size(evidence: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, k): how many passages are gold."""
+    return evidence.drop_nulls("passage_id").group_by("question_id").agg(k=pl.col("passage_id").n_unique())
+
+
+def ranked(scores: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """The table `utilities` from scores (question_id, scorer, passage_id, value, answer_aware): best first, ties to the
+    passage that is read earlier. Passages without a value are left out."""
+    order = passages.sort("doc_id", "position").select("passage_id", place=pl.int_range(pl.len()))
+    known = scores.filter(pl.col("value").is_finite()).join(order, on="passage_id")
+    best = known.sort("question_id", "scorer", "value", "place", descending=[False, False, True, False])
+    rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "scorer")
+    return best.select(
+        "question_id", "scorer", rank.alias("rank"), "passage_id", pl.col("value").cast(pl.Float32), "answer_aware"
+    )
+
+
+def at_gold_size(utilities: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
+    """The table `selections`: as many of the best as the question has gold passages (ECS, section 4.1)."""
+    chosen = utilities.join(gold_size(evidence), on="question_id").filter(pl.col("rank") < pl.col("k"))
+    return chosen.select("question_id", "scorer", "rank", "passage_id", "answer_aware")
+
+
+def above(scores: pl.DataFrame, tau: float, passages: pl.DataFrame) -> pl.DataFrame:
+    """The table `selections`: every passage whose value is above tau, best first; it may be none."""
+    best = ranked(scores.filter(pl.col("value") > tau), passages).drop("value")
+    asked = scores.filter(pl.col("value").is_finite()).select("question_id", "scorer", "answer_aware").unique()
+    empty = asked.join(best, on=["question_id", "scorer"], how="anti").with_columns(
+        rank=pl.lit(NOTHING, pl.Int32), passage_id=pl.lit(None, pl.String)
+    )
+    return pl.concat([best, empty.select(best.columns)])

@@ -1,0 +1,40 @@
+"""Statistics and rankings to the scores of every scorer, and to what each selects."""
+
+import polars as pl
+
+from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined, needed
+from secateur.ecs.null import tau
+from secateur.folds import folds_of
+from secateur.selection import above, at_gold_size, ranked
+
+
+def run(cfg, inputs, outputs, ctx):
+    specs = cfg.scorer.utilities
+    questions, passages = inputs["questions"], inputs["passages"]
+    gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
+    table = features(inputs["pool"], passages, inputs["utilities"], inputs["statistics"], needed(specs))
+    ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
+    folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
+    scores, beyond, metrics = [], [], {}
+    for name, spec in specs.items():
+        aware = answer_aware(spec)
+        label = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware)}
+        if spec["kind"] in ("sum", "fitted", "distilled"):
+            values, weights = joined(table, spec, gold, folds)
+            metrics |= {f"weight {name} {feature}": round(w, 4) for feature, w in weights.items()}
+        elif spec["kind"] == "statistic":
+            values = choosable(table, aware).select("question_id", "passage_id", value=spec["of"])
+        else:
+            every = calibrated(table, spec["of"], cfg.ecs.draws)
+            limit = tau(every, cfg.ecs.percentile)
+            values = every.join(choosable(table, aware), on=["question_id", "passage_id"], how="semi")
+            metrics[f"tau {name}"] = round(limit, 4)
+        own = values.select("question_id", "passage_id", "value").drop_nulls().with_columns(**label)
+        if spec["kind"] == "threshold":
+            beyond.append(above(own, limit, passages))
+        else:
+            scores.append(own)
+    outputs["utilities"] = utilities = ranked(pl.concat(scores), passages)
+    kept = [part.join(gold, on="question_id", how="semi") for part in beyond]
+    outputs["selections"] = pl.concat([at_gold_size(utilities, inputs["evidence"]), *kept])
+    return metrics | {"questions": utilities["question_id"].n_unique(), "scorers": len(specs)}

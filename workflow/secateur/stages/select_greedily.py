@@ -1,0 +1,60 @@
+"""Contexts grown passage by passage, for the probed questions of some types, one shard of the questions."""
+
+import numpy as np
+import polars as pl
+
+from secateur.ecs.combine import features
+from secateur.ecs.fusion import standardised
+from secateur.ecs.grow import Growth
+from secateur.ecs.pool import with_neighbours
+from secateur.ecs.template import Passage, Question
+from secateur.models.causal import load
+from secateur.selection import NOTHING, gold_size
+from secateur.stages.score_candidates import shard_of
+from secateur.tables import TABLES
+
+
+def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
+    """(k, Growth) of each question."""
+    names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
+    table = features(inputs["pool"], inputs["passages"], inputs["utilities"], inputs["statistics"], [*names, "pmi_q"])
+    shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours).select("passage_id", "text", "speaker", "date")
+    free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
+    own = free.partition_by("question_id", as_dict=True)
+    for qid, text, answer, k in ctx.progress(asked.iter_rows(), asked.height, "questions"):
+        rows = own[(qid,)]
+        z = standardised(rows.select(names).to_numpy(), np.array([0]))
+        weights = np.array([cfg.ecs.grow_by[n] for n in names])
+        passages = [Passage(*row) for row in rows.select("passage_id", "text", "speaker", "date").iter_rows()]
+        pmi_q = rows["pmi_q"].to_numpy()
+        yield (
+            k,
+            Growth(
+                lm,
+                cfg.ecs,
+                Question(qid, text, answer),
+                passages,
+                z @ weights,
+                pmi_q,
+                cfg.ecs.grow_by.get("pmi_q", 0.0),
+            ),
+        )
+
+
+def run(cfg, inputs, outputs, ctx):
+    of_type = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
+    probed = of_type.join(inputs["pool"].filter("probed"), on="question_id", how="semi")
+    asked = probed.join(gold_size(inputs["evidence"]), on="question_id").sort("question_id")
+    asked = asked.select("question_id", "text", pl.lit(None, pl.String).alias("answer"), "k")
+    lm = load(cfg.lm, ctx.cache, ctx.device) if asked.height else None
+    rows = []
+    for k, growth in _growths(cfg, inputs, ctx, asked, lm):
+        chosen = {
+            "greedy": growth.select(k),
+            "greedy@tau": growth.select(len(growth.passages), growth.noise(cfg.ecs.percentile)),
+        }
+        for name, places in chosen.items():
+            ids = [(n, growth.passages[p].id) for n, p in enumerate(places)] or [(NOTHING, None)]
+            rows += [(growth.question.id, name, n, passage, False) for n, passage in ids]
+    outputs["selections"] = pl.DataFrame(rows, schema=TABLES["selections"].empty().schema, orient="row")
+    return {"questions": asked.height}
