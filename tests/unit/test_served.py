@@ -230,6 +230,15 @@ def cut_short(reply):
     inside[next(name for name in ("input_token_logprobs", "prompt_logprobs") if name in inside)].pop()
 
 
+def logits(reply):
+    """As vLLM with --logprobs-mode raw_logits."""
+    inside = reply.get("meta_info") or reply["choices"][0]
+    if "prompt_logprobs" in inside:
+        inside["prompt_logprobs"][-1] = {name: {"logprob": 12.5} for name in inside["prompt_logprobs"][-1]}
+    else:
+        inside["input_token_logprobs"][-1][0] = 12.5
+
+
 UNUSABLE = {
     "busy": (429, {"Retry-After": "0"}, ""),
     "down": (503, {}, "busy"),
@@ -238,6 +247,7 @@ UNUSABLE = {
     "empty": (200, {}, '{"choices": []}'),
     "cut": (200, {}, '{"choices": [{"prompt_logp'),
     "short": cut_short,
+    "logits": logits,
     "not a number": (200, {}, '{"choices": [{"prompt_logprobs": NaN}], "meta_info": {"input_token_logprobs": [NaN]}}'),
 }
 

@@ -22,6 +22,7 @@ from secateur.models.prepare import prepare
 __all__ = ["WIRES", "Served", "connect"]
 
 WIRES = {"vllm": vllm, "sglang": sglang}
+ROUNDING = 1e-3  # by which a log-probability may be above 0
 LOG = logging.getLogger(__name__)
 Item, Value = TypeVar("Item"), TypeVar("Value")
 
@@ -63,7 +64,7 @@ class Served:
     def _said(self, ids: Sequence[int], first: int) -> list[float]:
         request = self._wire.prompt_request(self._stated["id"], ids, first)
         found = self._ask(
-            self._wire.PATH, request, lambda reply: _finite(self._wire.prompt_logprobs(reply, ids, first))
+            self._wire.PATH, request, lambda reply: _logprobs(self._wire.prompt_logprobs(reply, ids, first))
         )
         if found is None:
             raise self._lacking("no log-probabilities of the prompt", f"lm.url of a {self.backend} server")
@@ -85,7 +86,9 @@ class Served:
 
     def _next(self, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[int, float]:
         request = self._wire.next_request(self._stated["id"], ids, count, named)
-        return self._ask(self._wire.PATH, request, lambda reply: _numbers(self._wire.next_logprobs(reply, bool(named))))
+        return self._ask(
+            self._wire.PATH, request, lambda reply: _by_token(self._wire.next_logprobs(reply, bool(named)))
+        )
 
     def _each(self, call: Callable[[Item], Value], items: Sequence[Item]) -> Iterator[Value]:
         """The results in order, `concurrency` calls at once; after a failure none begins."""
@@ -127,14 +130,15 @@ class Served:
         return SecateurError(f"{self.cfg.url}: its replies hold {what}. Fix: {instead}.")
 
 
-def _finite(values: list[float] | None) -> list[float] | None:
-    if values is not None and not all(map(math.isfinite, values)):
-        raise ValueError("numbers that are not finite")
+def _logprobs(values: list[float] | None) -> list[float] | None:
+    """The values as they are. Raises ValueError for what cannot be log-probabilities."""
+    if values is not None and not all(math.isfinite(value) and value <= ROUNDING for value in values):
+        raise ValueError("log-probabilities above 0 or not finite (vLLM: --logprobs-mode raw_logprobs)")
     return values
 
 
-def _numbers(found: dict[int, float]) -> dict[int, float]:
-    _finite([*found.values()])
+def _by_token(found: dict[int, float]) -> dict[int, float]:
+    _logprobs([*found.values()])
     return found
 
 
