@@ -83,6 +83,17 @@ def test_the_stage_notes_which_weights_they_are(tmp_path, monkeypatch):
     assert (CACHE / "models" / said["weights"] / "model.safetensors").is_file()
 
 
+def test_the_weights_of_a_server_are_its_own(tmp_path):
+    """A folder with a tokenizer alone is enough."""
+    context = Context(logging.getLogger("test"), tmp_path, {}, "c1")
+    out = SimpleNamespace(path=lambda name: tmp_path / f"{name}.json")
+    told, own = (SimpleNamespace(model=str(tmp_path), backend=name) for name in ("vllm", "transformers"))
+    assert prepare_model.run(SimpleNamespace(lm=told), {}, out, context) == {"converted": 0}
+    assert json.loads((tmp_path / "model.json").read_text())["weights"] is None
+    with pytest.raises(SecateurError, match=r"no \*\.safetensors"):
+        prepare_model.run(SimpleNamespace(lm=own), {}, out, context)
+
+
 # --- addresses -------------------------------------------------------------------------------------
 
 
@@ -148,7 +159,7 @@ def test_a_folder_is_used_as_it_is_and_known_by_its_weights(tiny_lm, tmp_path):
 
 
 def test_dtype_and_pack_name_both_devices(tmp_path):
-    with pytest.raises(SecateurError, match="an entry each for cpu and cuda"):
+    with pytest.raises(SecateurError, match=r"lm\.dtype has entries for .*needs exactly cpu and cuda\. Fix: "):
         load(dataclasses.replace(SMOLLM2, dtype={"cpu": "float32"}), tmp_path)
 
 

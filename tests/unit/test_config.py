@@ -9,11 +9,13 @@ import pytest
 from secateur.config import (
     EXTRACTORS,
     GROUPS,
+    LMS,
     ConfigError,
     Retriever,
     extractor_problems,
     from_dict,
     leaves,
+    lm_problems,
     load,
     names,
     option,
@@ -235,6 +237,43 @@ def test_several_groups_load_at_once():
     flat = leaves("track", option(CONF, "track", "blind")) | leaves("prompt", option(CONF, "prompt", "dense"))
     found = load(flat)
     assert (found.track, found.prompt) == (option(CONF, "track", "blind"), option(CONF, "prompt", "dense"))
+
+
+# --- language models: which keys belong to which backend -------------------------------------------
+
+
+def lm(name, *overrides):
+    return lm_problems(option(CONF, "lm", name, overrides))
+
+
+def test_every_language_model_fits_together_and_every_backend_has_one():
+    assert {option(CONF, "lm", name).backend for name in names(CONF, "lm")} == set(LMS)
+    assert [lm(name) for name in names(CONF, "lm")] == [[]] * len(names(CONF, "lm"))
+
+
+def test_what_a_backend_lacks_and_what_does_not_belong_to_it_is_said_at_once():
+    assert lm("smollm2", "lm.pack=null", "+lm.url=http://x") == [
+        "lm.pack is needed by backend transformers",
+        "lm.url does not belong to backend transformers",
+    ]
+    assert lm("sglang_llama3_1_8b", "lm.url=null", "+lm.dtype={cpu: float32, cuda: float32}") == [
+        "lm.url is needed by backend sglang",
+        "lm.dtype does not belong to backend sglang",
+    ]
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "https://me:key@x", "https://x?key=k", "http://x/v1", "http://x/v1/"]
+)
+def test_a_server_is_named_by_an_address_without_key_and_version(url):
+    (problem,) = lm("vllm_qwen2_5_7b", f"lm.url='{url}'")
+    assert "lm.url" in problem
+    assert url not in problem
+
+
+def test_a_model_in_process_has_settings_for_the_two_devices():
+    (problem,) = lm("smollm2", "+lm.pack.tpu=64")
+    assert problem == "lm.pack has entries for ['cpu', 'cuda', 'tpu'], needs exactly cpu and cuda"
 
 
 # --- extractors: which keys belong to which kind -------------------------------------------------

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from secateur.errors import SecateurError
+from secateur.models.http import KEYS, _retry_after
 from secateur.triples import blocks
-from secateur.triples.llm import KEYS, FrontEnd, _retry_after
+from secateur.triples.llm import FrontEnd
 
 KEY = "sk-secret-0123456789"
 HTML = "<!doctype html><title>502 Bad Gateway</title>"

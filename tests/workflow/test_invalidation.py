@@ -249,10 +249,17 @@ KEYS = {
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
     "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"},
+    "lm.backend=sglang": {"prepare_model"},
     # No rule reads these yet: the scorers they belong to are a library.
     "lm.dtype.cpu=bfloat16": set(),
     "lm.window=4096": set(),
     "lm.pack.cpu=128": set(),
+    "lm.url=http://localhost:8001": set(),
+    "lm.top_logprobs=20": set(),
+    "lm.concurrency=2": set(),
+    "lm.timeout=60": set(),
+    "lm.delays=[1]": set(),
+    "lm.max_wait=60": set(),
     "ecs.layout=question_first": set(),
     "ecs.horizon=4": set(),
     "ecs.top_k=20": set(),
@@ -307,16 +314,20 @@ KEYS = {
 }
 
 
-# Keys that only some front ends have are asked of a system that has one of them.
+# Keys that only some front ends or backends have are asked of a system that has one of them.
 EXTRACTOR = dict.fromkeys(("model", "beams", "length_penalty", "max_tokens"), "rebel")
 EXTRACTOR |= dict.fromkeys(("url", "timeout", "delays", "max_wait", "max_failed"), "llm")
 EXTRACTOR |= dict.fromkeys(("kind", "files"), "lightrag_medical")
+LM = dict.fromkeys(
+    ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"), "vllm_qwen2_5_7b"
+)
 
 
 @pytest.mark.parametrize("override", KEYS)
 def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     group, name = re.split(r"[.=]", override.lstrip("+"))[:2]
-    given = (f"system.extractor={EXTRACTOR[name]}",) if group == "extractor" and name in EXTRACTOR else ()
+    option = {"extractor": EXTRACTOR, "lm": LM}.get(group, {}).get(name)
+    given = (f"system.{group}={option}",) if option else ()
     assert matrix.rerun(*override.split(" & "), given=given) == KEYS[override]
 
 

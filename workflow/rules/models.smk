@@ -11,7 +11,7 @@ rule prepare_model:
         "logs/prepare_model/{lm}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("prepare_model", "lm.model"),
+        **leaf_params("prepare_model", "lm.model", "lm.backend"),
     message:
         "Prepare the weights of {wildcards.lm}"
     script:

@@ -122,16 +122,23 @@ EXTRACTORS: dict[str, frozenset[str]] = {  # kind: the keys it needs besides kin
 ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # no name, no password, no query: keys come from elsewhere
 
 
+def _misfits(group: str, config: Any, kind: str, needs: Mapping[str, frozenset[str]]) -> list[str]:
+    """Keys that an option of this kind lacks, keys that belong to others, and a url that is none, each in a clause."""
+    given = {f.name for f in fields(config) if getattr(config, f.name) is not None}
+    own = needs[getattr(config, kind)]
+    at, optional = f"{kind} {getattr(config, kind)}", frozenset.union(*needs.values())
+    found = [f"{group}.{name} is needed by {at}" for name in sorted(own - given)]
+    found += [f"{group}.{name} does not belong to {at}" for name in sorted(given & optional - own)]
+    if "url" in own and config.url and not ADDRESS.fullmatch(config.url):
+        found.append(
+            f"{group}.url is no http address without user, password and query (keys come from the environment)"
+        )
+    return found
+
+
 def extractor_problems(extractor: Extractor) -> list[str]:
     """What does not fit together in an extractor, each in a clause."""
-    given = {f.name for f in fields(extractor) if getattr(extractor, f.name) is not None}
-    kind, optional, needed = extractor.kind, frozenset.union(*EXTRACTORS.values()), EXTRACTORS[extractor.kind]
-    found = [f"extractor.{name} is needed by kind {kind}" for name in sorted(needed - given)]
-    found += [f"extractor.{name} does not belong to kind {kind}" for name in sorted(given & optional - needed)]
-    if kind == "llm" and extractor.url and not ADDRESS.fullmatch(extractor.url):
-        found.append(
-            "extractor.url is no http address without user, password and query (keys come from the environment)"
-        )
+    kind, found = extractor.kind, _misfits("extractor", extractor, "kind", EXTRACTORS)
     if kind == "import" and extractor.shards != 1:
         found.append(f"extractor.shards is {extractor.shards}, an import is one job")
     if kind == "import" and extractor.files is not None:
@@ -250,14 +257,51 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Lm:
-    """A causal language model: the reader whose tokens a prompt costs, and the scorer of context utility."""
+    """A causal language model: the reader whose tokens a prompt costs, and the scorer of context utility. Which of the
+    keys that may be null a backend needs is in `LMS`."""
 
+    backend: Literal["transformers", "vllm", "sglang"] = key("what computes scores: this process, or a server")
     model: str = key(
-        "folder or hub id, a GGUF file (also as package:PACKAGE/FILE.gguf), or assemble:PACKAGE for a GGUF file in pieces"
+        "folder or hub id, a GGUF file (also as package:PACKAGE/FILE.gguf), or assemble:PACKAGE for a GGUF file in pieces; "
+        "for a server the tokenizer's folder or hub id, and the model that the server must state"
     )
-    dtype: dict[str, Literal["float32", "bfloat16", "float16"]] = key("data type on cpu and on cuda")
     window: int = key("tokens read at once; longer contexts are cut from the left, counted and logged", low=16)
-    pack: dict[str, int] = key("tokens read in one forward pass, on cpu and on cuda; bounds memory", low=16)
+    dtype: dict[str, Literal["float32", "bfloat16", "float16"]] | None = key(
+        "transformers: data type on cpu and on cuda", default=None
+    )
+    pack: dict[str, int] | None = key(
+        "transformers: tokens read in one forward pass, on cpu and on cuda; bounds memory", low=16, default=None
+    )
+    url: str | None = key("server: its address, up to where /v1 or /generate begins", default=None)
+    top_logprobs: int | None = key(
+        "server: most probable first answer tokens that are asked for, by a request of their own; kl_topk:paper needs "
+        "ecs.top_k of them; 0 for none",
+        low=0,
+        default=None,
+    )
+    concurrency: int | None = key("server: requests under way at once", low=1, high=100, default=None)
+    timeout: float | None = key("server: seconds without a byte before a request has failed", low=0.01, default=None)
+    delays: tuple[float, ...] | None = key("server: seconds waited before each repeated attempt", low=0, default=None)
+    max_wait: float | None = key("server: longest wait in seconds that it may ask for", low=0, default=None)
+
+
+SERVER = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})
+LMS: dict[str, frozenset[str]] = {  # backend: the keys it needs besides backend, model and window
+    "transformers": frozenset({"dtype", "pack"}),
+    "vllm": SERVER,
+    "sglang": SERVER,
+}
+
+
+def lm_problems(lm: Lm) -> list[str]:
+    """What does not fit together in a language model, each in a clause."""
+    found = _misfits("lm", lm, "backend", LMS)
+    if lm.url and lm.url.rstrip("/").endswith("/v1"):
+        found.append("lm.url ends in /v1, the address before it is needed")
+    for name in ("dtype", "pack"):
+        if (given := getattr(lm, name)) is not None and set(given) != {"cpu", "cuda"}:
+            found.append(f"lm.{name} has entries for {sorted(given)}, needs exactly cpu and cuda")
+    return found
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from secateur.config import (
     Scorers,
     System,
     extractor_problems,
+    lm_problems,
     names,
     option,
     scorer_problems,
@@ -170,10 +171,11 @@ def _variant(
     if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
         wrong.append(f"retriever.calibration has no entry for track {track}")
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
+    wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
     if wrong:
         raise ConfigError(
             f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
-            f"conf/extractor/{options['extractor']}.yaml, conf/retriever, or the override that set it."
+            f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/retriever, or the override that set it."
         )
     track = track if path == "graph" else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

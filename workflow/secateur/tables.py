@@ -498,7 +498,7 @@ TABLES: dict[str, Table] = _declare(
             "answer_first": Column(_f64, "log p of its first token", True),
             "question_tokens": Column(_i32, "tokens of the question; null where its probability is undefined", True),
             "question_logprob": Column(_f64, "log p(question), under the candidate or alone", True),
-            "entropy": Column(_f64, "entropy at the first answer position"),
+            "entropy": Column(_f64, "entropy at the first answer position; null from a server", True),
             "kl": Column(_f64, "KL from the base at the first answer position, full vocabulary", True),
             "js": Column(_f64, "Jensen-Shannon divergence there", True),
             "kl_tail": Column(_f64, "KL over the top k tokens and one bucket for the rest", True),

@@ -13,6 +13,7 @@ from secateur.ecs.sweep import frame_of
 from secateur.ecs.template import Passage, Question
 from secateur.errors import SecateurError
 from secateur.models.causal import CausalLM
+from secateur.models.served import Served
 
 __all__ = ["candidates", "rank"]
 
@@ -46,7 +47,7 @@ def candidates(path: Path) -> Iterator[Passage]:
             yield Passage(name, record["text"], record.get("speaker"), record.get("date"))
 
 
-def rank(lm: CausalLM, cfg, question: Question, passages: Iterable[Passage]) -> pl.DataFrame:
+def rank(lm: CausalLM | Served, cfg, question: Question, passages: Iterable[Passage]) -> pl.DataFrame:
     """Candidates, best first, by `signed` where the answer is known, else by `pmi_q`; ties to the earlier one.
 
     Raises SecateurError for an empty question and for none to rank. Memory holds one block of candidates and the

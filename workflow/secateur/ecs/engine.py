@@ -4,27 +4,29 @@ Passage caching (passage first) and prefix sharing (question first; a common con
 one family share their longest common prefix, whose keys and values are computed once (ECS, proposition 2).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.models.causal import NOTHING, CausalLM
 from secateur.models.encoding import Encoded
+from secateur.models.served import Served
 
-__all__ = ["Reading", "cost", "packs", "read"]
+__all__ = ["Reading", "cost", "named", "packs", "read"]
 
 
 @dataclass(frozen=True)
 class Reading:
     """What one sequence says. asked: (question tokens,) log-probabilities, None where undefined; answer: (answer
     tokens,) log-probabilities; path: (up to `horizon`, vocabulary) log-distributions from the first answer position on.
-    All fp32, in nats."""
+    All fp32, in nats. A server gives no path, and in its place top: the most probable first answer tokens, by token."""
 
     asked: Any
     answer: Any
     path: Any
+    top: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,16 @@ def cost(sequences: Sequence[Encoded], families: Sequence[Any]) -> int:
 
 
 def read(
-    lm: CausalLM, sequences: Sequence[Encoded], families: Sequence[Any], horizon: int
+    lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], horizon: int
 ) -> Iterator[tuple[int, Reading]]:
     """(place, reading) of every sequence, in the order in which they come; families: what may share a prefix.
 
     Memory is bounded by one pack of prefixes and the predictions of one pack of sequences.
     Raises SecateurError where the model gives anything but numbers.
     """
+    if isinstance(lm, Served):
+        yield from enumerate(map(_told, sequences, lm.read(sequences)))
+        return
     plan = _families(sequences, families)
     for block in packs(plan, [f.shared for f in plan], lm.pack):
         trunks = [f for f in block if f.shared]
@@ -83,6 +88,28 @@ def read(
         work = [(n, prefix.get(id(f), NOTHING)) for f in block for n in f.members]
         for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
             yield from _pack(lm, sequences, pack, horizon)
+
+
+def named(
+    lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], tokens: Sequence[int]
+) -> Iterator[tuple[int, Any]]:
+    """(place, (len(tokens),) log-probabilities of tokens at the first answer position) of every sequence."""
+    import torch
+
+    if isinstance(lm, Served):
+        yield from enumerate(map(torch.tensor, lm.named(sequences, tokens)))
+        return
+    for n, reading in read(lm, sequences, families, 1):
+        yield n, reading.path[0][list(tokens)]
+
+
+def _told(one: Encoded, said: tuple[Sequence[float], Mapping[int, float]]) -> Reading:
+    """What a server says of a sequence."""
+    import torch
+
+    values, top = torch.tensor(said[0], dtype=torch.float32), said[1]
+    asked = one.asked[1] - one.asked[0] if one.asked else 0
+    return Reading(values[:asked] if asked else None, values[len(values) - len(one.ids) + one.start :], None, top)
 
 
 def _pack(lm: CausalLM, sequences: Sequence[Encoded], pack, horizon: int) -> Iterator[tuple[int, Reading]]:

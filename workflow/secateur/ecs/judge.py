@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from secateur.ecs.engine import read
+from secateur.ecs.engine import named
 from secateur.ecs.pairs import Pairs
 from secateur.ecs.template import Passage, Question, passage_line
 from secateur.errors import SecateurError
 from secateur.models.causal import CausalLM
+from secateur.models.served import Served
 
 __all__ = ["JUDGES", "judge", "verdict_tokens"]
 
@@ -20,7 +21,7 @@ JUDGES = {  # column: (sentence, whether the answer is shown); both sentences ar
 YES, NO = ("yes", "Yes", "YES"), ("no", "No", "NO")
 
 
-def verdict_tokens(lm: CausalLM) -> tuple[list[int], list[int]]:
+def verdict_tokens(lm: CausalLM | Served) -> tuple[list[int], list[int]]:
     """The tokens that say yes and those that say no, with and without a space before; a word of several tokens by its
     first, unless both begin alike. Raises SecateurError where a tokenizer tells the two apart nowhere."""
     tokens = lm.tokenizer.backend_tokenizer
@@ -34,7 +35,7 @@ def verdict_tokens(lm: CausalLM) -> tuple[list[int], list[int]]:
     return yes, no
 
 
-def _asked(lm: CausalLM, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
+def _asked(lm: CausalLM | Served, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
     """The prompt, through the chat template where the tokenizer has one."""
     lines = [f"Passage: {passage_line(passage)}", f"Question: {question.text.strip()}"]
     lines += [f"Correct answer: {question.answer}"] if answered else []
@@ -46,7 +47,7 @@ def _asked(lm: CausalLM, question: Question, passage: Passage, sentence: str, an
 
 
 def judge(
-    lm: CausalLM, name: str, questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs
+    lm: CausalLM | Served, name: str, questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs
 ) -> list[float | None]:
     """p(yes) / (p(yes) + p(no)) of each pair under one of `JUDGES`; None where the answer is to be shown and unknown."""
     sentence, answered = JUDGES[name]
@@ -55,7 +56,7 @@ def judge(
     texts = [_asked(lm, questions[pairs[n][0]], passages[pairs[n][1]], sentence, answered) for n in work]
     names = [f"question {questions[pairs[n][0]].id}" for n in work]
     sequences = lm.encoder.encode(texts, [""] * len(texts), [None] * len(texts), names)
-    for place, reading in read(lm, sequences, [pairs[n][1] for n in work], 1):
-        said = reading.path[0].double()
-        found[work[place]] = float((said[yes].logsumexp(0) - said[[*yes, *no]].logsumexp(0)).exp())
+    for place, said in named(lm, sequences, [pairs[n][1] for n in work], [*yes, *no]):
+        said = said.double()
+        found[work[place]] = float((said[: len(yes)].logsumexp(0) - said.logsumexp(0)).exp())
     return found

@@ -8,6 +8,7 @@ from secateur.ecs.statistics import of_base, of_pair
 from secateur.ecs.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
+from secateur.models.served import Served
 
 __all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "pair_rows"]
 
@@ -16,7 +17,7 @@ Pairs = Sequence[tuple[int, int]]  # places of a question and of a passage
 
 
 def encode(
-    lm: CausalLM, cfg, questions: Sequence[Question], shown: Sequence[Sequence[Passage]], answered: bool = True
+    lm: CausalLM | Served, cfg, questions: Sequence[Question], shown: Sequence[Sequence[Passage]], answered: bool = True
 ) -> list[Encoded]:
     """Each question with the passages shown to it, and its answer where it is known and wanted."""
     texts = [prompt(q, passages, cfg.layout) for q, passages in zip(questions, shown, strict=True)]
@@ -25,7 +26,7 @@ def encode(
     return lm.encoder.encode([text for text, _ in texts], answers, [span for _, span in texts], names)
 
 
-def base_readings(lm: CausalLM, cfg, questions: Sequence[Question], context: Sequence[Passage] = ()) -> Base:
+def base_readings(lm: CausalLM | Served, cfg, questions: Sequence[Question], context: Sequence[Passage] = ()) -> Base:
     """What the model says of each question without a candidate: under the context C alone."""
     sequences = encode(lm, cfg, questions, [context] * len(questions))
     readings = dict(read(lm, sequences, [0] * len(sequences), cfg.horizon))
@@ -40,7 +41,7 @@ def families(cfg, pairs: Pairs) -> list[int]:
 
 
 def pair_rows(
-    lm: CausalLM,
+    lm: CausalLM | Served,
     cfg,
     questions: Sequence[Question],
     passages: Sequence[Passage],

@@ -4,6 +4,7 @@ P is the answer's distribution with the candidate, Q the one without (ECS, secti
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from secateur.ecs.engine import Reading
@@ -46,6 +47,11 @@ def filled(p, q, k: int, far: float):
     return (p[top].exp() * (p[top] - under)).sum()
 
 
+def filled_known(p: Mapping[int, float], q: Mapping[int, float], far: float) -> float:
+    """The same of what is known of both sides, the log-probabilities of their top k tokens."""
+    return sum(math.exp(value) * (value - q.get(token, math.log(far))) for token, value in p.items())
+
+
 def path_divergence(ours: Reading, base: Reading, same: int):
     """(t,) KL_t along the first `same` tokens that both paths share, and the position before them."""
     steps = min(len(ours.path), len(base.path), same + 1)
@@ -69,18 +75,29 @@ def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
         "answer_first": float(reading.answer[0]) if given else None,
         "question_tokens": None if reading.asked is None else len(reading.asked),
         "question_logprob": None if reading.asked is None else float(reading.asked.double().sum()),
-        "entropy": float(entropy(reading.path[0])),
+        "entropy": None if reading.path is None else float(entropy(reading.path[0])),
     }
 
 
 def of_pair(one: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float) -> dict[str, Any]:
-    """The same, and how far its predictions are from the base's: at the first answer position, and along the answer."""
+    """The same, and how far its predictions are from the base's: at the first answer position, and along the answer.
+    Of what a server says only the paper's top-k divergence follows, where it has given as many tokens."""
+    own = of_base(one, reading)
+    if reading.path is None:
+        known = min(len(reading.top), len(prior.top)) >= top_k
+        return own | (
+            {"kl_paper": filled_known(_best(reading.top, top_k), _best(prior.top, top_k), far)} if known else {}
+        )
     p, q = reading.path[0], prior.path[0]
     steps = path_divergence(reading, prior, _agreeing(one, base))
-    return of_base(one, reading) | {
+    return own | {
         "kl": float(steps[0]),
         "js": float(jensen_shannon(p, q)),
         "kl_tail": float(lumped(p, q, top_k)),
         "kl_paper": float(filled(p, q, top_k, far)),
         "kl_path": steps.tolist() if len(reading.answer) else None,
     }
+
+
+def _best(top: Mapping[int, float], k: int) -> dict[int, float]:
+    return dict(sorted(top.items(), key=lambda item: -item[1])[:k])

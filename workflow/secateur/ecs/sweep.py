@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from secateur.cache import RequestCache, digest
+from secateur.ecs import backends
 from secateur.ecs.expected import expected_shift, pseudo_answers
 from secateur.ecs.judge import JUDGES, judge
 from secateur.ecs.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
@@ -22,6 +23,7 @@ from secateur.ecs.template import Passage, Question, passage_line
 from secateur.ecs.trajectory import along_base, along_context
 from secateur.errors import SecateurError, nearest
 from secateur.models.causal import CausalLM
+from secateur.models.served import Served
 from secateur.tables import TABLES
 
 __all__ = ["PROBES", "estimate", "frame_of", "statistics"]
@@ -40,7 +42,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def statistics(
-    lm: CausalLM,
+    lm: CausalLM | Served,
     questions: pl.DataFrame,
     passages: pl.DataFrame,
     cfg,
@@ -56,11 +58,13 @@ def statistics(
     question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option. probes: which of
     PROBES to add, each by passes of its own, for the rows that a column `probed` of the pool names, where it has one.
     best: for `expected_shift`, the ids of the passages under which a question's answers are sampled, best first.
-    Raises SecateurError for an empty question, a question without candidates and an unknown probe.
+    Raises SecateurError for an empty question, a question without candidates, and a probe that is unknown or that the
+    model's backend cannot give.
     """
     _check(questions, passages, pool, probes, best)
+    backends.check(lm, cfg, [name.replace("trajectory_", "trajectory:") for name in probes])
     known, probed = RequestCache(cache / "statistics") if cache else None, _probed(pool)
-    watch = _Watch(*estimate(lm, questions, passages, pool, cfg), log)
+    watch = _Watch(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
     for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
         block = _Block(lm, cfg, asked, everyone, best or {})
         key = (lm.identity, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
@@ -80,7 +84,9 @@ def statistics(
 class _Block:
     """Some questions of a group, with what is computed once for all their candidates."""
 
-    def __init__(self, lm: CausalLM, cfg, asked: Sequence[Question], everyone: Sequence[Passage], best) -> None:
+    def __init__(
+        self, lm: CausalLM | Served, cfg, asked: Sequence[Question], everyone: Sequence[Passage], best
+    ) -> None:
         self.lm, self.cfg, self.asked, self._everyone, self._best = lm, cfg, asked, {p.id: p for p in everyone}, best
 
     @cached_property
@@ -208,7 +214,7 @@ def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], lis
         yield part, pairs
 
 
-def estimate(lm: CausalLM, questions, passages, pool, cfg) -> tuple[int, int]:
+def estimate(lm: CausalLM | Served, questions, passages, pool, cfg) -> tuple[int, int]:
     """(pairs, tokens to compute, about): what a sweep will cost, from a look at the texts alone."""
     pairs = tokens = 0
     for asked, _, blocks in _sweeps(questions, passages, pool, cfg):
@@ -225,15 +231,16 @@ def estimate(lm: CausalLM, questions, passages, pool, cfg) -> tuple[int, int]:
 class _Watch:
     """Says what a sweep will cost: before it starts, and in time once its first block is done."""
 
-    def __init__(self, pairs: int, tokens: int, log: logging.Logger) -> None:
+    def __init__(self, pairs: int, tokens: int, waits: bool, log: logging.Logger) -> None:
         self.pairs, self.log, self.said = pairs, log, False
+        self.clock, self.unit = (time.perf_counter, "seconds") if waits else (time.process_time, "CPU seconds")
         log.info("%d pairs of question and candidate, about %d tokens to read", pairs, tokens)
 
     def __call__(self, wanted: Sequence[Any], call, *args) -> list[dict[str, Any]]:
-        started = time.process_time()
+        started = self.clock()
         rows = call(*args)
         if not self.said:
-            rate = (time.process_time() - started) / len(wanted)
-            self.log.info("%.4f CPU seconds a pair; about %.0f for all that is not cached", rate, rate * self.pairs)
+            rate, unit = (self.clock() - started) / len(wanted), self.unit
+            self.log.info("%.4f %s a pair; about %.0f for all that is not cached", rate, unit, rate * self.pairs)
             self.said = True
         return rows

@@ -12,9 +12,11 @@ from functools import cached_property
 from pathlib import Path
 
 from secateur.cache import digest
+from secateur.config import lm_problems
 from secateur.errors import SecateurError
 from secateur.models.encoding import Encoder
 from secateur.models.prepare import is_gguf, prepare, weights_digest
+from secateur.models.served import WIRES, Served, connect
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "load"]
 
@@ -54,6 +56,8 @@ def _cut(cache, start: int, length: int) -> Prefix:
 
 class CausalLM:
     """A model with its tokenizer. window: tokens it may read at once; pack: tokens read in one forward pass."""
+
+    backend = "transformers"
 
     def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str) -> None:
         self.model, self.tokenizer, self.pack, self.name, self._weights = model.eval(), tokenizer, pack, name, weights
@@ -153,11 +157,19 @@ class CausalLM:
         return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
 
 
-def load(cfg, cache: Path, device: str = "cpu") -> CausalLM:
-    """The model of an `lm` option, GGUF weights converted first; in the data type the option names for the device.
+def load(cfg, cache: Path, device: str = "cpu") -> CausalLM | Served:
+    """The model of an `lm` option: behind its server, or in process, in the data type the option names for the device.
 
-    Raises SecateurError where the address holds no causal language model.
+    Raises SecateurError where keys of the option do not fit together, and where the address holds no causal language
+    model.
     """
+    if wrong := lm_problems(cfg):
+        raise SecateurError(f"lm {cfg.model}: {'; '.join(wrong)}. Fix: conf/lm, or the override that set it.")
+    return connect(cfg, cache) if cfg.backend in WIRES else _load(cfg, cache, device)
+
+
+def _load(cfg, cache: Path, device: str) -> CausalLM:
+    """The model in process, GGUF weights converted first."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
@@ -165,8 +177,6 @@ def load(cfg, cache: Path, device: str = "cpu") -> CausalLM:
     logging.disable_progress_bar()  # it would fill a job's log
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
-    if not {"cpu", "cuda"} <= cfg.dtype.keys() & cfg.pack.keys():
-        raise SecateurError(f"lm {cfg.model}: dtype and pack need an entry each for cpu and cuda. Fix: conf/lm.")
     address = prepare(cfg.model, cache)
     try:
         tokenizer = AutoTokenizer.from_pretrained(address)

@@ -5,8 +5,9 @@ from secateur.models.prepare import is_gguf, prepare, weights_digest
 
 
 def run(cfg, inputs, outputs, ctx):
-    address, weights = cfg.lm.model, weights_digest(cfg.lm.model)
+    address = cfg.lm.model  # a server has its weights itself, and the address holds a tokenizer
+    weights = weights_digest(address) if cfg.lm.backend == "transformers" else None
     prepare(address, ctx.cache)
     write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
-    ctx.log.info("%s: weights %s", address, weights)
+    ctx.log.info("%s: weights %s", address, weights or f"are those of a server ({cfg.lm.backend})")
     return {"converted": int(is_gguf(address))}

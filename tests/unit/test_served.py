@@ -1,0 +1,336 @@
+"""Models behind a server: the same figures as in process, what a server cannot give, and trouble on the way."""
+
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scoring_server import APIS, serving
+
+from secateur import config
+from secateur.ecs import backends, scorers
+from secateur.ecs.adhoc import rank
+from secateur.ecs.sweep import statistics
+from secateur.ecs.template import Passage, Question
+from secateur.errors import SecateurError
+from secateur.models.causal import CausalLM, load
+from secateur.models.http import KEYS
+from secateur.models.prepare import prepare
+from secateur.models.served import Served
+from secateur.tables import TABLES, check
+
+ROOT = Path(__file__).parents[2]
+CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
+SMOLLM2 = config.option(ROOT / "conf", "lm", "smollm2")
+OPTIONS = {"vllm": "vllm_qwen2_5_7b", "sglang": "sglang_llama3_1_8b"}
+KEY = "sk-secret-0123456789"
+QUESTIONS = pl.DataFrame(
+    {
+        "question_id": ["q1", "q2"],
+        "group_id": ["g", "g"],
+        "text": ["What had she swallowed?", "Who left his flat?"],
+        "answer": ["half a tennis ball", None],
+    }
+)
+PASSAGES = pl.DataFrame(
+    {
+        "passage_id": ["p1", "p2", "p3"],
+        "group_id": ["g"] * 3,
+        "text": ["half a tennis ball", "Jonas left .", " "],
+        "speaker": ["Mira", None, "Jonas"],
+        "date": ["May", None, None],
+    }
+)
+GIVEN = ("signed", "signed_mean", "signed_first", "pmi_q", "kl_topk:paper", *scorers.JUDGES)
+
+
+@pytest.fixture(autouse=True)
+def _direct(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=APIS)
+def backend(request):
+    return request.param
+
+
+@pytest.fixture
+def server(tiny_lm, backend):
+    with serving(APIS[backend](tiny_lm(chat=True), "tiny", "org/tiny", 300)) as one:
+        yield one
+
+
+def option(backend, url, **changes):
+    """The shipped option, with delays that cost no time."""
+    shipped = config.option(ROOT / "conf", "lm", OPTIONS[backend])
+    fast = {"model": "org/tiny", "window": 256, "top_logprobs": 20, "timeout": 10.0, "delays": (0.0, 0.0)}
+    return replace(shipped, url=url, **fast | {"max_wait": 5.0, "concurrency": 2} | changes)
+
+
+def client(server, tiny_lm, **changes):
+    cfg = option("sglang" if server.api.path == "/generate" else "vllm", server.url, **changes)
+    return Served(cfg, tiny_lm(chat=True).tokenizer)
+
+
+def table(lm, cfg, passages=PASSAGES, **more):
+    return pl.concat(statistics(lm, QUESTIONS, passages, cfg, **more))
+
+
+# --- the same figures ----------------------------------------------------------------------------
+
+
+def assert_alike(own, told, names, tolerance):
+    for name in names:
+        a, b = (scorers.score(t, name)["value"] for t in (own, told))
+        assert a.is_null().equals(b.is_null()), name
+        assert a.drop_nulls().len(), name
+        assert (a - b).abs().max() <= tolerance, name
+
+
+@pytest.mark.parametrize("layout", ["passage_first", "question_first"])
+@pytest.mark.parametrize("bos", [False, True])
+def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend, layout, bos):
+    own, cfg = tiny_lm(chat=True, bos=bos), ecs(top_k=20, layout=layout)
+    with serving(APIS[backend](own, "tiny", "org/tiny", 300)) as server:
+        told = table(Served(option(backend, server.url), own.tokenizer), cfg, probes=scorers.JUDGES)
+    check(TABLES["statistics"], told, "here", "none")
+    here, names = (
+        table(own, cfg, probes=scorers.JUDGES),
+        set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set()),
+    )
+    same = ["question_id", "passage_id", "tokens", "prompt_tokens", "cut", "answer_tokens", "question_tokens"]
+    assert told.select(same).equals(here.select(same))
+    assert_alike(here, told, names, 1e-5)
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    """In float64, so that what differs is not the rounding of another batch."""
+    one = load(SMOLLM2, CACHE)
+    return CausalLM(one.model.double(), one.tokenizer, one.encoder.window, one.pack, one.name, "doubled")
+
+
+def test_smollm2_behind_a_server_scores_as_in_process(smollm2, ecs, backend):
+    folder, cfg = prepare(SMOLLM2.model, CACHE), ecs()
+    with serving(APIS[backend](smollm2, "served", folder, 2048, 50)) as server:
+        lm = load(option(backend, server.url, model=folder, top_logprobs=50), CACHE)
+        told = table(lm, cfg, PASSAGES.head(1))
+    assert_alike(table(smollm2, cfg, PASSAGES.head(1)), told, ("signed", "pmi_q", "kl_topk:paper"), 1e-5)
+
+
+def test_a_cut_context_loses_the_same_tokens(server, tiny_lm, ecs):
+    passages = PASSAGES.with_columns(text=pl.lit("Ghent " * 60))
+    here, told = (table(lm, ecs(), passages) for lm in (tiny_lm(window=40), client(server, tiny_lm, window=40)))
+    assert told["cut"].max() > 0
+    assert told["cut"].equals(here["cut"])
+    assert_alike(here, told, ("signed",), 1e-5)
+
+
+def test_what_is_sent_are_our_tokens_and_sampling_that_leaves_probabilities_alone(server, tiny_lm, ecs):
+    lm = client(server, tiny_lm, top_logprobs=0)
+    rank(lm, ecs(), Question("q", "What?", "a ball"), [Passage("p", "half a tennis ball")])
+    sent = [request.get("prompt") or request["input_ids"] for request in server.asked]
+    texts = ["Question: What?\nAnswer: a ball", "half a tennis ball\nQuestion: What?\nAnswer: a ball"]
+    assert sent == [lm.tokenizer(text).input_ids for text in texts]
+    for request in server.asked:
+        sampling = request.get("sampling_params", request)
+        assert (sampling["temperature"], sampling["top_p"], sampling["top_k"], sampling["min_p"]) == (1, 1, -1, 0)
+
+
+# --- what a server cannot give -------------------------------------------------------------------
+
+
+def test_every_other_scorer_is_null_and_the_rows_say_no_more_than_the_server(server, tiny_lm, ecs):
+    told = table(client(server, tiny_lm), ecs(top_k=20))
+    for name in set(scorers.SCORERS) - set(GIVEN):
+        assert scorers.score(told, name)["value"].null_count() == 6, name
+
+
+@pytest.mark.parametrize("name", scorers.SCORERS)
+def test_a_scorer_is_given_or_refused_by_name_with_one_that_is_given(tiny_lm, ecs, backend, name):
+    lm, cfg = option(backend, "http://x", top_logprobs=50), ecs()
+    backends.check(tiny_lm(), cfg, [name])
+    backends.check(SMOLLM2, cfg, [name])
+    if name in GIVEN or name.endswith("_binary"):
+        backends.check(lm, cfg, [name])
+        return
+    with pytest.raises(
+        SecateurError, match=rf"scorer {name} .*backend {backend}: .*Fix: (\S+); or .*transformers"
+    ) as why:
+        backends.check(lm, cfg, ["signed", name])
+    backends.check(lm, cfg, [str(why.value).partition("Fix: ")[2].partition(";")[0]])
+
+
+def test_the_papers_divergence_needs_as_many_tokens_as_it_sums(server, tiny_lm, ecs):
+    lm = client(server, tiny_lm, top_logprobs=19)
+    assert table(lm, ecs(top_k=20))["kl_paper"].null_count() == 8
+    with pytest.raises(SecateurError, match=r"kl_topk:paper .*20\) most probable.*is 19.*Fix: lm\.top_logprobs=20"):
+        backends.check(lm, ecs(top_k=20), ["kl_topk:paper"])
+
+
+@pytest.mark.parametrize("probe", ["trajectory_ctx", "trajectory_base", "expected_shift"])
+def test_a_probe_a_server_cannot_give_is_refused_before_anything_is_scored(server, tiny_lm, ecs, probe):
+    with pytest.raises(SecateurError, match="is not available on backend"):
+        table(client(server, tiny_lm), ecs(), probes=[probe], best={"q1": [], "q2": []})
+    assert server.asked == []
+
+
+# --- which model ---------------------------------------------------------------------------------
+
+
+def test_a_server_with_another_model_is_refused(server, tiny_lm):
+    with pytest.raises(
+        SecateurError, match=r"serves tiny, not lm\.model org/other\. Fix: .*--served-model-name org/other"
+    ):
+        client(server, tiny_lm, model="org/other")
+
+
+def test_a_server_that_takes_less_than_the_window_is_refused(server, tiny_lm):
+    client(server, tiny_lm, window=298)
+    with pytest.raises(SecateurError, match=r"takes 300 tokens.*window of 299.*Fix: lm\.window=298"):
+        client(server, tiny_lm, window=299)
+
+
+def test_scores_are_known_by_backend_and_stated_model_but_not_by_address(tiny_lm):
+    found = []
+    for name, stated in (("vllm", "tiny"), ("vllm", "tiny"), ("vllm", "tuned"), ("sglang", "tiny")):
+        with serving(APIS[name](tiny_lm(chat=True), stated, "org/tiny", 300)) as server:
+            found.append(client(server, tiny_lm).identity)
+            assert client(server, tiny_lm, window=128).identity not in found
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+
+
+def test_keys_that_do_not_fit_together_stop_a_load(backend):
+    with pytest.raises(SecateurError, match=rf"lm\.url is needed by backend {backend}.*Fix: conf/lm"):
+        load(replace(option(backend, None)), CACHE)
+
+
+# --- trouble -------------------------------------------------------------------------------------
+
+
+def without(*path):
+    """A reply that lacks the log-probabilities of the prompt."""
+
+    def change(reply):
+        for name in path[:-1]:
+            reply = reply[name]
+        reply.pop(path[-1])
+
+    return change
+
+
+def cut_short(reply):
+    """A reply with one entry less than the prompt has tokens."""
+    inside = reply.get("meta_info") or reply["choices"][0]
+    inside[next(name for name in ("input_token_logprobs", "prompt_logprobs") if name in inside)].pop()
+
+
+def logits(reply):
+    """As vLLM with --logprobs-mode raw_logits."""
+    inside = reply.get("meta_info") or reply["choices"][0]
+    if "prompt_logprobs" in inside:
+        inside["prompt_logprobs"][-1] = {name: {"logprob": 12.5} for name in inside["prompt_logprobs"][-1]}
+    else:
+        inside["input_token_logprobs"][-1][0] = 12.5
+
+
+UNUSABLE = {
+    "busy": (429, {"Retry-After": "0"}, ""),
+    "down": (503, {}, "busy"),
+    "html": (200, {}, "<!doctype html>"),
+    "null": (200, {}, "null"),
+    "empty": (200, {}, '{"choices": []}'),
+    "cut": (200, {}, '{"choices": [{"prompt_logp'),
+    "short": cut_short,
+    "logits": logits,
+    "not a number": (200, {}, '{"choices": [{"prompt_logprobs": NaN}], "meta_info": {"input_token_logprobs": [NaN]}}'),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_an_unusable_answer_is_asked_for_again(server, tiny_lm, ecs, kind):
+    lm, cfg = client(server, tiny_lm, top_logprobs=0, concurrency=1), ecs()
+    expected = table(lm, cfg)
+    asked = len(server.asked)
+    server.script.append(UNUSABLE[kind])
+    assert table(lm, cfg).equals(expected)
+    assert len(server.asked) == 2 * asked + 1
+
+
+def test_silence_is_asked_again_after_the_timeout(server, tiny_lm, ecs):
+    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1, timeout=0.5)
+    server.script.append("silence")
+    assert table(lm, ecs()).height == 8
+
+
+def test_a_server_without_log_probabilities_of_the_prompt_stops_at_once(server, tiny_lm, ecs, backend):
+    path = ("choices", 0, "prompt_logprobs") if backend == "vllm" else ("meta_info", "input_token_logprobs")
+    server.always = without(*path)
+    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
+    with pytest.raises(SecateurError, match=r"hold no log-probabilities of the prompt\. Fix: lm\.url"):
+        table(lm, ecs())
+    assert len(server.asked) <= 2
+
+
+def test_a_server_that_knows_no_named_tokens_cannot_judge(tiny_lm, ecs):
+    """As a vLLM without `logprob_token_ids`: it gives its most probable tokens instead."""
+    api = APIS["vllm"](tiny_lm(chat=True), "tiny", "org/tiny", 300)
+    inner = api.reply
+    api.reply = lambda request: inner({k: v for k, v in request.items() if k != "logprob_token_ids"})
+    with serving(api) as server, pytest.raises(SecateurError, match=r"no log-probabilities of named tokens\. Fix: "):
+        table(client(server, tiny_lm), ecs(), probes=["judge_helpful"])
+
+
+def test_more_tokens_than_a_server_allows_end_in_its_own_words(tiny_lm, ecs):
+    api, said = APIS["vllm"](tiny_lm(chat=True), "tiny", "org/tiny", 300), r"status 400.*of 50.*than max allowed: 20"
+    with serving(api) as server, pytest.raises(SecateurError, match=said):
+        table(client(server, tiny_lm, top_logprobs=50), ecs())
+
+
+def test_an_endpoint_that_dies_ends_in_one_message_and_what_was_scored_is_kept(server, tiny_lm, ecs, tmp_path):
+    lm, cfg = client(server, tiny_lm, top_logprobs=0, concurrency=1), ecs(passages=1)
+    whole = table(lm, cfg)
+    server.asked.clear()
+    pieces = statistics(lm, QUESTIONS, PASSAGES, cfg, cache=tmp_path)
+    done = [next(pieces), next(pieces)]
+    server.always = (500, {}, "")
+    with pytest.raises(SecateurError, match=r"status 500, after 3 attempts\. Fix: look at the server.*cached"):
+        list(pieces)
+    server.always = None
+    server.asked.clear()
+    again = table(client(server, tiny_lm, top_logprobs=0), cfg, cache=tmp_path)
+    assert again.equals(whole)
+    assert again.head(4).equals(pl.concat(done))
+    assert len(server.asked) == 6  # two blocks of two pairs, after the two questions alone
+
+
+def test_an_endpoint_that_is_not_there_is_named(tiny_lm, backend):
+    with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:9/v1/models: ConnectError.*3 attempts"):
+        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer)
+
+
+def test_as_many_requests_as_allowed_are_under_way_and_no_more(server, tiny_lm, ecs):
+    """The first two wait for each other, so one at a time would end in their timeout."""
+    meeting = threading.Barrier(2, timeout=5)
+    server.script += [lambda reply: meeting.wait()] * 2
+    table(client(server, tiny_lm, concurrency=2), ecs())
+    assert server.most == 2
+
+
+def test_the_key_goes_into_the_header_and_nowhere_else(server, tiny_lm, ecs, monkeypatch, tmp_path):
+    before = client(server, tiny_lm, top_logprobs=0).identity
+    monkeypatch.setenv("SECATEUR_API_KEY", KEY)
+    lm = client(server, tiny_lm, top_logprobs=0)
+    assert lm.identity == before
+    table(lm, ecs(), cache=tmp_path)
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
+    server.always = (401, {}, f"Incorrect API key: {KEY}")
+    with pytest.raises(SecateurError, match=r"status 401: Incorrect API key: \*\*\*") as raised:
+        table(lm, ecs())
+    assert KEY not in str(raised.value)
+    assert not any(KEY in path.read_text() for path in tmp_path.rglob("*") if path.is_file())

@@ -1,0 +1,44 @@
+"""What SGLang is asked over HTTP, and what its replies say: POST /generate with `input_ids`.
+
+Log-probabilities of the prompt begin at `logprob_start_len`, where the entry itself is null: that token is only read.
+Each entry is [log-probability, token, text]. `top_logprobs_num` gives the most probable next tokens,
+`token_ids_logprob` named ones. Temperature 1 without any cut leaves the probabilities as the model has them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["PATH", "next_logprobs", "next_request", "prompt_logprobs", "prompt_request"]
+
+PATH = "/generate"
+PLAIN = {"max_new_tokens": 1, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
+def prompt_request(model: str, ids: Sequence[int], first: int) -> dict[str, Any]:
+    """For the log-probabilities of ids[first:]."""
+    wanted = {"return_logprob": True, "logprob_start_len": first - 1}
+    return {"input_ids": list(ids), "sampling_params": PLAIN} | wanted
+
+
+def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) -> list[float] | None:
+    """Log-probabilities of ids[first:], None where the server gives none. Raises KeyError, ValueError and the like for
+    what is no such reply."""
+    found = reply["meta_info"].get("input_token_logprobs")
+    if found is None:
+        return None
+    if len(found) != len(ids) - first + 1:
+        raise ValueError(f"input_token_logprobs of {len(found)} tokens, asked for {len(ids) - first + 1}")
+    return [entry[0] for entry in found[1:]]
+
+
+def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:
+    """For the `count` most probable tokens after the prompt, or for the named ones."""
+    wanted = {"return_logprob": True, "logprob_start_len": -1, "top_logprobs_num": count}
+    wanted |= {"token_ids_logprob": list(named)} if named else {}
+    return {"input_ids": list(ids), "sampling_params": PLAIN} | wanted
+
+
+def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
+    """Log-probabilities by token."""
+    name = "output_token_ids_logprobs" if named else "output_top_logprobs"
+    return {token: value for value, token, *_ in reply["meta_info"][name][0]}

@@ -1,0 +1,46 @@
+"""What vLLM is asked over HTTP, and what its replies say: POST /v1/completions with a prompt of token ids.
+
+`prompt_logprobs` 0 gives the log-probability of each token of the prompt and of no other. `logprobs` k gives the k most
+probable next tokens, `logprob_token_ids` named ones. The sampling settings are stated so that the server's defaults
+(generation_config.json) do not enter the probabilities.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["PATH", "next_logprobs", "next_request", "prompt_logprobs", "prompt_request"]
+
+PATH = "/v1/completions"
+PLAIN = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+MARK = "token_id:"
+
+
+def prompt_request(model: str, ids: Sequence[int], first: int) -> dict[str, Any]:
+    """For the log-probabilities of the prompt's own tokens; all come, `first` or not."""
+    return {"model": model, "prompt": list(ids), "prompt_logprobs": 0} | PLAIN
+
+
+def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) -> list[float] | None:
+    """Log-probabilities of ids[first:], None where the server gives none. Raises KeyError, ValueError and the like for
+    what is no such reply."""
+    found = reply["choices"][0].get("prompt_logprobs")
+    if found is None:
+        return None
+    if len(found) != len(ids):
+        raise ValueError(f"prompt_logprobs of {len(found)} tokens, asked for {len(ids)}")
+    return [found[n][str(ids[n])]["logprob"] for n in range(first, len(ids))]
+
+
+def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:
+    """For the `count` most probable tokens after the prompt, or for the named ones."""
+    wanted = {"logprobs": count or len(named), "return_tokens_as_token_ids": True}
+    wanted |= {"logprob_token_ids": list(named)} if named else {}
+    return {"model": model, "prompt": list(ids)} | PLAIN | wanted
+
+
+def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
+    """Log-probabilities by token, the sampled one among them."""
+    return {
+        int(name.removeprefix(MARK)): value
+        for name, value in reply["choices"][0]["logprobs"]["top_logprobs"][0].items()
+    }
