@@ -86,7 +86,8 @@ def _extra(name, function):
 
 
 def raw(names):
-    return [f"results/raw/{name}/{name}" for name in names]
+    """Fetched files by their names in the registry; a name with a slash is a path already."""
+    return [name if "/" in name else f"results/raw/{name}/{name}" for name in names]
 
 
 def corpus_files(wildcards):
@@ -141,8 +142,7 @@ def shards(wildcards):
 
 def triple_files(wildcards):
     """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
-    files = option("extractor", wildcards.extractor).files or ()
-    return [name if "/" in name else raw([name])[0] for name in files]
+    return raw(option("extractor", wildcards.extractor).files or ())
 
 
 def registry_entry(wildcards):
