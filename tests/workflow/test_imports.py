@@ -23,7 +23,7 @@ ORDER = [
     "guards",
     "consolidate",
     "codebook runs budget neighbours prune remap alias_file retrieve select cover prompts stats folds calibration export",
-    "baselines evaluation published subsets",
+    "baselines evaluation cutoffs published subsets",
     "ranking sources measures comparison candidates",
     "lemmas",
     "plots drawing cells",

@@ -54,9 +54,11 @@ rule evaluate_sentences:
 
 rule evaluate_selection:
     input:
+        passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
         pool="results/{corpus}/{dataset}/pool/pool.parquet",
+        utilities="results/{corpus}/{dataset}/utilities/{embedder}/{scorer}/utilities.parquet",
         selections="results/{corpus}/{dataset}/selections/{embedder}/{scorer}/selections.parquet",
     output:
         question_metrics="results/{corpus}/{dataset}/selection/{embedder}/{scorer}/question_metrics.parquet",
@@ -67,7 +69,7 @@ rule evaluate_selection:
         "logs/evaluate_selection/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("evaluate_selection"),
+        **leaf_params("evaluate_selection", "dataset.cutoffs"),
     message:
         "Measure the selected context for {wildcards.dataset}"
     script:
