@@ -85,9 +85,13 @@ def _extra(name, function):
     return lambda wildcards: f"extra.{name}={json.dumps(function(wildcards), sort_keys=True, separators=(',', ':'))}"
 
 
+def fetched(name):
+    return f"results/raw/{name}/{name}"
+
+
 def raw(names):
-    """Fetched files by their names in the registry; a name with a slash is a path already."""
-    return [name if "/" in name else f"results/raw/{name}/{name}" for name in names]
+    """Files by their names in the registry; a name with a slash is a path already."""
+    return [name if "/" in name else fetched(name) for name in names]
 
 
 def corpus_files(wildcards):
@@ -215,6 +219,18 @@ def dataset_rows(_):
 
 def dataset_tables(name):
     return [f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)]
+
+
+def described():
+    """The data sets of the experiment with the files of their statistics."""
+    return [
+        {"dataset": d, "file": f"results/{c}/{d}/description/dataset_statistics.parquet"}
+        for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)
+    ]
+
+
+def described_rows(_):
+    return described()
 
 
 def prompt_tables():

@@ -196,8 +196,10 @@ rule build_report:
         comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         prompts=prompt_tables(),
         graph_measures=[row["file"] for row in measured()],
+        dataset_statistics=[row["file"] for row in described()],
         samples=[graph_file("samples", "samples", v) for v in drawn()],
         subgraphs=[graph_file("samples", "subgraphs", v) for v in drawn()],
+        published="data/published.yaml",
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -213,6 +215,7 @@ rule build_report:
             variants=variant_rows,
             measured=measured_rows,
             drawn=drawn_rows,
+            described=described_rows,
             name=experiment_name,
         ),
     message:
