@@ -40,7 +40,7 @@ COMPUTED += (
     "utilities",
     "question_metrics",
 )
-COMPUTED += ("graph_measures", "samples", "subgraphs")
+COMPUTED += ("graph_measures", "samples", "subgraphs", "dataset_statistics")
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:

@@ -39,7 +39,10 @@ PATHS = {
     "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
 }
 MODELS = {"prepare_model"}
-DATA, EXPERIMENT = {"fetch_dataset", "prepare_corpus", "prepare_dataset"}, {"compare_variants", "build_report"}
+DATA, EXPERIMENT = (
+    {"fetch_dataset", "prepare_corpus", "prepare_dataset", "describe_dataset"},
+    {"compare_variants", "build_report"},
+)
 RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
@@ -169,6 +172,7 @@ KEYS = {
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"compare_variants"},
     "dataset.unanswerable=['3']": RANKED | {"compare_variants"},
+    "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
     "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
     "extractor.shards=3": {"build_codebook"},
     "extractor.block=64": EXTRACTS,
@@ -183,7 +187,7 @@ KEYS = {
     "extractor.max_wait=60": EXTRACTS,
     "extractor.max_failed=0.02": EXTRACTS,
     "extractor.files=[data/mine.csv]": {"extract_triples"},
-    "embedder.model=package:other/model": EMBEDS | {"build_prompts"},
+    "embedder.model=package:other/model": EMBEDS | {"build_prompts", "describe_dataset"},
     "embedder.dim=256": EMBEDS,
     "embedder.max_tokens=64": EMBEDS,
     "embedder.batch=16": EMBEDS,
@@ -446,6 +450,8 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("baselines", RANKED | SCORES_RUNS),
         ("models.embedder", EMBEDS),
         ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
+        ("description", {"describe_dataset"}),
+        ("cutoffs", {"evaluate_selection"}),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
         ("cli", set()),

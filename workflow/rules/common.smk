@@ -86,8 +86,13 @@ def _extra(name, function):
     return lambda wildcards: f"extra.{name}={json.dumps(function(wildcards), sort_keys=True, separators=(',', ':'))}"
 
 
+def fetched(name):
+    return f"results/raw/{name}/{name}"
+
+
 def raw(names):
-    return [f"results/raw/{name}/{name}" for name in names]
+    """Files by their names in the registry; a name with a slash is a path already."""
+    return [name if "/" in name else fetched(name) for name in names]
 
 
 def corpus_files(wildcards):
@@ -142,8 +147,7 @@ def shards(wildcards):
 
 def triple_files(wildcards):
     """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
-    files = option("extractor", wildcards.extractor).files or ()
-    return [name if "/" in name else raw([name])[0] for name in files]
+    return raw(option("extractor", wildcards.extractor).files or ())
 
 
 def registry_entry(wildcards):
@@ -256,6 +260,18 @@ def dataset_rows(_):
 
 def dataset_tables(name):
     return [f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)]
+
+
+def described():
+    """The data sets of the experiment with the files of their statistics."""
+    return [
+        {"dataset": d, "file": f"results/{c}/{d}/description/dataset_statistics.parquet"}
+        for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)
+    ]
+
+
+def described_rows(_):
+    return described()
 
 
 def prompt_tables():

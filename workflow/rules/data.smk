@@ -63,3 +63,24 @@ rule prepare_dataset:
         "Read the questions of {wildcards.dataset}, resolve their evidence"
     script:
         "../../scripts/prepare_dataset.py"
+
+
+rule describe_dataset:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+    output:
+        dataset_statistics="results/{corpus}/{dataset}/description/dataset_statistics.parquet",
+        record="results/{corpus}/{dataset}/description/run.json",
+    log:
+        "logs/describe_dataset/{corpus}-{dataset}.log",
+    benchmark:
+        "logs/describe_dataset/{corpus}-{dataset}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("describe_dataset", "embedder.model=minilm"),
+    message:
+        "Describe the sizes of {wildcards.dataset}"
+    script:
+        "../../scripts/describe_dataset.py"

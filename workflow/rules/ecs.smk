@@ -90,7 +90,7 @@ rule combine_scores:
         utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
         statistics=statistics_shards,
     output:
-        utilities=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/utilities.parquet",
+        utilities=f"results/{{corpus}}/{{dataset}}/rankings/{UTILITY}/utilities.parquet",
         selections=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/selections.parquet",
         record=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/run.json",
     log:

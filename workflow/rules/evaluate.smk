@@ -57,6 +57,7 @@ rule evaluate_selection:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        utilities="results/{corpus}/{dataset}/rankings/{ranking}/utilities.parquet",
         selections=selections_of,
     output:
         question_metrics="results/{corpus}/{dataset}/selection/{ranking}/question_metrics.parquet",
@@ -67,7 +68,7 @@ rule evaluate_selection:
         "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("evaluate_selection"),
+        **leaf_params("evaluate_selection", "dataset.cutoffs"),
     message:
         "Measure the selected context for {wildcards.dataset}"
     script:
@@ -194,8 +195,10 @@ rule build_report:
         comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         prompts=prompt_tables(),
         graph_measures=[row["file"] for row in measured()],
+        dataset_statistics=[row["file"] for row in described()],
         samples=[graph_file("samples", "samples", v) for v in drawn()],
         subgraphs=[graph_file("samples", "subgraphs", v) for v in drawn()],
+        published="data/published.yaml",
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -211,6 +214,7 @@ rule build_report:
             variants=variant_rows,
             measured=measured_rows,
             drawn=drawn_rows,
+            described=described_rows,
             name=experiment_name,
         ),
     message:

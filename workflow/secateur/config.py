@@ -24,6 +24,7 @@ __all__ = [
     "ConfigError",
     "Ecs",
     "Experiment",
+    "Lm",
     "Scorers",
     "from_dict",
     "leaves",
@@ -47,7 +48,7 @@ def key(doc: str, *, low: float | None = None, high: float | None = None, defaul
 
 # --- the groups --------------------------------------------------------------------------------
 
-Loader = Literal["locomo", "stem", "graphrag_bench", "tv", "folder"]
+Loader = Literal["locomo", "longmemeval", "longmemeval_sessions", "stem", "graphrag_bench", "tv", "folder"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Corpus:
     """Text to read: where its passages come from."""
 
     loader: Loader = key("which loader reads the files")
-    files: tuple[str, ...] = key("names in data/registry")
+    files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
     extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
     documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
     shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
@@ -70,7 +71,7 @@ class Dataset:
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
     loader: Loader = key("which loader reads the questions")
-    files: tuple[str, ...] = key("names in data/registry")
+    files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
     folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
     sample: dict[str, int] = key(
@@ -87,6 +88,7 @@ class Dataset:
         "the subset of `first` that gets the costly scorers and null draws; all questions where null"
     )
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
+    cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
 
 @dataclass(frozen=True)

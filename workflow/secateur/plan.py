@@ -13,6 +13,7 @@ from secateur.config import (
     Dataset,
     Ecs,
     Experiment,
+    Lm,
     Scorers,
     System,
     extractor_problems,
@@ -128,8 +129,9 @@ def _of(
             yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
 
 
-def _pool_problems(ecs: Ecs, scorer: Scorers) -> list[str]:
+def _pool_problems(lm: Lm, ecs: Ecs, scorer: Scorers) -> list[str]:
     """Names in an `ecs` option and in the utilities that nothing has, each in a clause: a sweep takes hours."""
+    from secateur.ecs import backends
     from secateur.ecs.combine import LENGTH, needed  # here, since they load what no other plan needs
     from secateur.ecs.scorers import SCORERS
     from secateur.ecs.sweep import PROBES
@@ -142,12 +144,15 @@ def _pool_problems(ecs: Ecs, scorer: Scorers) -> list[str]:
         ("ecs.grow_by", ecs.grow_by, [*forms, "pmi_q"]),
         ("scorer.utilities", needed(scorer.utilities), features),
     ]
-    return [
+    wrong = [
         f"{where} names {name!r}, allowed: {', '.join(allowed)}{nearest(name, allowed)}"
         for where, names, allowed in asked
         for name in names
         if name not in allowed
     ]
+    if not wrong:
+        backends.check(lm, ecs, [name for name in needed(scorer.utilities) if name in SCORERS])
+    return wrong
 
 
 def _variant(
@@ -165,9 +170,7 @@ def _variant(
     option(conf, "track", track or "blind", overrides, f"system {system}")
     wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides))
     if path == "utility":
-        wrong += _pool_problems(
-            option(conf, "ecs", options["ecs"], overrides), option(conf, "scorer", options["scorer"], overrides)
-        )
+        wrong += _pool_problems(*(option(conf, group, options[group], overrides) for group in ("lm", "ecs", "scorer")))
     if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
         wrong.append(f"retriever.calibration has no entry for track {track}")
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))

@@ -8,6 +8,7 @@ import polars as pl
 
 from secateur import plots
 from secateur.cells import cell, number
+from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
 from secateur.lemma_report import growth_section, lemma_section
 
@@ -121,10 +122,11 @@ def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
             }
         )
         shown = rows.filter(pl.col("answer_aware") == aware)
+        stated = [s for s in shown["subset"].unique(maintain_order=True) if s not in subsets]
         parts.append(
             {
                 "title": f"F1 at gold size by subset, {title}",
-                "table": _subset_table(shown, subsets, best),
+                "table": _subset_table(shown, [*subsets, *stated], best),
                 "note": _note(part, where),
             }
         )
@@ -276,23 +278,26 @@ def render(
     variants: Sequence[Mapping[str, Any]],
     drawings: Sequence[Mapping[str, Any]],
     measures: pl.DataFrame,
+    statistics: pl.DataFrame,
+    stated: pl.DataFrame,
 ) -> str:
     """The page.
 
     prompts: dataset, name, encoding, tokens, n; drawings: dataset, system, track and the tables samples and
-    subgraphs; measures: corpus, dataset, system, track and the columns of graph_measures.
+    subgraphs; measures: corpus, dataset, system, track and the columns of graph_measures; statistics: dataset and
+    the columns of dataset_statistics; stated: what publications say of them.
     """
     from jinja2 import Environment, StrictUndefined
 
     rows, sections = _named(metrics), []
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         against = comparisons.filter(pl.col("dataset") == dataset)
-        parts = _selection_parts(dataset, own)
+        parts = _selection_parts(dataset, own) + cutoff_parts(dataset, own)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]
-        cost = _cost_part(dataset, prompts)
-        sections.append({"title": dataset, "about": _about(own), "parts": parts + ([cost] if cost else []) + drawn})
+        last = [_cost_part(dataset, prompts), *drawn, statistics_part(dataset, statistics, stated)]
+        sections.append({"title": dataset, "about": _about(own), "parts": parts + [p for p in last if p]})
     sections += [s for s in (growth_section(measures), lemma_section(measures)) if s]
     template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)

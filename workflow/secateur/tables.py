@@ -261,6 +261,28 @@ TABLES: dict[str, Table] = _declare(
         {"text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null()},
     ),
     Table(
+        "dataset_statistics",
+        1,
+        "What a data set looks like: sizes, lengths in word pieces, evidence.",
+        "describe_dataset",
+        ("statistic", "of"),
+        {
+            "statistic": Column(
+                _s,
+                "passages_per_group, sessions_per_group, candidates_per_question, evidence_per_question, "
+                "evidence_sessions_per_question, one_evidence (a share), questions (the share of a type), "
+                "tokens_per_passage, tokens_per_session or answer_tokens",
+            ),
+            "of": Column(_s, "a question type; none: questions without one; all: everything"),
+            "n": Column(_i64, "groups, sessions, passages, questions or answers behind the row"),
+            "mean": Column(_f64, "mean; a share where the statistic is one"),
+            "least": Column(_f64, "smallest value"),
+            "median": Column(_f64, "median"),
+            "most": Column(_f64, "largest value"),
+        },
+        {"n at least 1": pl.col("n") >= 1},
+    ),
+    Table(
         "triples",
         1,
         "Triples in text order, with their provenance.",

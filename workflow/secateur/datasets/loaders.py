@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from secateur.datasets import folder, graphrag_bench, locomo, stem, tv
+from secateur.datasets import folder, graphrag_bench, locomo, longmemeval, stem, tv
 from secateur.datasets.folder import Cluster
 from secateur.datasets.schema import Corpus, Questions
 from secateur.errors import SecateurError, nearest
@@ -25,8 +26,15 @@ class Kind:
     needs_passages: bool = True
 
 
+def _longmemeval(level: longmemeval.Level) -> Kind:
+    loaders = (partial(load, level=level) for load in (longmemeval.load_corpus, longmemeval.load_questions))
+    return Kind(*loaders, ("histories",), ("histories",))
+
+
 KINDS: dict[str, Kind] = {
     "locomo": Kind(locomo.load_corpus, locomo.load_questions, ("conversations",), ("conversations",)),
+    "longmemeval": _longmemeval("turn"),
+    "longmemeval_sessions": _longmemeval("session"),
     "stem": Kind(stem.load_corpus, stem.load_questions, ("corpus", "titles"), ("questions",)),
     "graphrag_bench": Kind(graphrag_bench.load_corpus, graphrag_bench.load_questions, ("corpus",), ("questions",)),
     "tv": Kind(tv.load_corpus, tv.load_questions, (), ("questions",), needs_passages=False),

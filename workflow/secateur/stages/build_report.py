@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from secateur.published import published_statistics
 from secateur.report import render
 from secateur.tables import TABLES
 
@@ -41,6 +42,12 @@ def _measures(cfg, inputs) -> pl.DataFrame:
     return pl.concat([empty, *named])
 
 
+def _statistics(cfg, inputs) -> pl.DataFrame:
+    """The statistics of all data sets, with their names."""
+    frames = zip(cfg.extra.described, inputs.each("dataset_statistics"), strict=True)
+    return pl.concat([frame.with_columns(dataset=pl.lit(row["dataset"])) for row, frame in frames])
+
+
 def run(cfg, inputs, outputs, ctx):
     page = render(
         cfg.extra.name,
@@ -51,6 +58,8 @@ def run(cfg, inputs, outputs, ctx):
         cfg.extra.variants,
         _drawings(cfg, inputs),
         _measures(cfg, inputs),
+        _statistics(cfg, inputs),
+        published_statistics(inputs.paths("published")[0], [row["dataset"] for row in cfg.extra.described]),
     )
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

@@ -1,0 +1,120 @@
+"""The official figures of LongMemEval by hand, and against a plain reading of their definition."""
+
+import math
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secateur.cutoffs import discounts, figures, read_passages, read_sessions
+
+
+def ranked(units: str, gold: str, scorer: str = "s") -> pl.DataFrame:
+    """Passages 0, 1, ... best first, of sessions named by letters; `gold` has an x where a passage is gold."""
+    return pl.DataFrame(
+        {
+            "question_id": ["q"] * len(units),
+            "scorer": [scorer] * len(units),
+            "rank": pl.Series(range(len(units)), dtype=pl.Int32),
+            "passage_id": [f"p{n}" for n in range(len(units))],
+            "session_id": list(units),
+            "gold": [mark == "x" for mark in gold],
+        }
+    )
+
+
+def measured(ranking: pl.DataFrame, cutoffs, level: str, *, kept: int | None = None) -> dict[int, tuple]:
+    """k -> (recall_any, recall_all, ndcg_any)."""
+    gold = ranking.filter("gold").select("question_id", "passage_id", "session_id")
+    pooled = pl.DataFrame({"question_id": ["q"], "pooled": [ranking.height]})
+    ranking = ranking.head(kept or ranking.height)
+    read, unit = (read_passages, "passage_id") if level == "turn" else (read_sessions, "session_id")
+    found = figures(ranking, gold, read(ranking, pooled, cutoffs), unit)
+    return {row[0]: row[1:] for row in found.select("k", "recall_any", "recall_all", "ndcg_any").iter_rows()}
+
+
+def test_the_discount_of_the_second_place_is_that_of_the_first():
+    assert discounts(5).tolist() == pytest.approx([1, 1, 1 / math.log2(3), 1 / 2, 1 / math.log2(5)])
+
+
+def test_figures_of_turns_by_hand():
+    found = measured(ranked("abcde", "-x-x-"), [1, 2, 3, 4, 50], "turn")
+    assert found[1] == (0, 0, 0)
+    assert found[2] == (1, 0, pytest.approx(1 / 2))  # the second place counts whole; the ideal holds two
+    assert found[3] == found[2]
+    assert found[4] == (1, 1, pytest.approx((1 + 1 / 2) / 2))
+    assert found[50] == found[4]
+
+
+def test_the_ideal_of_k_holds_k_passages_at_most():
+    assert measured(ranked("abc", "xxx"), [1, 2], "turn") == {1: (1, 0, 1.0), 2: (1, 0, 1.0)}
+
+
+def test_sessions_are_counted_until_k_of_them_were_seen():
+    """a a a b: two sessions take four turns, and b's turn then counts at the fourth place."""
+    found = measured(ranked("aaabc", "---x-"), [1, 2, 3], "session")
+    assert found[1] == (0, 0, 0)
+    assert found[2] == (1, 1, pytest.approx(1 / 2))
+    assert found[3] == found[2]
+
+
+def test_a_gold_session_is_found_with_one_of_its_gold_turns_and_gain_counts_turns():
+    found = measured(ranked("abab", "xx-x"), [1, 2], "session")
+    assert found[1] == (1, 0, 1.0)
+    assert found[2] == (1, 1, pytest.approx(2 / 2))
+    assert measured(ranked("aab", "x-x"), [3], "session")[3] == (1, 1, pytest.approx((1 + 1 / math.log2(3)) / 2))
+
+
+def test_a_turn_of_a_gold_session_without_evidence_is_a_session_of_its_own():
+    found = measured(ranked("aab", "-x-"), [1, 2], "session")
+    assert found[1] == (0, 0, 0)
+    assert found[2] == (1, 1, pytest.approx(1.0))  # two names were seen after two turns
+
+
+def test_fewer_sessions_than_k_are_read_to_the_end():
+    assert measured(ranked("aba", "--x"), [50], "session")[50] == (1, 1, pytest.approx(1 / math.log2(3)))
+
+
+def test_a_cutoff_beyond_what_was_kept_has_no_figures():
+    ranking = ranked("aaabc", "x--x-")
+    assert set(measured(ranking, [1, 3, 4, 50], "turn", kept=3)) == {1, 3}
+    assert set(measured(ranking, [1, 2, 3], "session", kept=3)) == {1, 2}  # a with evidence, a without
+    assert set(measured(ranking, [1, 2, 3, 50], "session")) == {1, 2, 3, 50}
+
+
+def test_a_cutoff_is_left_out_for_a_scorer_as_soon_as_one_question_leaves_it_open():
+    short, long = ranked("abc", "x--"), ranked("abcd", "x---").with_columns(question_id=pl.lit("r"))
+    ranking = pl.concat([short, long.head(3)])
+    gold = ranking.filter("gold").select("question_id", "passage_id", "session_id")
+    pooled = pl.DataFrame({"question_id": ["q", "r"], "pooled": [3, 4]})
+    found = figures(ranking, gold, read_passages(ranking, pooled, [3, 4]), "passage_id")
+    assert sorted(found.select("question_id", "k").iter_rows()) == [("q", 3), ("r", 3)]
+
+
+def plain(units: str, gold: str, k: int, level: str) -> tuple[float, float, float]:
+    """The definition read word by word, over lists."""
+    names = [(u, g == "x") if level == "session" else n for n, (u, g) in enumerate(zip(units, gold, strict=True))]
+    correct = {name for name, g in zip(names, gold, strict=True) if g == "x"}
+    depth = k
+    while level == "session" and depth <= len(names) and len(set(names[:depth])) < k:
+        depth += 1
+
+    def dcg(marks: list[int]) -> float:
+        return sum(m if i == 0 else m / math.log2(i + 1) for i, m in enumerate(marks[:depth]))
+
+    marks = [int(g == "x") for g in gold]
+    seen = set(names[:depth])
+    return float(bool(seen & correct)), float(correct <= seen), dcg(marks) / dcg(sorted(marks, reverse=True))
+
+
+@given(
+    turns=st.lists(st.tuples(st.sampled_from("abcd"), st.booleans()), min_size=1, max_size=12).filter(
+        lambda turns: any(gold for _, gold in turns)
+    ),
+    k=st.integers(1, 15),
+    level=st.sampled_from(["turn", "session"]),
+)
+def test_the_figures_are_those_of_the_definition(turns, k, level):
+    units, gold = "".join(u for u, _ in turns), "".join("x" if g else "-" for _, g in turns)
+    assert measured(ranked(units, gold), [k], level)[k] == pytest.approx(plain(units, gold, k, level))
