@@ -46,6 +46,7 @@ rule propose_passages:
             "propose_passages",
             "dataset.probed",
             "dataset.first",
+            "dataset.unanswerable",
             "ecs.pooled_by",
             "ecs.pool",
             "ecs.pool_aware",
@@ -74,7 +75,7 @@ rule score_candidates:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("score_candidates", "lm", *READING, "dataset.unanswerable"),
+        **leaf_params("score_candidates", "lm", *READING),
     message:
         "Read the pooled passages of {wildcards.dataset} with {wildcards.lm}, shard {wildcards.shard}"
     script:
@@ -132,7 +133,16 @@ rule select_greedily:
         "logs/select_greedily/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("select_greedily", "lm", *READING, "ecs.grow_by", "ecs.percentile", "dataset.grown"),
+        **leaf_params(
+            "select_greedily",
+            "lm",
+            *READING,
+            "ecs.grow_by",
+            "ecs.percentile",
+            "dataset.first",
+            "dataset.grown",
+            "dataset.grown_of",
+        ),
     message:
         "Grow the context of {wildcards.dataset} passage by passage, shard {wildcards.shard}"
     script:

@@ -88,6 +88,7 @@ class Dataset:
         "the subset of `first` that gets the costly scorers and null draws; all questions where null"
     )
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
+    grown_of: str | None = key("the subset of `first` in which that is done; all questions where null")
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
 

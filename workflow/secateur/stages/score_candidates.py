@@ -17,8 +17,6 @@ def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
 
 def run(cfg, inputs, outputs, ctx):
     asked = shard_of(inputs["questions"], ctx.axes["shard"])
-    refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)
-    asked = asked.with_columns(answer=pl.when(~refused).then("answer"))
     pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
     shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours)

@@ -11,6 +11,7 @@ from secateur.ecs.template import Passage, Question
 from secateur.models.causal import load
 from secateur.selection import NOTHING, gold_size
 from secateur.stages.score_candidates import shard_of
+from secateur.subsets import members
 from secateur.tables import TABLES
 
 
@@ -42,9 +43,11 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
 
 
 def run(cfg, inputs, outputs, ctx):
-    of_type = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
-    probed = of_type.join(inputs["pool"].filter("probed"), on="question_id", how="semi")
-    asked = probed.join(gold_size(inputs["evidence"]), on="question_id").sort("question_id")
+    spec = {"types": {}, "first": cfg.dataset.first}
+    subset = members(inputs["questions"], inputs["evidence"], spec)[cfg.dataset.grown_of or "all"]
+    own = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
+    own = own.filter(pl.col("question_id").is_in(list(subset))).join(inputs["pool"], on="question_id", how="semi")
+    asked = own.join(gold_size(inputs["evidence"]), on="question_id").sort("question_id")
     asked = asked.select("question_id", "text", pl.lit(None, pl.String).alias("answer"), "k")
     lm = load(cfg.lm, ctx.cache, ctx.device) if asked.height else None
     rows = []
