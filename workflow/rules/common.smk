@@ -202,6 +202,9 @@ READING = (
 )
 
 
+LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
+
+
 def statistics_shards(wildcards):
     """The statistics of every shard of the questions."""
     count, axes = option("ecs", wildcards.ecs).shards, UTILITY.format(**wildcards)
@@ -241,6 +244,25 @@ def scores_path(variant):
 
 def unique(values):
     return list(dict.fromkeys(values))
+
+
+def lift_path(variant):
+    """The answer lifts of a variant."""
+    axes = UTILITY if variant.path == "sentences" else f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{ecs}}"
+    return (
+        f"results/{variant.corpus}/{variant.dataset}/lift/{axes.format(**variant.wildcards)}/question_metrics.parquet"
+    )
+
+
+def files_of(variant):
+    """The tables of figures of a variant: its evidence or F1, and its answer lift where the data set asks for it."""
+    lifted = variant.path in ("graph", "sentences") and option("dataset", variant.dataset).lift
+    return [scores_path(variant), *([lift_path(variant)] if lifted else [])]
+
+
+def figure_rows(_):
+    """All files of figures as plain data, in the order of the variants they speak of."""
+    return [{"dataset": v.dataset, "system": v.system, "file": file} for v in VARIANTS for file in files_of(v)]
 
 
 def variant_rows(_):

@@ -75,6 +75,49 @@ rule evaluate_selection:
         "../../scripts/evaluate_selection.py"
 
 
+rule lift_prompts:
+    input:
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        model="results/models/{lm}/model.json",
+    output:
+        question_metrics=f"results/{{corpus}}/{{dataset}}/lift/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{ecs}}/question_metrics.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/lift/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{ecs}}/run.json",
+    log:
+        "logs/lift_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}-{ecs}.log",
+    benchmark:
+        "logs/lift_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}-{ecs}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("lift_prompts", "lm", *LIFTING),
+    message:
+        "Measure the answer lift of the prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
+    script:
+        "../../scripts/lift_prompts.py"
+
+
+rule lift_sentences:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        model="results/models/{lm}/model.json",
+    output:
+        question_metrics=f"results/{{corpus}}/{{dataset}}/lift/{UTILITY}/question_metrics.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/lift/{UTILITY}/run.json",
+    log:
+        "logs/lift_sentences/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}.log",
+    benchmark:
+        "logs/lift_sentences/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("lift_sentences", "lm", *LIFTING, "scorer.lifted", "embedder.model"),
+    message:
+        "Measure the answer lift of ranked sentences for {wildcards.dataset}"
+    script:
+        "../../scripts/lift_sentences.py"
+
+
 rule measure_graph:
     input:
         passages="results/{corpus}/passages/passages.parquet",
@@ -158,7 +201,7 @@ rule sample_questions:
 
 rule compare_variants:
     input:
-        question_metrics=unique(scores_path(variant) for variant in VARIANTS),
+        question_metrics=unique(row["file"] for row in figure_rows(None)),
         questions=dataset_tables("questions"),
         evidence=dataset_tables("evidence"),
         published="data/published.yaml",
@@ -175,12 +218,13 @@ rule compare_variants:
         **leaf_params(
             "compare_variants",
             "eval.claim=default",
+            "eval.against=default",
             "eval.resamples=default",
             "eval.permutations=default",
             "eval.confidence=default",
             "eval.min_clusters=default",
             "eval.seed=default",
-            variants=variant_rows,
+            variants=figure_rows,
             datasets=dataset_rows,
         ),
     message:

@@ -57,7 +57,9 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
 _NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
 _SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 _COMPARISON = (
-    _NAMES | {"baseline": pl.String, "n": pl.Int32} | dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
+    _NAMES
+    | {"baseline": pl.String, "best": pl.Boolean, "n": pl.Int32}
+    | dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
 )
 
 
@@ -68,14 +70,22 @@ def _baseline(part: pl.DataFrame) -> str:
 
 
 def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
-    """Every row against the best sentence scorer of its track, answer-awareness and metric, paired by question."""
+    """Every row against the best sentence scorer of its track, answer-awareness and metric, and against those that
+    `cfg.against` names (their +answer form where the row is answer-aware), paired by question."""
     found = []
-    for _, group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
-        baseline = _baseline(group)
-        reference = group.filter((pl.col("system") == "sentences") & (pl.col("scorer") == baseline))
-        others = group.filter(~((pl.col("system") == "sentences") & (pl.col("scorer") == baseline)))
-        if not baseline or not others.height:
-            continue
+    for (_, aware, _), group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
+        best = _baseline(group)
+        named = [name + "+answer" if aware else name for name in cfg.against]
+        for baseline in dict.fromkeys([best, *named]) if best else ():
+            found += _against(group, baseline, baseline == best, cfg)
+    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
+
+
+def _against(group: pl.DataFrame, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
+    """The rows of one metric against one sentence scorer; nothing where it has no row."""
+    found, ours = [], (pl.col("system") == "sentences") & (pl.col("scorer") == baseline)
+    reference, others = group.filter(ours), group.filter(~ours.fill_null(False))
+    if reference.height and others.height:
         paired = others.join(reference.select("question_id", base="value"), on="question_id")
         differences = paired.with_columns(value=pl.col("value") - pl.col("base"))
         for names, questions, values in _wide(differences):
@@ -86,8 +96,9 @@ def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
             found.append(
                 names.drop("row").with_columns(
                     baseline=pl.lit(baseline),
+                    best=pl.lit(best),
                     n=pl.lit(questions.height, pl.Int32),
                     **{k: pl.Series(v, dtype=pl.Float64) for k, v in series.items()},
                 )
             )
-    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
+    return found

@@ -89,6 +89,7 @@ class Dataset:
     )
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
     grown_of: str | None = key("the subset of `first` in which that is done; all questions where null")
+    lift: int = key("questions on which answer lift is measured, the first by hash of their id; 0: it is not", low=0)
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
 
@@ -344,6 +345,7 @@ class Scorers:
     suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
     keep: int = key("best passages kept for each question and scorer", low=1)
+    lifted: tuple[str, ...] = key("those whose answer lift is measured, where a data set asks for it")
 
 
 BASELINES: dict[str, frozenset[str]] = {  # kind of a scorer without a language model: its parameters
@@ -404,6 +406,9 @@ class Eval:
     budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
     exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
     claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
+    against: tuple[str, ...] = key("sentence scorers every row is compared with besides the best, where they have rows")
+    lift_budgets: tuple[int, ...] = key("word pieces of evidence at which answer lift is measured", low=1)
+    lift_control: int = key("the budget at which the context of another question is shown", low=1)
     folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)

@@ -16,7 +16,7 @@ __all__ = ["found", "render", "row_name"]
 
 MAX_CURVES = 8  # lines in one panel that stay readable
 RECALL = ("exact", "novel", "held", "semantic")
-CLAIMS = ("exact@claim", "novel@claim")  # eval.claim names the budgets
+CLAIMS = ("exact@claim", "novel@claim", "lift@claim")  # eval.claim names the budgets
 
 
 def row_name(system: str, scorer: str | None) -> str:
@@ -77,7 +77,8 @@ def _note(own: pl.DataFrame, where: str) -> str:
 
 
 def _track_parts(name: str, own: pl.DataFrame, track: str) -> list[dict[str, Any]]:
-    rows = _recall(own.filter((pl.col("track") == track) & (pl.col("subset") == "all")))
+    every = own.filter((pl.col("track") == track) & (pl.col("subset") == "all"))
+    rows = _recall(every).filter(pl.col("metric").is_in(RECALL))
     if not rows.height:
         return []
     present = [m for m in RECALL if m in rows["metric"].unique().to_list()]
@@ -99,7 +100,32 @@ def _track_parts(name: str, own: pl.DataFrame, track: str) -> list[dict[str, Any
                 "note": _note(part, f"{where}, metric = {metric}@B"),
             }
         )
-    return parts
+    return parts + _lift_part(every, track, where)
+
+
+def _lift_part(own: pl.DataFrame, track: str, where: str) -> list[dict[str, Any]]:
+    """Answer lift at equal tokens, with its controls: the context of another question, and no context."""
+    measured = own.filter(pl.col("metric").str.contains("^(lift|closed_book)")).sort(
+        "system", "scorer", nulls_last=True
+    )
+    columns = [m for m in measured["metric"].unique(maintain_order=True) if m != "lift@claim"]
+    columns.sort(key=lambda m: (not m.startswith("lift@"), m == "closed_book", int(m.partition("@")[2] or 0)))
+    lines = []
+    for (name,), rows in measured.group_by("name", maintain_order=True):
+        by = {r["metric"]: r for r in rows.iter_rows(named=True)}
+        cells = [cell(number(by[m]["value"]), _interval(by[m])) if m in by else cell("") for m in columns]
+        lines.append({"form": _form(rows["system"][0], False), "cells": [cell(name), *cells]})
+    if not lines:
+        return []
+    heads = [m.replace("lift_shuffled@", "another question's, ").replace("lift@", "") for m in columns]
+    note = " Nats per token of the answer above no context at all (closed_book: its log-probability there)."
+    return [
+        {
+            "title": f"Order-{track}: answer lift at equal tokens",
+            "table": {"heads": ["system", *heads], "rows": lines},
+            "note": _note(measured, f"{where}, metric = lift@B") + note,
+        }
+    ]
 
 
 def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
@@ -111,7 +137,7 @@ def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
             continue
         subsets = part["subset"].unique(maintain_order=True).to_list()
         main = "cat1-4" if "cat1-4" in subsets else subsets[0]
-        best = part.filter(pl.col("subset") == main).sort("value", "name", descending=[True, False])
+        best = _whole(part.filter(pl.col("subset") == main)).sort("value", "name", descending=[True, False])
         where = f"dataset = {name}, metric = f1_at_gold, answer_aware = {str(aware).lower()}"
         parts.append(
             {
@@ -133,16 +159,62 @@ def _selection_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
     return parts
 
 
+def _whole(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that speak of every question of their subset: the costly scorers are computed for some only."""
+    return rows.filter(pl.col("n") == pl.col("n").max().over("subset"))
+
+
+def _selection_comparisons(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
+    """Scorers with a language model against sentence scorers, paired by question."""
+    rows = own.filter((pl.col("metric") == "f1_at_gold") & (pl.col("system") != "sentences"))
+    parts = []
+    for aware, title in ((False, "answer-free"), (True, "answer-aware")):
+        part = rows.filter(pl.col("answer_aware") == aware)
+        lines = [
+            {
+                "form": "",
+                "cells": [
+                    cell(row_name(r["system"], r["scorer"])),
+                    cell(r["subset"]),
+                    cell(r["baseline"], "the best" if r["best"] else ""),
+                    cell(f"{r['difference']:+.4f}", f"{r['low']:+.4f} to {r['high']:+.4f}"),
+                    cell(f"{r['p']:.4f}"),
+                    cell(str(r["n"])),
+                ],
+            }
+            for r in part.sort("subset", "baseline", "difference", descending=[False, False, True]).iter_rows(
+                named=True
+            )
+        ]
+        if lines:
+            heads = ["scorer", "subset", "sentence scorer", "difference", "p", "n"]
+            parts.append(
+                {
+                    "title": f"F1 at gold size, {title}: difference to sentence scorers, paired",
+                    "table": {"heads": heads, "rows": lines},
+                    "note": f"comparisons.parquet, dataset = {name}. p: sign flips over resampling units, two-sided, not corrected for the number of rows.",
+                }
+            )
+    return parts
+
+
 def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame) -> dict[str, Any]:
     names = list(dict.fromkeys([*best["name"], *rows["name"]]))
+    whole = dict(rows.filter(~pl.col("published")).group_by("subset").agg(pl.col("n").max()).iter_rows())
     lines = []
     for name in names:
         by = {r["subset"]: r for r in rows.filter(pl.col("name") == name).iter_rows(named=True)}
         any_row = next(iter(by.values()))
-        cells = [cell(number(by[s]["value"], 4), _interval(by[s])) if s in by else cell("") for s in subsets]
+        cells = [_f1_cell(by[s], whole) if s in by else cell("") for s in subsets]
         label = f"{name} (published)" if any_row["published"] else name
         lines.append({"form": _form(any_row["system"], any_row["published"]), "cells": [cell(label), *cells]})
     return {"heads": ["scorer", *subsets], "rows": lines}
+
+
+def _f1_cell(row: Mapping[str, Any], whole: Mapping[str, int]) -> dict[str, str]:
+    """An F1 with its interval, and its n where it speaks of fewer questions than others of the subset."""
+    few = f", n {row['n']}" if not row["published"] and row["n"] < whole.get(row["subset"], 0) else ""
+    return cell(number(row["value"], 4), _interval(row) + few)
 
 
 def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[str, Any] | None:
@@ -150,7 +222,7 @@ def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[st
     rows = own.filter(
         (pl.col("system") != "sentences") & pl.col("track").eq_missing(track) & (pl.col("subset") == "all")
     )
-    rows = rows.filter(pl.col("metric").str.split("@").list.first().is_in(["exact", "novel"]))
+    rows = rows.filter(pl.col("metric").str.split("@").list.first().is_in(["exact", "novel", "lift"]) & pl.col("best"))
     rows = rows.sort(~pl.col("metric").is_in(CLAIMS), maintain_order=True)
     if not rows.height:
         return None
@@ -234,7 +306,7 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
     lines = []
     named = _named(metrics.filter(~pl.col("published")))
     for (dataset,), own in named.group_by("dataset", maintain_order=True):
-        f1 = own.filter((pl.col("metric") == "f1_at_gold") & (pl.col("subset") == "all"))
+        f1 = _whole(own.filter((pl.col("metric") == "f1_at_gold") & (pl.col("subset") == "all")))
         for aware, label in ((False, "answer-free"), (True, "answer-aware")):
             best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
             for r in best.iter_rows(named=True):
@@ -251,7 +323,7 @@ def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataF
     here = (pl.col("track") == track) & (pl.col("subset") == "all") & (pl.col("system").str.starts_with("secateur"))
     keys = ["system", "metric"]
     claimed = own.filter(here & pl.col("metric").is_in(CLAIMS)).sort(keys)
-    against = comparisons.filter(here & (pl.col("dataset") == dataset)).select(
+    against = comparisons.filter(here & pl.col("best") & (pl.col("dataset") == dataset)).select(
         *keys, "baseline", "difference", "p", from_="low", to="high"
     )
     lines = []
@@ -292,7 +364,7 @@ def render(
     rows, sections = _named(metrics), []
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         against = comparisons.filter(pl.col("dataset") == dataset)
-        parts = _selection_parts(dataset, own) + cutoff_parts(dataset, own)
+        parts = _selection_parts(dataset, own) + _selection_comparisons(dataset, against) + cutoff_parts(dataset, own)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]

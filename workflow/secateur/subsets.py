@@ -1,11 +1,12 @@
 """Which questions a row speaks of: all, a named set of types, the first N of each group."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-__all__ = ["members"]
+__all__ = ["answered", "members"]
 
 
 def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -21,3 +22,11 @@ def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, 
         early = scorable.sort("position").group_by("group_id", maintain_order=True).head(count)
         found[name] = set(early["question_id"])
     return found
+
+
+def answered(questions: pl.DataFrame, split: str, count: int) -> pl.DataFrame:
+    """So many questions of a split ("all": of any) that have an answer: the first by hash of their id."""
+    own = questions if split == "all" else questions.filter(pl.col("split") == split)
+    own = own.filter(pl.col("answer").fill_null("").str.strip_chars() != "")
+    draw = [hashlib.sha256(f"lift:{name}".encode()).hexdigest() for name in own["question_id"]]
+    return own.with_columns(draw=pl.Series(draw, dtype=pl.String)).sort("draw").head(count).drop("draw")

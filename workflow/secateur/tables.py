@@ -643,7 +643,7 @@ TABLES: dict[str, Table] = _declare(
     ),
     Table(
         "comparisons",
-        1,
+        2,
         "Paired differences between two rows of one data set, track and metric.",
         "compare_variants",
         (),
@@ -656,6 +656,7 @@ TABLES: dict[str, Table] = _declare(
             "system": Column(_s, "system"),
             "scorer": Column(_s, "its scorer", True),
             "baseline": Column(_s, "the scorer it is compared with (system sentences)"),
+            "best": Column(_b, "whether that is the best sentence scorer here; else one of eval.against"),
             "difference": Column(_f64, "mean paired difference"),
             "low": Column(_f64, "lower end of the 95 % interval"),
             "high": Column(_f64, "upper end"),
