@@ -202,6 +202,13 @@ READING = (
 )
 
 
+CHECKING = tuple(
+    f"ecs.{key}"
+    for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages", "seed")
+    + ("length_penalty", "draws", "percentile", "threshold", "quantiles")
+)
+
+
 def statistics_shards(wildcards):
     """The statistics of every shard of the questions."""
     count, axes = option("ecs", wildcards.ecs).shards, UTILITY.format(**wildcards)
@@ -229,10 +236,17 @@ def graph_file(stage, table, variant):
     return f"results/{variant.corpus}/{variant.dataset}/{stage}/{axes}/{table}.parquet"
 
 
+def herring_file(table, variant):
+    """A table of the check of a language model on the red herrings."""
+    return f"results/{variant.corpus}/{variant.dataset}/herrings/{variant['lm']}/{variant['ecs']}/{table}.parquet"
+
+
 def scores_path(variant):
     """The per-question figures of a variant."""
     if variant.path == "graph":
         return graph_file("evidence", "question_metrics", variant)
+    if variant.path == "herrings":
+        return herring_file("question_metrics", variant)
     axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
     stage = "sentences" if variant.path == "sentences" else "selection"
     folder = f"results/{variant.corpus}/{variant.dataset}/{stage}"
@@ -306,6 +320,15 @@ def drawn():
 
 def drawn_rows(_):
     return [{"dataset": v.dataset, "system": v.system, "track": v.track} for v in drawn()]
+
+
+def checked():
+    """The checks on red herrings, for the report's distributions."""
+    return [v for v in VARIANTS if v.path == "herrings"]
+
+
+def checked_rows(_):
+    return [{"dataset": v.dataset, "system": v.system} for v in checked()]
 
 
 def experiment_name(_):
