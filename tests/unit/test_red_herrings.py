@@ -236,7 +236,7 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
     spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
     parts = herring_parts("mine", metrics(checked["question_metrics"]), spreads)
     tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
-    assert len(tables) == 8
+    assert len(tables) == 10
     assert all(names <= ANSWER_AWARE or not names & ANSWER_AWARE for names in tables)
 
 

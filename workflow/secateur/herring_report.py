@@ -61,7 +61,8 @@ def _quantile_table(rows: pl.DataFrame) -> Part:
 
 def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
     """The rows, scorers in the order of how well they tell correct from counterfactual."""
-    first = own.filter(pl.col("metric") == next(iter(CONTESTS))).select("scorer", place="value")
+    whole = (pl.col("metric") == next(iter(CONTESTS))) & (pl.col("subset") == "all")
+    first = own.filter(whole).select("scorer", place="value")
     return own.join(first, on="scorer").sort("place", "scorer", descending=[True, False], maintain_order=True)
 
 
@@ -72,6 +73,18 @@ def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
         "form": "bars",
         "table": _table(own, CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half. Dashed: chance.",
+    }
+
+
+def _by_subset(own: pl.DataFrame, sees: str, note: str) -> Part:
+    """The first contest, one column a subset of the questions."""
+    contest, said = next(iter(CONTESTS.items()))
+    rows = own.filter(pl.col("metric") == contest).with_columns(metric="subset")
+    sizes = dict(rows.select("subset", "n").iter_rows())
+    return {
+        "title": f"{said.capitalize()}, by subset of the questions, {sees}",
+        "table": _table(rows, {subset: f"{subset} (n {n})" for subset, n in sizes.items()}),
+        "note": f"{note}{contest}.",
     }
 
 
@@ -110,10 +123,9 @@ def _theorem(spread: pl.DataFrame, label: str) -> Part:
 
 
 def _checked(own: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """The systems that were checked, each with its rows over all questions."""
+    """The systems that were checked, each with its rows."""
     systems = own.filter(pl.col("metric").is_in(list(CONTESTS)))["system"].unique(maintain_order=True)
-    rows = own.filter((pl.col("subset") == "all") & ~pl.col("published"))
-    return [(system, rows.filter(pl.col("system") == system)) for system in systems]
+    return [(system, own.filter(pl.col("system") == system)) for system in systems]
 
 
 def herring_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[Part]:
@@ -129,10 +141,12 @@ def herring_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[P
         for aware, sees in SEES.items():
             same = pl.col("answer_aware") == aware
             part = _by_first_contest(rows.filter(same))
+            every = part.filter(pl.col("subset") == "all")
             where = f"dataset = {name}, system = {system}, answer_aware = {str(aware).lower()}"
-            note = f"n = {part['n'].max()} questions, 95 % intervals. Rows: {where}, metric = "
-            parts.append(_ranked(part, f"contests of kinds, {label}", sees, note))
-            parts += [_accepted(part, threshold, sees, note) for threshold in THRESHOLDS]
+            note = f"n = {every['n'].max()} questions, 95 % intervals. Rows: {where}, metric = "
+            parts.append(_ranked(every, f"contests of kinds, {label}", sees, note))
+            parts.append(_by_subset(part, sees, note))
+            parts += [_accepted(every, threshold, sees, note) for threshold in THRESHOLDS]
             parts.append(_noise(spread.filter(same), sees))
     return parts
 
@@ -142,7 +156,8 @@ def herring_headlines(name: str, own: pl.DataFrame) -> list[str]:
     found = []
     for system, rows in _checked(own):
         for scorer in NAMED:
-            by = {row["metric"]: row for row in rows.filter(pl.col("scorer") == scorer).iter_rows(named=True)}
+            shown = rows.filter((pl.col("scorer") == scorer) & (pl.col("subset") == "all"))
+            by = {row["metric"]: row for row in shown.iter_rows(named=True)}
             if by:
                 said = {metric: f"{number(row['value'])} ({_interval(row)})" for metric, row in by.items()}
                 ranks = ", ".join(f"{text} in {said[metric]}" for metric, text in CONTESTS.items())
