@@ -117,7 +117,7 @@ def _theorem(spread: pl.DataFrame, label: str) -> Part:
         "text": "The theorem says that an irrelevant passage moves the distribution of the answer by next to nothing.",
         "svg": plots.spreads(shown, label),
         "form": "curves",
-        "note": "Nats. Thin: 5th to 95th percentile; thick: 25th to 75th; dot: median. n = "
+        "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
         f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",
     }
 

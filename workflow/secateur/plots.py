@@ -175,20 +175,24 @@ def contests(rows: pl.DataFrame, names: Mapping[str, str], label: str) -> str:
 
 
 def spreads(rows: pl.DataFrame, label: str) -> str:
-    """One panel a scorer, one line a kind: its 5th to 95th percentile, thick from the 25th to the 75th, the median a dot.
+    """One panel a scorer, one line a kind, from 0: each quantile to its mirror image, thicker inwards, the median a dot.
 
     rows: scorer, kind, at, value.
     """
+    known = rows["at"].unique().sort().to_list()
+    reaches = [(low, high) for low in known for high in known if low < high and abs(low + high - 1) < 1e-9]
     scorers, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("scorer", "kind"))
     figure, axes = _figure(3.2 * len(scorers), 2.6, len(scorers))
     for axis, scorer in zip(axes, scorers, strict=True):
         for n, kind in enumerate(kinds):
             own = rows.filter((pl.col("scorer") == scorer) & (pl.col("kind") == kind))
             at = dict(own.select("at", "value").iter_rows())
-            for low, high, width in ((0.05, 0.95, 1.2), (0.25, 0.75, 5)):
-                axis.plot([at[low], at[high]], [n, n], color=COLOURS[n], linewidth=width, solid_capstyle="butt")
-            axis.plot([at[0.5]], [n], "o", color="#111827", markersize=4)
-        axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6))
+            for inwards, (low, high) in enumerate(reaches):
+                style = {"color": COLOURS[n], "linewidth": 1.2 + 3.8 * inwards, "solid_capstyle": "butt"}
+                axis.plot([at[low], at[high]], [n, n], **style)
+            if 0.5 in at:
+                axis.plot([at[0.5]], [n], "o", color="#111827", markersize=4)
+        axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6), xlim=(0, None))
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)
     return _svg(figure, label)
