@@ -157,3 +157,9 @@ def test_all_names_cover_every_wildcard():
     found = all_names(CONF)
     assert set(found) == {"corpus", "dataset", "track", *AXES}
     assert all(found.values())
+
+
+def test_the_check_of_scorers_is_for_red_herrings_alone(write):
+    found = write(datasets="[red_herrings, locomo, stem]", systems="[herrings, sentences]")
+    assert {v.dataset for v in found if v.path == "herrings"} == {"red_herrings"}
+    assert {v.dataset for v in found if v.path == "selection"} == {"red_herrings", "locomo"}

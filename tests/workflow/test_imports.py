@@ -27,7 +27,7 @@ ORDER = [
     "ranking sources measures comparison candidates",
     "lemmas",
     "plots drawing cells",
-    "lemma_report dataset_report",
+    "lemma_report dataset_report herring_report",
     "report",
     "provenance plan reference",
     "show",

@@ -37,6 +37,7 @@ PATHS = {
     },
     "sentences": {"rank_passages", "evaluate_sentences"},
     "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
+    "herrings": {"check_red_herrings"},
 }
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
@@ -46,8 +47,8 @@ DATA, EXPERIMENT = (
 RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
-datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo]
-systems: [sentences, secateur]
+datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
+systems: [sentences, secateur, herrings]
 axes: {prompt: [dense]}
 exclude: []
 """
@@ -142,6 +143,7 @@ def test_every_rule_is_in_the_matrix(matrix):
 RANKED = {"rank_passages", "score_candidates"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
+READS_LM = PATHS["herrings"]  # loads a language model
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "sample_questions"} | EXPERIMENT
 SCORES_RUNS = {"propose_candidates", "measure_graph"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
@@ -161,7 +163,7 @@ KEYS = {
     "corpus.documents=1": {"prepare_corpus", "prepare_dataset"},
     "dataset.corpus=toy_documents": RULES - {"fetch_dataset"} - MODELS,
     "dataset.kind=dialogue": {"prepare_dataset"} | PATHS["selection"] | EXPERIMENT,
-    "dataset.loader=stem": {"prepare_dataset"},
+    "dataset.loader=stem": {"prepare_dataset"} | EXPERIMENT,  # the check of scorers is for one loader alone
     "dataset.files=[stem_question.json]": {"prepare_dataset"},
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
     "dataset.control_of=toy_documents": {"prepare_dataset"},
@@ -252,32 +254,34 @@ KEYS = {
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
-    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"},
-    "lm.backend=sglang": {"prepare_model"},
-    # No rule reads these yet: the scorers they belong to are a library.
-    "lm.dtype.cpu=bfloat16": set(),
-    "lm.window=4096": set(),
-    "lm.pack.cpu=128": set(),
-    "lm.url=http://localhost:8001": set(),
-    "lm.top_logprobs=20": set(),
-    "lm.concurrency=2": set(),
-    "lm.timeout=60": set(),
-    "lm.delays=[1]": set(),
-    "lm.max_wait=60": set(),
-    "ecs.layout=question_first": set(),
-    "ecs.horizon=4": set(),
-    "ecs.top_k=20": set(),
-    "ecs.epsilon=1e-9": set(),
-    "ecs.length_penalty=0.002": set(),
-    "ecs.draws=4": set(),
-    "ecs.percentile=0.9": set(),
+    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"} | READS_LM,
+    "lm.backend=sglang": {"prepare_model"} | READS_LM,
+    "lm.dtype.cpu=bfloat16": READS_LM,
+    "lm.window=4096": READS_LM,
+    "lm.pack.cpu=128": READS_LM,
+    "lm.url=http://localhost:8001": READS_LM,
+    "lm.top_logprobs=20": READS_LM,
+    "lm.concurrency=2": READS_LM,
+    "lm.timeout=60": READS_LM,
+    "lm.delays=[1]": READS_LM,
+    "lm.max_wait=60": READS_LM,
+    "ecs.layout=question_first": READS_LM,
+    "ecs.horizon=4": READS_LM,
+    "ecs.top_k=20": READS_LM,
+    "ecs.epsilon=1e-9": READS_LM,
+    "ecs.length_penalty=0.002": READS_LM,
+    "ecs.draws=4": READS_LM,
+    "ecs.percentile=0.9": READS_LM,
+    "ecs.threshold=0.1": READS_LM,
+    "ecs.quantiles=[0.5]": READS_LM,
+    "ecs.seed=8": READS_LM,
+    "ecs.questions=8": READS_LM,
+    "ecs.passages=32": READS_LM,
+    # No rule of the matrix reads these.
     "ecs.pseudo_answers=2": set(),
     "ecs.pseudo_tokens=12": set(),
     "ecs.pseudo_context=4": set(),
     "ecs.temperature=1.0": set(),
-    "ecs.seed=8": set(),
-    "ecs.questions=8": set(),
-    "ecs.passages=32": set(),
     "+scorer.scorers.mine={kind: dense}": RANKED,
     "scorer.suffixes=['+answer']": RANKED,
     "scorer.neighbour=0.5": RANKED,
@@ -290,7 +294,7 @@ KEYS = {
     "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_CANDIDATES,
     "system.prompt=paper": FROM_PROMPTS,
-    "system.lm=other": FROM_PROMPTS | MODELS,
+    "system.lm=other": FROM_PROMPTS | MODELS | READS_LM,
     "system.scorer=turns": PATHS["sentences"] | EXPERIMENT,
     "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
     "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "sample_questions"},

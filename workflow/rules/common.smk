@@ -203,6 +203,11 @@ READING = (
 
 
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
+CHECKING = tuple(
+    f"ecs.{key}"
+    for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages", "seed")
+    + ("length_penalty", "draws", "percentile", "threshold", "quantiles")
+)
 
 
 def statistics_shards(wildcards):
@@ -232,10 +237,17 @@ def graph_file(stage, table, variant):
     return f"results/{variant.corpus}/{variant.dataset}/{stage}/{axes}/{table}.parquet"
 
 
+def herring_file(table, variant):
+    """A table of the check of a language model on the red herrings."""
+    return f"results/{variant.corpus}/{variant.dataset}/herrings/{variant['lm']}/{variant['ecs']}/{table}.parquet"
+
+
 def scores_path(variant):
     """The per-question figures of a variant."""
     if variant.path == "graph":
         return graph_file("evidence", "question_metrics", variant)
+    if variant.path == "herrings":
+        return herring_file("question_metrics", variant)
     axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
     stage = "sentences" if variant.path == "sentences" else "selection"
     folder = f"results/{variant.corpus}/{variant.dataset}/{stage}"
@@ -328,6 +340,15 @@ def drawn():
 
 def drawn_rows(_):
     return [{"dataset": v.dataset, "system": v.system, "track": v.track} for v in drawn()]
+
+
+def checked():
+    """The checks on red herrings, for the report's distributions."""
+    return [v for v in VARIANTS if v.path == "herrings"]
+
+
+def checked_rows(_):
+    return [{"dataset": v.dataset, "system": v.system} for v in checked()]
 
 
 def experiment_name(_):

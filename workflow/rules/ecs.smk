@@ -167,3 +167,26 @@ rule select_context:
         "Select as many passages as there are gold ones for {wildcards.dataset}"
     script:
         "../../scripts/select_context.py"
+
+
+rule check_red_herrings:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        model="results/models/{lm}/model.json",
+    output:
+        statistics="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/statistics.parquet",
+        question_metrics="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/question_metrics.parquet",
+        score_quantiles="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/score_quantiles.parquet",
+        record="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/run.json",
+    log:
+        "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
+    benchmark:
+        "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("check_red_herrings", "lm", *CHECKING),
+    message:
+        "Check what {wildcards.lm} tells apart on {wildcards.dataset}"
+    script:
+        "../../scripts/check_red_herrings.py"

@@ -243,6 +243,7 @@ rule build_report:
         samples=[graph_file("samples", "samples", v) for v in drawn()],
         subgraphs=[graph_file("samples", "subgraphs", v) for v in drawn()],
         published="data/published.yaml",
+        score_quantiles=[herring_file("score_quantiles", v) for v in checked()],
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -259,6 +260,7 @@ rule build_report:
             measured=measured_rows,
             drawn=drawn_rows,
             described=described_rows,
+            checked=checked_rows,
             name=experiment_name,
         ),
     message:

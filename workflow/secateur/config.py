@@ -48,7 +48,9 @@ def key(doc: str, *, low: float | None = None, high: float | None = None, defaul
 
 # --- the groups --------------------------------------------------------------------------------
 
-Loader = Literal["locomo", "longmemeval", "longmemeval_sessions", "stem", "graphrag_bench", "tv", "folder"]
+Loader = Literal[
+    "locomo", "longmemeval", "longmemeval_sessions", "stem", "graphrag_bench", "tv", "folder", "red_herrings"
+]
 
 
 @dataclass(frozen=True)
@@ -327,6 +329,8 @@ class Ecs:
     draws: int = key("m: random passages that make a null distribution", low=2)
     folds: int = key("folds of fitted weights, by conversation; each a fold of its own where there are no more", low=2)
     percentile: float = key("percentile of the null that gives tau", low=0.5, high=1)
+    threshold: float = key("tau as the paper fixes it, for every scorer alike (ECS, table 2)")
+    quantiles: tuple[float, ...] = key("quantiles of each score's distributions that are tabled", low=0, high=1)
     pseudo_answers: int = key("expected_shift: sampled answers", low=1)
     pseudo_tokens: int = key("expected_shift: longest sampled answer", low=1)
     pseudo_context: int = key("expected_shift: best passages of the z-sum under which answers are sampled", low=0)
@@ -385,7 +389,7 @@ def scorer_problems(scorer: Scorers) -> list[str]:
 class System:
     """A named way from question to context: which option of each axis it uses."""
 
-    path: Literal["graph", "sentences", "utility"] = key("which path of the DAG it takes")
+    path: Literal["graph", "sentences", "utility", "herrings"] = key("which path of the DAG it takes")
     tracks: tuple[str, ...] = key("options of conf/track it has rows in")
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")

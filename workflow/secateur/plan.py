@@ -27,7 +27,11 @@ from secateur.errors import nearest
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
 AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer")
-VARIED = {"secateur": AXES[:7], "ecs": ("embedder", "lm", "ecs")}  # system: the axes an experiment may vary of it
+VARIED = {  # system: the axes an experiment may vary of it
+    "secateur": AXES[:7],
+    "ecs": ("embedder", "lm", "ecs"),
+    "herrings": ("lm", "ecs"),
+}
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
@@ -111,6 +115,8 @@ def _of(
     overrides: tuple[str, ...],
 ) -> Iterator[Variant]:
     base = {axis: getattr(system, axis) for axis in AXES}
+    if system.path == "herrings" and dataset.loader != "red_herrings":
+        return  # no other data says of what kind a passage is
     if dataset.kind == "dialogue":
         if system.path != "graph":  # the selection path; track is null there
             base["scorer"] = system.selection_scorer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["Panel", "bars", "curves", "panels", "tokens_by_encoding"]
+__all__ = ["Panel", "bars", "contests", "curves", "panels", "spreads", "tokens_by_encoding"]
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
@@ -148,4 +148,51 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
             axis.set_ylim(spec.low, 1.08 * shown["value"].max())
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return _svg(figure, label)
+
+
+def contests(rows: pl.DataFrame, names: Mapping[str, str], label: str) -> str:
+    """How often one kind wins over another: a dot with its interval a contest, one line a scorer; chance is a half.
+
+    rows: name, metric, value, low, high, in the order of the lines; names: metric -> what the legend calls it.
+    """
+    lines = rows["name"].unique(maintain_order=True).to_list()
+    figure, (axis,) = _figure(6.4, 1.2 + 0.42 * len(lines))
+    for n, (metric, name) in enumerate(names.items()):
+        own = rows.filter(pl.col("metric") == metric)
+        value = own["value"].to_numpy()
+        reach = [(value - own["low"].to_numpy()).clip(0), (own["high"].to_numpy() - value).clip(0)]
+        places = [lines.index(one) + 0.22 * (n - (len(names) - 1) / 2) for one in own["name"]]
+        style = {"color": COLOURS[n], "fmt": MARKERS[n], "markersize": 4.5, "elinewidth": 1.4, "capsize": 2}
+        axis.errorbar(value, places, xerr=reach, label=name, **style)
+    axis.axvline(0.5, color="#6b7280", linewidth=1, linestyle="--")
+    axis.set_yticks(range(len(lines)), lines)
+    axis.invert_yaxis()
+    axis.set(xlabel="share of pairs won, mean over questions", xlim=(-0.02, 1.02))
+    axis.grid(axis="y", visible=False)
+    figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
+    return _svg(figure, label)
+
+
+def spreads(rows: pl.DataFrame, label: str) -> str:
+    """One panel a scorer, one line a kind, from 0: each quantile to its mirror image, thicker inwards, the median a dot.
+
+    rows: scorer, kind, at, value.
+    """
+    known = rows["at"].unique().sort().to_list()
+    reaches = [(low, high) for low in known for high in known if low < high and abs(low + high - 1) < 1e-9]
+    scorers, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("scorer", "kind"))
+    figure, axes = _figure(3.2 * len(scorers), 2.6, len(scorers))
+    for axis, scorer in zip(axes, scorers, strict=True):
+        for n, kind in enumerate(kinds):
+            own = rows.filter((pl.col("scorer") == scorer) & (pl.col("kind") == kind))
+            at = dict(own.select("at", "value").iter_rows())
+            for inwards, (low, high) in enumerate(reaches):
+                style = {"color": COLOURS[n], "linewidth": 1.2 + 3.8 * inwards, "solid_capstyle": "butt"}
+                axis.plot([at[low], at[high]], [n, n], **style)
+            if 0.5 in at:
+                axis.plot([at[0.5]], [n], "o", color="#111827", markersize=4)
+        axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6), xlim=(0, None))
+        axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
+        axis.grid(axis="y", visible=False)
     return _svg(figure, label)

@@ -10,6 +10,7 @@ from secateur import plots
 from secateur.cells import cell, number
 from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
+from secateur.herring_report import ABOUT, herring_headlines, herring_parts, is_checked
 from secateur.lemma_report import growth_section, lemma_section
 
 __all__ = ["found", "render", "row_name"]
@@ -313,6 +314,7 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
                 lines.append(
                     f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {number(r['value'])} ({_interval(r)}, n {r['n']})."
                 )
+        lines += herring_headlines(dataset, own)
         for track in ("blind", "aware"):
             lines += _headline(dataset, track, own, comparisons)
     return lines
@@ -352,12 +354,14 @@ def render(
     measures: pl.DataFrame,
     statistics: pl.DataFrame,
     stated: pl.DataFrame,
+    spreads: pl.DataFrame,
 ) -> str:
     """The page.
 
     prompts: dataset, name, encoding, tokens, n; drawings: dataset, system, track and the tables samples and
     subgraphs; measures: corpus, dataset, system, track and the columns of graph_measures; statistics: dataset and
-    the columns of dataset_statistics; stated: what publications say of them.
+    the columns of dataset_statistics; stated: what publications say of them;
+    spreads: dataset, system and the columns of score_quantiles.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -365,6 +369,7 @@ def render(
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         against = comparisons.filter(pl.col("dataset") == dataset)
         parts = _selection_parts(dataset, own) + _selection_comparisons(dataset, against) + cutoff_parts(dataset, own)
+        parts += herring_parts(dataset, own, spreads)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]
@@ -389,6 +394,8 @@ def render(
 
 
 def _about(own: pl.DataFrame) -> str:
+    if is_checked(own):
+        return ABOUT
     if own["track"].is_null().all():
         return "Selection path: each scorer picks as many passages as the question has gold ones."
     return (

@@ -507,7 +507,7 @@ TABLES: dict[str, Table] = _declare(
         1,
         "Sufficient statistics of a question with a candidate under one language model: every model-based scorer is a "
         "function of this table. A question's base row, without a candidate, has no passage_id. Nats, fp32 log-softmax.",
-        "score_candidates",
+        "score_candidates, check_red_herrings",
         ("question_id", "passage_id"),
         {
             "question_id": Column(_s, "question"),
@@ -607,7 +607,7 @@ TABLES: dict[str, Table] = _declare(
         "question_metrics",
         1,
         "One figure of one question under one variant.",
-        "evaluate_prompts, evaluate_sentences, evaluate_selection",
+        "evaluate_prompts, evaluate_sentences, evaluate_selection, check_red_herrings",
         (),
         {
             "question_id": Column(_s, "question"),
@@ -616,6 +616,22 @@ TABLES: dict[str, Table] = _declare(
             "answer_aware": Column(_b, "whether the scorer sees the gold answer"),
             "metric": Column(_s, "name"),
             "value": Column(_f64, "fraction, tokens or nats"),
+        },
+        {"value finite": pl.col("value").is_finite()},
+    ),
+    Table(
+        "score_quantiles",
+        1,
+        "How a scorer's values are distributed over passages of each kind (theorem 1, measured, where they are random).",
+        "check_red_herrings",
+        ("scorer", "kind", "at"),
+        {
+            "scorer": Column(_s, "scorer"),
+            "answer_aware": Column(_b, "whether the scorer sees the gold answer"),
+            "kind": Column(_s, "correct, counterfactual, irrelevant, or random: a passage of another question"),
+            "at": Column(_f64, "share of the values that are at most this one"),
+            "value": Column(_f64, "score"),
+            "n": Column(_i32, "pairs of question and passage"),
         },
         {"value finite": pl.col("value").is_finite()},
     ),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.datasets import folder, graphrag_bench, locomo, longmemeval, stem, tv
+from secateur.datasets import folder, graphrag_bench, locomo, longmemeval, red_herrings, stem, tv
 from secateur.datasets.folder import Cluster
 from secateur.datasets.schema import Corpus, Questions
 from secateur.errors import SecateurError, nearest
@@ -38,6 +38,7 @@ KINDS: dict[str, Kind] = {
     "stem": Kind(stem.load_corpus, stem.load_questions, ("corpus", "titles"), ("questions",)),
     "graphrag_bench": Kind(graphrag_bench.load_corpus, graphrag_bench.load_questions, ("corpus",), ("questions",)),
     "tv": Kind(tv.load_corpus, tv.load_questions, (), ("questions",), needs_passages=False),
+    "red_herrings": Kind(red_herrings.load_corpus, red_herrings.load_questions, ("herrings",), ("herrings",)),
     "folder": Kind(folder.load_corpus, folder.load_questions, ("folder",), ("folder",)),
 }
 

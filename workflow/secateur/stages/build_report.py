@@ -48,6 +48,16 @@ def _statistics(cfg, inputs) -> pl.DataFrame:
     return pl.concat([frame.with_columns(dataset=pl.lit(row["dataset"])) for row, frame in frames])
 
 
+def _spreads(cfg, inputs) -> pl.DataFrame:
+    """The distributions of scores over passages of known kind, with their data set and system."""
+    frames = inputs.each("score_quantiles") if cfg.extra.checked else []
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in ("dataset", "system")})
+        for row, frame in zip(cfg.extra.checked, frames, strict=True)
+    ]
+    return pl.concat([TABLES["score_quantiles"].empty().with_columns(dataset=pl.lit(""), system=pl.lit("")), *named])
+
+
 def run(cfg, inputs, outputs, ctx):
     page = render(
         cfg.extra.name,
@@ -60,6 +70,7 @@ def run(cfg, inputs, outputs, ctx):
         _measures(cfg, inputs),
         _statistics(cfg, inputs),
         published_statistics(inputs.paths("published")[0], [row["dataset"] for row in cfg.extra.described]),
+        _spreads(cfg, inputs),
     )
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

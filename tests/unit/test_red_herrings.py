@@ -1,0 +1,246 @@
+"""Red herrings: the shipped set keeps its promises; kinds of passages are ranked, accepted and drawn as described."""
+
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.ecs.herrings import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
+from secateur.ecs.scorers import ANSWER_AWARE
+from secateur.errors import SecateurError
+from secateur.herring_report import herring_headlines, herring_parts
+from secateur.stages.check_red_herrings import READ, measured
+from secateur.tables import TABLES, check
+
+SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
+LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
+OF_PASSAGES = KINDS[:3]
+
+
+def loaded(path: Path = SET):
+    files = {"herrings": path}
+    corpus = load_corpus("red_herrings", files)
+    return corpus.passages, load_questions("red_herrings", "red_herrings", files, corpus.passages)
+
+
+# --- the set -------------------------------------------------------------------------------------
+
+
+def test_the_set_holds_the_papers_example_word_for_word():
+    (train,) = (one for one in LINES if one["id"] == "train")
+    assert train["correct"][:2] == [
+        "The train's speed is 60 km/h.",
+        "The vehicle moves at sixty kilometers per hour.",
+    ]
+    assert train["irrelevant"][0] == "The conductor has worked for 15 years and enjoys jazz."
+
+
+def test_every_question_has_each_kind_and_at_least_two_red_herrings():
+    assert len(LINES) >= 64
+    assert all(one["correct"] and len(one["irrelevant"]) >= 2 for one in LINES)
+    assert all(len(one["counterfactual"]) == len(one["correct"]) for one in LINES)
+    assert len({one["type"] for one in LINES}) == 6
+
+
+def test_the_kinds_are_of_equal_length():
+    words = {kind: np.mean([len(t.split()) for one in LINES for t in one[kind]]) for kind in OF_PASSAGES}
+    characters = {kind: np.mean([len(t) for one in LINES for t in one[kind]]) for kind in OF_PASSAGES}
+    assert max(words.values()) < 1.15 * min(words.values())
+    assert max(characters.values()) < 1.15 * min(characters.values())
+
+
+def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
+    for one in (one for one in LINES if one["type"] != "yes/no"):
+        said = " ".join(one["counterfactual"] + one["irrelevant"]).lower()
+        core = one["answer"].lower().removeprefix("in ").removeprefix("on ").removeprefix("the ")
+        assert f" {core} " not in f" {said.replace('.', ' ').replace(',', ' ')} ", one["id"]
+
+
+def test_yes_and_no_are_equally_common():
+    answers = [one["answer"] for one in LINES if one["type"] == "yes/no"]
+    assert answers.count("Yes") == answers.count("No") == len(answers) / 2
+
+
+def test_the_set_loads_into_its_tables_with_the_kind_as_the_title():
+    passages, questions = loaded()
+    for name, frame in (("passages", passages), ("questions", questions.questions), ("evidence", questions.evidence)):
+        check(TABLES[name], frame, "here", "none")
+    assert set(passages["title"]) == set(OF_PASSAGES)
+    gold = passages.filter(pl.col("title") == "correct")["passage_id"]
+    assert set(questions.evidence["passage_id"]) == set(gold)
+
+
+GOOD = {"id": "a", "domain": "d", "type": "name", "question": "Who?", "answer": "Ann"}
+GOOD |= {"correct": ["It was Ann."], "counterfactual": ["It was Bo."], "irrelevant": ["It rained."]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "the file: is empty"),
+        (["{"], "line 1: malformed JSON"),
+        (["[]"], "line 1: expected an object"),
+        ([GOOD | {"answer": 3}], "line 1: answer must be a text, found 3"),
+        ([GOOD | {"answer": " "}], "line 1: answer is blank"),
+        ([GOOD | {"irelevant": []}], "unknown key 'irelevant'"),
+        ([GOOD | {"irrelevant": []}], "irrelevant must hold passages"),
+        ([GOOD | {"correct": ["It was Ann.", " "]}], "correct must hold passages"),
+        ([GOOD, GOOD | {"id": "b"}], "line 2: 'It was Ann.' stands twice"),
+        ([GOOD, GOOD], "line 2: 'a' stands twice"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_lines(tmp_path, lines, said):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines), encoding="utf-8")
+    with pytest.raises(SecateurError) as error:
+        load_corpus("red_herrings", {"herrings": path})
+    assert said in str(error.value)
+    assert "Fix:" in str(error.value)
+
+
+# --- what is measured ----------------------------------------------------------------------------
+
+
+def scores(**kinds: list[float]) -> pl.DataFrame:
+    rows = [("q", kind, value) for kind, values in kinds.items() for value in values]
+    return pl.DataFrame(rows, schema=["question_id", "kind", "value"], orient="row")
+
+
+def by_metric(rows: pl.DataFrame) -> dict[str, float]:
+    return dict(rows.select("metric", "value").iter_rows())
+
+
+def test_a_kind_wins_by_its_share_of_pairs_and_a_tie_counts_a_half():
+    found = by_metric(rankings(scores(correct=[3.0, 1.0], counterfactual=[2.0], irrelevant=[1.0, 0.0])))
+    assert found == {
+        "correct_over_counterfactual": 0.5,
+        "correct_over_irrelevant": pytest.approx((1 + 1 + 0.5 + 1) / 4),
+        "counterfactual_over_irrelevant": 1.0,
+    }
+
+
+def test_acceptance_is_strictly_above_the_threshold():
+    given = scores(correct=[0.05, 0.06], counterfactual=[0.0], irrelevant=[1.0], random=[0.0, 0.1])
+    found = by_metric(acceptances(given, {"fixed": 0.05}))
+    assert found == {
+        "accepts_correct@fixed": 0.5,
+        "accepts_counterfactual@fixed": 0.0,
+        "accepts_irrelevant@fixed": 1.0,
+        "accepts_random@fixed": 0.5,
+    }
+
+
+def test_quantiles_are_of_all_values_of_a_kind():
+    found = quantiles(scores(correct=[1.0], random=[0.0, 1.0, 2.0]), [0.5, 1.0])
+    rows = {(kind, at): (value, n) for kind, at, value, n in found.select("kind", "at", "value", "n").iter_rows()}
+    assert rows == {
+        ("correct", 0.5): (1, 1),
+        ("correct", 1.0): (1, 1),
+        ("random", 0.5): (1, 3),
+        ("random", 1.0): (2, 3),
+    }
+
+
+def counted() -> tuple[pl.DataFrame, pl.DataFrame]:
+    passages, questions = loaded()
+    return questions.questions, passages.with_columns(kind="title", tokens=pl.col("text").str.len_chars())
+
+
+def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others():
+    questions, passages = counted()
+    found = pool(questions, passages, 8, seed=7)
+    assert found.select("question_id", "passage_id").is_unique().all()
+    group = dict(passages.select("passage_id", "group_id").iter_rows())
+    for question, passage, kind in found.iter_rows():
+        assert (group[passage] == question) == (kind != RANDOM)
+    counts = found.group_by("question_id").agg((pl.col("kind") == RANDOM).sum().alias("random"), n=pl.len())
+    assert counts["random"].unique().to_list() == [8]
+    assert counts["n"].unique().to_list() == [8 + 7]
+
+
+def test_the_random_passages_depend_on_the_seed_and_on_no_order():
+    questions, passages = counted()
+    first, other = pool(questions, passages, 8, seed=7), pool(questions, passages, 8, seed=8)
+    again = pool(questions.reverse(), passages.reverse(), 8, seed=7)
+    assert set(first.iter_rows()) == set(again.iter_rows())
+    assert set(first.iter_rows()) != set(other.iter_rows())
+
+
+def test_the_random_passages_are_as_long_as_all_others():
+    questions, passages = counted()
+    found = pool(questions, passages, 8, seed=7).join(passages.select("passage_id", "tokens"), on="passage_id")
+    mean = found.filter(pl.col("kind") == RANDOM)["tokens"].mean()
+    assert mean == pytest.approx(passages["tokens"].mean(), rel=0.03)
+
+
+# --- the stage and its part of the report --------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def checked(tiny_lm, ecs, tmp_path_factory):
+    """The tables of the stage on four questions with a tiny model."""
+    few = tmp_path_factory.mktemp("herrings") / "few.jsonl"
+    few.write_text("\n".join(SET.read_text(encoding="utf-8").splitlines()[:4]), encoding="utf-8")
+    passages, questions = loaded(few)
+    return measured(tiny_lm(), ecs(), questions.questions, passages, few.parent, logging.getLogger("test"))
+
+
+def test_the_stage_fills_its_tables_for_every_scorer_it_reads(checked):
+    for name, frame in checked.items():
+        check(TABLES[name], frame, "here", "none")
+    rows = checked["question_metrics"]
+    assert set(rows["scorer"]) == set(checked["score_quantiles"]["scorer"]) == set(READ)
+    assert checked["statistics"].height == 4 * (15 + 1)
+    assert rows.height == len(READ) * 4 * (3 + 2 * 4)
+    assert set(rows.filter("answer_aware")["scorer"]) == ANSWER_AWARE & set(READ)
+
+
+def test_scores_of_a_question_do_not_depend_on_how_signed_scorers_are_scaled(checked):
+    rows = checked["question_metrics"].filter(pl.col("metric").str.contains("_over_"))
+    ranks = {
+        name: rows.filter(pl.col("scorer") == name).sort("question_id", "metric")["value"].to_list()
+        for name in ("signed", "signed_mean")
+    }
+    assert ranks["signed"] == ranks["signed_mean"]
+
+
+def test_about_a_twentieth_of_the_random_passages_pass_the_nulls_threshold(checked):
+    rows = checked["question_metrics"].filter(metric=f"accepts_{RANDOM}@null")
+    shares = rows.filter(~pl.col("scorer").str.ends_with("_binary")).group_by("scorer").agg(pl.col("value").mean())
+    assert shares["value"].is_between(1 / 32, 3 / 32).all()  # 32 passages, 95th percentile
+
+
+def test_by_kind_keeps_a_random_passage_apart_from_the_kind_it_is_elsewhere():
+    pooled = pl.DataFrame({"question_id": ["q", "r"], "passage_id": ["p", "p"], "kind": ["correct", RANDOM]})
+    found = by_kind(pooled.select("question_id", "passage_id", value=pl.Series([1.0, 2.0])), pooled)
+    assert list(found.iter_rows()) == [("q", "correct", 1.0), ("r", RANDOM, 2.0)]
+
+
+def metrics(rows: pl.DataFrame) -> pl.DataFrame:
+    means = rows.group_by("scorer", "answer_aware", "metric", maintain_order=True).agg(pl.col("value").mean())
+    return means.with_columns(
+        low=pl.col("value"),
+        high=pl.col("value"),
+        n=pl.lit(4),
+        subset=pl.lit("all"),
+        published=pl.lit(False),
+        system=pl.lit("herrings"),
+    )
+
+
+def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):
+    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
+    parts = herring_parts("mine", metrics(checked["question_metrics"]), spreads)
+    tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
+    assert len(tables) == 10
+    assert all(names <= ANSWER_AWARE or not names & ANSWER_AWARE for names in tables)
+
+
+def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
+    rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
+    assert herring_parts("mine", rows, pl.DataFrame()) == []
+    assert herring_headlines("mine", rows) == []
