@@ -124,12 +124,15 @@ class _Block:
         return pair_rows(self.lm, self.cfg, self.asked, own, pairs, self.base)
 
     def probe(self, name: str, own: Sequence[Passage], pairs: Pairs) -> list[float | None]:
-        """One column more."""
+        """One column more. Only the questions of the pairs are read: a block has many, and few of them are probed."""
+        used = sorted({q for q, _ in pairs})
+        asked, place = [self.asked[q] for q in used], {q: n for n, q in enumerate(used)}
+        pairs = [(place[q], p) for q, p in pairs]
         if name in JUDGES:
-            return judge(self.lm, name, self.asked, own, pairs)
+            return judge(self.lm, name, asked, own, pairs)
         if name in TRAJECTORIES:
-            return TRAJECTORIES[name](self.lm, self.cfg, self.asked, own, pairs)
-        return expected_shift(self.lm, self.cfg, self.asked, own, pairs, self.answers)
+            return TRAJECTORIES[name](self.lm, self.cfg, asked, own, pairs)
+        return expected_shift(self.lm, self.cfg, asked, own, pairs, [self.answers[q] for q in used])
 
 
 def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., list], *args: Any) -> list:
