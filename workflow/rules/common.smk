@@ -178,36 +178,37 @@ SHORTLISTING = tuple(  # what decides the runs' coarse and fine scores, and no m
     + ("w_whole", "tau_whole", "t_whole")
 )
 EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
-RETRIEVAL = keys_but("retriever", "calibration", "rank_width")
+RETRIEVAL = keys_but("retriever", "calibration", "rank_width", "reader", "reread", "w_pmi")
 RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 
 
 UTILITY = "{embedder}/{scorer}/{lm}/{ecs}"
-READING = (
-    "ecs.layout",
-    "ecs.horizon",
-    "ecs.top_k",
-    "ecs.epsilon",
-    "ecs.neighbours",
-    "ecs.questions",
-    "ecs.passages",
-) + (
-    "ecs.probes",
-    "ecs.pseudo_answers",
-    "ecs.pseudo_tokens",
-    "ecs.pseudo_context",
-    "ecs.temperature",
-    "ecs.seed",
-)
-
-
+ROWS = tuple(f"ecs.{key}" for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages"))
+SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed"))
+READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
 CHECKING = tuple(
     f"ecs.{key}"
     for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages", "seed")
     + ("length_penalty", "draws", "percentile", "threshold", "quantiles")
 )
+
+
+def ranked_sources(wildcards):
+    """The ranking of sources, read again by a language model where the retriever has one."""
+    stage = "reread" if option("retriever", wildcards.retriever).reader else "candidates"
+    return f"results/{wildcards.corpus}/{wildcards.dataset}/{stage}/{GRAPH.format(**wildcards)}/{wildcards.retriever}/ranked.parquet"
+
+
+def reader_model(wildcards):
+    """The model of the retriever's reader."""
+    return f"results/models/{option('retriever', wildcards.retriever).reader}/model.json"
+
+
+def reader_options(wildcards):
+    """The reader's option, as plain data."""
+    return dict(vars(option("lm", option("retriever", wildcards.retriever).reader)))
 
 
 def statistics_shards(wildcards):

@@ -146,9 +146,38 @@ rule propose_candidates:
         "../../scripts/propose_candidates.py"
 
 
-rule calibrate_sources:
+rule reread_sources:
     input:
         ranked=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/ranked.parquet",
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        model=reader_model,
+    output:
+        ranked=f"results/{{corpus}}/{{dataset}}/reread/{GRAPH}/{{retriever}}/ranked.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/reread/{GRAPH}/{{retriever}}/run.json",
+    log:
+        "logs/reread_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
+    benchmark:
+        "logs/reread_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "reread_sources",
+            "retriever.reader",
+            "retriever.reread",
+            "retriever.w_pmi",
+            *(f"{key}=default" for key in ROWS),
+            reader=reader_options,
+        ),
+    message:
+        "Read the best sources of {wildcards.dataset} again ({wildcards.retriever}, {wildcards.track})"
+    script:
+        "../../scripts/reread_sources.py"
+
+
+rule calibrate_sources:
+    input:
+        ranked=ranked_sources,
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence=fitted_on,
     output:

@@ -238,6 +238,9 @@ class Retriever:
     title: bool = key("the document's title is a field of the sentence's BM25 text")
     k1: float = key("BM25 term saturation over title and sentence", low=0)
     b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
+    reader: str | None = key("option of conf/lm that reads the best sources again; none where null")
+    reread: int = key("sources it reads for each question", low=1)
+    w_pmi: float = key("weight of pmi_q (z-score over the sources read) in the ranking of sources", low=0)
     calibration: dict[str, tuple[float, ...]] = key(
         "track: [slope, intercept] of the logistic map from log(1 + a source's soft rank) to its probability"
     )

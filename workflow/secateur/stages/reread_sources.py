@@ -1,0 +1,21 @@
+"""The best ranked sentences, ranked anew with what a language model makes of them."""
+
+import polars as pl
+
+from secateur.config import Lm, from_dict
+from secateur.ecs.reread import reread
+from secateur.ecs.scorers import score
+from secateur.ecs.sweep import statistics
+from secateur.models.causal import load
+
+
+def run(cfg, inputs, outputs, ctx):
+    ranked = inputs["ranked"]
+    pool = ranked.filter(pl.col("rank") < cfg.retriever.reread).select("question_id", "passage_id")
+    asked = inputs["questions"].join(pool, on="question_id", how="semi").sort("position")
+    asked = asked.with_columns(answer=pl.lit(None, pl.String))  # no answer ever reaches a ranking
+    passages = inputs["passages"].sort("doc_id", "position")
+    lm = load(from_dict(Lm, cfg.extra.reader, f"conf/lm/{cfg.retriever.reader}"), ctx.cache, ctx.device)
+    table = pl.concat(statistics(lm, asked, passages, cfg.ecs, pool, (), {}, ctx.cache, ctx.log))
+    outputs["ranked"] = reread(ranked, score(table, "pmi_q"), cfg.retriever.w_pmi)
+    return {"questions": asked.height, "pairs": pool.height}
