@@ -22,13 +22,13 @@ from secateur import config
 from secateur.ecs.engine import cost, read
 from secateur.ecs.pairs import base_readings, encode, families, pair_rows
 from secateur.ecs.statistics import of_pair
-from secateur.ecs.template import Passage, Question
+from secateur.ecs.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM, load
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = ROOT / "data/toy/dialogue"
 TURNS, COMPARED, ASKED, EVERY, REPEATS, BATCH = 60, 12, 12, 7, 3, 8
-BARE, NAIVE, SHARING, DIVERGENCE, PARITY, MEMORY = 0.7, 4.0, 0.8, 0.15, 1e-4, 2.0
+BARE, NAIVE, SHARING, DIVERGENCE, PARITY, MEMORY, HARNESS = 0.7, 4.0, 0.8, 0.15, 1e-4, 2.0, 1e-3
 
 
 def conversation() -> tuple[list[Question], list[Passage]]:
@@ -99,6 +99,22 @@ def sweep(lm, cfg, questions, passages, base) -> tuple[float, float]:
     return len(pairs) / (time.process_time() - started), peak
 
 
+def harness_gap(lm, cfg, questions, passages, pairs) -> list[Figure]:
+    """The largest difference to lm-evaluation-harness's log-likelihoods of the same model, where it is installed."""
+    if find_spec("lm_eval") is None:
+        print("lm-evaluation-harness is not installed (pip install lm-eval): parity with it was not checked")
+        return []
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    texts = [(prompt(questions[q], [passages[p]], cfg.layout)[0], answer_text(questions[q])) for q, p in pairs]
+    asked = [Instance("loglikelihood", {}, text, n) for n, text in enumerate(texts)]
+    theirs = HFLM(pretrained=lm.model, tokenizer=lm.tokenizer, batch_size=1).loglikelihood(asked)
+    rows = pair_rows(lm, cfg, questions, passages, pairs, base_readings(lm, cfg, questions))
+    gap = max(abs(row["answer_logprob"] - value) for row, (value, _) in zip(rows, theirs, strict=True))
+    return [Figure("difference to lm-evaluation-harness", gap, "nats", None, None, HARNESS, "<=")]
+
+
 def main() -> None:
     """Rates, the gain of sharing against its limit, latencies, parity and peak memory."""
     cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
@@ -155,10 +171,9 @@ def main() -> None:
             Figure("largest difference", worst, "nats", None, None, PARITY, "<="),
             Figure("all turns", all_turns, "pairs per CPU second", "the compared ones", each / ours, 0.8, ">="),
             Figure("peak memory", peak, "GB", None, None, MEMORY, "<="),
+            *harness_gap(lm, cfg, questions, passages, few),
         ],
     )
-    if find_spec("lm_eval") is None:
-        print("lm-evaluation-harness is not installed: parity with it was not checked")
 
 
 if __name__ == "__main__":
