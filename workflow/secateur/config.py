@@ -251,7 +251,9 @@ class Retriever:
 class Prompt:
     """Selected runs to a prompt (paper 2.5, 2.6)."""
 
-    assemble: Literal["cover", "runs"] = key("budgeted cover of source sentences, or runs in fine order (the paper)")
+    assemble: Literal["cover", "ranked", "runs"] = key(
+        "budgeted cover of source sentences, whole sources best first, or runs in fine order (the paper)"
+    )
     facts: Literal["include_all", "unique", "not_include"] = key("action on the facts channel")
     theta: float = key("cosine from which runs are one cluster under `unique`", low=-1, high=1)
     grounding: Literal["triples", "sentences", "both"] = key("show lines, whole sentences, or lines with upgrades")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from secateur.text import content_words
 
-__all__ = ["Line", "Piece", "Source", "cover", "covers", "word_values"]
+__all__ = ["Line", "Piece", "Source", "cover", "covers", "whole_sources", "word_values"]
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,17 @@ def covers(
         apart, rest = block.copy(), heap.copy()
         _fill(apart, rest, grounding, budget, past_the_first_misfit=True)
         found[budget] = _pieces(apart)
+    return found
+
+
+def whole_sources(sources: Sequence[Source], budget: int, mark: int = 0) -> list[Piece]:
+    """Whole sentences, best first; one that does not fit what is left is passed over, and the next is tried."""
+    found, left = [], budget
+    for source in sources:
+        price = source.tokens + mark
+        if price <= left:
+            found.append(Piece(source.passage_id, source.text, price, (), True))
+            left -= price
     return found
 
 

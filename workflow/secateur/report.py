@@ -168,6 +168,8 @@ def _whole(rows: pl.DataFrame) -> pl.DataFrame:
 def _selection_comparisons(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
     """Scorers with a language model against sentence scorers, paired by question."""
     rows = own.filter((pl.col("metric") == "f1_at_gold") & (pl.col("system") != "sentences"))
+    whole = "cat1-4" if "cat1-4" in rows["subset"].unique().to_list() else "all"
+    rows = rows.filter((pl.col("subset") == whole) | pl.col("subset").str.contains(r"^F\d+$"))  # the table has all
     parts = []
     for aware, title in ((False, "answer-free"), (True, "answer-aware")):
         part = rows.filter(pl.col("answer_aware") == aware)

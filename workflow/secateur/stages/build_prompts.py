@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from secateur.codebook import edge_lines, line_vectors
-from secateur.cover import Line, Piece, Source, covers
+from secateur.cover import Line, Piece, Source, covers, whole_sources
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.prompts import ENCODINGS, Payload, encode, render, rest_of
 from secateur.select import apply_action
@@ -90,6 +90,8 @@ def _blocks(assembly: Assembly, question: str, ranked, runs, budgets) -> dict[in
     if p.assemble == "runs":
         return {budget: _run_lines(assembly, runs, budget) for budget in budgets}
     sources = assembly.sources(ranked)
+    if p.assemble == "ranked":
+        return {budget: whole_sources(sources, budget, MARK if p.cite else 0) for budget in budgets}
     settings = {"grounding": p.grounding, "mark": MARK if p.cite else 0} | {k: getattr(p, k) for k in WORTH}
     return covers(sources, question, budgets, **settings)
 
