@@ -1,0 +1,66 @@
+"""A synthetic problem for the compression policy: the best action on the facts depends on one feature of the question."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from secateur.config import Policy, option
+from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, name
+from secateur.policy.dpo import Examples
+from secateur.policy.features import feature_names, fit_standard, standardise
+from secateur.policy.preferences import preference_pairs
+from secateur.policy.utility import Terms, Utilities, lift_range, terms, weigh
+
+CONF = Path(__file__).parents[1] / "conf"
+HEADER = 90  # tokens of every prompt
+SHARE = {"question": 0.2, "answer": 0.2, "facts": 0.6}  # of the tokens and of what can be gained
+
+
+def settings(**changes) -> Policy:
+    return dataclasses.replace(option(CONF, "policy", "default"), **changes)
+
+
+def features(rng: np.random.Generator, questions: int, memory: bool) -> np.ndarray:
+    """Gaussian features; of them only `score_entropy` decides anything."""
+    return rng.normal(size=(questions, len(feature_names(free_channels(lattice(memory))))))
+
+
+def scored(rng: np.random.Generator, x: np.ndarray, memory: bool, noise: float = 0.05) -> Terms:
+    """Terms of questions whose answer needs all facts where entropy is high, and is hurt by repeats where it is low."""
+    configurations = lattice(memory)
+    shown = np.array([1.0, 0.5, 0.0])[codes(configurations)]  # share of a channel's tokens that an action leaves
+    unsure = x[:, feature_names(free_channels(configurations)).index("score_entropy")] > 0
+    sizes = rng.integers(200, 600, len(x))[:, None]
+    tokens = HEADER + sizes * (shown * [SHARE[c] for c in CHANNELS]).sum(1)
+    gain = np.where(unsure[:, None, None], [1.0, 0.4, 0.0], [0.5, 1.0, 0.2])  # (questions, 1, actions)
+    each = np.take_along_axis(gain.repeat(3, 1), codes(configurations).T[None].repeat(len(x), 0), 2)
+    lift = (each * np.array([SHARE[c] for c in CHANNELS])[None, :, None]).sum(1)
+    rows = pl.DataFrame(
+        {
+            "question_id": np.repeat([f"q{n:04}" for n in range(len(x))], len(configurations)),
+            "configuration": [name(c) for c in configurations] * len(x),
+            "lift": (lift + noise * rng.normal(size=lift.shape)).ravel(),
+            "faithfulness": 0.5,
+            "tokens": np.floor(tokens).ravel(),
+        }
+    )
+    return terms(rows, configurations)
+
+
+def splits(
+    sizes: tuple[int, ...], policy: Policy, memory: bool = True, seed: int = 7, noise: float = 0.05
+) -> tuple[list[Examples], list[Utilities]]:
+    """Examples and utilities of train, dev and test questions; scales are fitted on train."""
+    rng = np.random.default_rng(seed)
+    xs = [features(rng, size, memory) for size in sizes]
+    measured = [scored(rng, x, memory, noise) for x in xs]
+    lifts = lift_range(measured[0], policy)
+    weighed = [weigh(one, policy, lifts) for one in measured]
+    standard = fit_standard(xs[0], feature_names(free_channels(lattice(memory))))
+    examples = [
+        Examples(standardise(x, standard, u.questions), u.value, preference_pairs(u.value, policy.margin))
+        for x, u in zip(xs, weighed, strict=True)
+    ]
+    return examples, weighed

@@ -1,0 +1,95 @@
+"""Lemma 13: a price on tokens controls them; and what holds of lattice, preferences and baselines on every input."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from secateur.policy.actions import above, codes, lattice, rises
+from secateur.policy.baselines import best
+from secateur.policy.budget import choose, price
+from secateur.policy.preferences import preference_pairs
+from secateur.policy.utility import Utilities
+
+quick = settings(deadline=None, max_examples=100)
+
+
+@st.composite
+def problems(draw):
+    """log pi and whole tokens of some questions; sometimes with ties in both."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = draw(st.integers(1, 12)), draw(st.sampled_from([3, 27]))
+    log_pi = rng.normal(size=shape) * draw(st.sampled_from([0.0, 0.1, 1.0, 30.0]))
+    return np.round(log_pi, draw(st.sampled_from([1, 12]))), rng.integers(
+        50, draw(st.sampled_from([51, 60, 900])), shape
+    ).astype(float)
+
+
+def spent(log_pi, tokens, eta):
+    return np.take_along_axis(tokens, choose(log_pi, tokens, eta)[:, None], 1)[:, 0]
+
+
+@quick
+@given(problems(), st.lists(st.floats(0, 50), min_size=2, max_size=6))
+def test_lemma_13_no_questions_tokens_rise_with_eta(problem, etas):
+    costs = np.array([spent(*problem, eta) for eta in sorted(etas)])
+    assert (np.diff(costs, axis=0) <= 0).all()
+
+
+@quick
+@given(problems())
+def test_lemma_13_a_high_price_leaves_the_cheapest(problem):
+    np.testing.assert_array_equal(spent(*problem, 1e6), problem[1].min(1))
+
+
+@quick
+@given(problems(), st.lists(st.floats(0, 1.2), min_size=2, max_size=5))
+def test_lemma_13_every_feasible_budget_is_kept_and_a_tighter_one_costs_no_more(problem, shares):
+    cheapest, dearest = problem[1].min(1).mean(), problem[1].max(1).mean()
+    budgets = sorted(cheapest + share * (dearest - cheapest) for share in shares)
+    etas = [price(*problem, budget) for budget in budgets]
+    means = [spent(*problem, eta).mean() for eta in etas]
+    assert all(mean <= budget for mean, budget in zip(means, budgets, strict=True))
+    assert (np.diff(etas) <= 0).all()
+    assert (np.diff(means) >= 0).all()
+
+
+@quick
+@given(problems(), st.floats(0, 1))
+def test_a_budget_is_missed_by_at_most_the_step_of_the_questions_that_change_last(problem, share):
+    log_pi, tokens = problem
+    budget = tokens.min(1).mean() + share * np.ptp(tokens, axis=1).mean()
+    eta = price(log_pi, tokens, budget)
+    if eta > 0:
+        assert spent(log_pi, tokens, eta * (1 - 1e-9)).mean() > budget >= spent(log_pi, tokens, eta).mean()
+
+
+@given(st.sampled_from([True, False]), st.lists(st.floats(0, 100), min_size=3, max_size=3), st.floats(1, 100))
+def test_tokens_that_add_up_over_channels_never_rise_down_the_lattice(memory, sizes, header):
+    configurations = lattice(memory)
+    tokens = header + (np.array([1.0, 0.5, 0.0])[codes(configurations)] * sizes).sum(1)
+    assert rises(tokens[None], configurations) == 0
+    order = above(configurations)
+    assert not (order.astype(int) @ order.astype(int) > 0)[~order].any()  # transitive
+
+
+@quick
+@given(problems(), st.floats(0, 2))
+def test_pairs_are_the_ordered_comparisons_above_the_margin_each_once(problem, margin):
+    value = problem[0]
+    pairs = preference_pairs(value, margin)
+    assert (value[pairs.question, pairs.chosen] - value[pairs.question, pairs.rejected] > margin).all()
+    found = set(zip(pairs.question.tolist(), pairs.chosen.tolist(), pairs.rejected.tolist(), strict=True))
+    assert len(found) == len(pairs) == sum((row[:, None] - row[None] > margin).sum() for row in value)
+    assert not {(q, r, c) for q, c, r in found} & found
+
+
+@quick
+@given(problems())
+def test_nothing_beats_the_oracle_and_no_equal_choice_is_cheaper(problem):
+    value, tokens = problem
+    chosen = best(Utilities(tuple("q" * len(value)), lattice(value.shape[1] == 27), value, value, tokens))
+    top = np.take_along_axis(value, chosen[:, None], 1)
+    assert (top == value.max(1, keepdims=True)).all()
+    assert (
+        np.take_along_axis(tokens, chosen[:, None], 1) <= np.where(value == top, tokens, np.inf).min(1, keepdims=True)
+    ).all()

@@ -1,0 +1,255 @@
+"""The compression policy's parts: lattice, features, utilities, preferences, token price, baselines."""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+from policy_problem import features as drawn_features
+from policy_problem import scored, settings, splits
+
+from secateur.errors import SecateurError
+from secateur.policy.actions import CHANNELS, above, by_tokens, free_channels, lattice, name, rises
+from secateur.policy.baselines import baselines, classified, deterministic, outcomes
+from secateur.policy.budget import choose, price
+from secateur.policy.dpo import log_reference
+from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
+from secateur.policy.preferences import pair_statistics, preference_pairs
+from secateur.policy.utility import faithfulness, lift_range, terms, weigh
+
+ROWS = pl.DataFrame(
+    {
+        "question_id": ["b"] * 3 + ["a"] * 3,
+        "configuration": [name(c) for c in lattice(False)] * 2,
+        "lift": [1.0, 0.5, 0.0, 0.2, 0.4, 0.0],
+        "faithfulness": [1.0, 0.5, 0.0] * 2,
+        "tokens": [400, 300, 100, 200, 150, 50],
+    }
+)
+
+
+# --- the lattice ---------------------------------------------------------------------------------
+
+
+def test_memory_has_27_configurations_and_without_it_there_are_three():
+    assert len(set(lattice(True))) == 27
+    assert [name(c) for c in lattice(False)] == [
+        f"not_include/not_include/{a}" for a in ("include_all", "unique", "not_include")
+    ]
+    assert free_channels(lattice(True)) == CHANNELS
+    assert free_channels(lattice(False)) == ("facts",)
+
+
+def test_what_shows_more_stands_above_and_the_rest_is_not_compared():
+    order, places = above(lattice(True)), {name(c): n for n, c in enumerate(lattice(True))}
+    top, left = places["include_all/include_all/include_all"], places["unique/include_all/include_all"]
+    right = places["include_all/include_all/unique"]
+    assert order[top].sum() == 26
+    assert not order[left, right] and not order[right, left]
+    assert not (order & order.T).any() and not order.diagonal().any()
+
+
+def test_configurations_that_cost_more_though_they_show_less_are_counted():
+    tokens = np.array([[300.0, 200.0, 100.0], [200.0, 210.0, 100.0]])  # `unique` costs more than all: 1 of 6 pairs
+    assert rises(tokens, lattice(False)) == pytest.approx(1 / 6)
+    assert by_tokens(tokens).tolist() == [2, 1, 0]
+
+
+# --- features ------------------------------------------------------------------------------------
+
+
+def test_redundancy_is_the_mean_pairwise_cosine():
+    vectors = np.random.default_rng(1).normal(size=(7, 5))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosine = vectors @ vectors.T
+    assert redundancy(vectors) == pytest.approx(cosine[np.triu_indices(7, 1)].mean())
+    assert redundancy(vectors[:1]) == redundancy(vectors[:0]) == 0
+
+
+def test_features_are_those_of_the_names_in_their_order():
+    empty, two = Channel(0, np.zeros((0, 2))), Channel(40, np.eye(2)[[0, 0]])
+    x = features(9, 2, np.array([1.0, 3.0, 1.0]), 512, {"question": empty, "answer": empty, "facts": two})
+    assert len(set(feature_names(CHANNELS))) == len(x) == 14
+    found = dict(zip(feature_names(CHANNELS), x.tolist(), strict=True))
+    p = np.exp([3.0, 1.0, 1.0]) / np.exp([3.0, 1.0, 1.0]).sum()
+    assert found["score_entropy"] == pytest.approx(-(p * np.log(p)).sum())
+    expected = {"question_length": 9, "question_triples": 2, "score_margin": 2, "token_budget": 512, "facts_runs": 2}
+    assert {k: found[k] for k in expected} == expected
+    assert (found["facts_tokens"], found["facts_redundancy"], found["answer_runs"]) == (40, 1, 0)
+
+
+@pytest.mark.parametrize("scores", [[], [2.5]])
+def test_one_run_or_none_is_not_ambiguous(scores):
+    x = features(9, 2, np.array(scores), 512, {"facts": Channel(0, np.zeros((0, 2)))})
+    assert x[2:4].tolist() == [0, 0]
+
+
+def test_training_features_have_mean_0_and_deviation_1_and_a_constant_one_stays_0_elsewhere():
+    x = np.random.default_rng(2).normal(3, 4, size=(50, 3))
+    x[:, 1] = 0.1  # its computed deviation is not exactly 0
+    standard = fit_standard(x, ["a", "token_budget", "c"])
+    z = standardise(x, standard, ["q"] * 50)
+    np.testing.assert_allclose(z.mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(z.std(0), [1, 0, 1], atol=1e-6)
+    assert standardise(np.array([[3.0, 1024.0, 3.0]]), standard, ["q"])[0, 1] == 0
+
+
+def test_a_feature_that_is_no_number_is_refused_by_name():
+    standard = fit_standard(np.ones((2, 2)), ["a", "b"])
+    with pytest.raises(SecateurError, match=r"feature b of question q7 is nan.*Fix: "):
+        standardise(np.array([[1.0, 1.0], [1.0, np.nan]]), standard, ["q6", "q7"])
+
+
+# --- utility -------------------------------------------------------------------------------------
+
+
+def test_utility_weighs_scaled_lift_faithfulness_and_relative_tokens():
+    measured = terms(ROWS, lattice(False))
+    assert measured.questions == ("a", "b")
+    weighed = weigh(measured, settings(delta=0.5, beta=0.25), (0.0, 0.8))
+    np.testing.assert_allclose(weighed.accuracy, [[0.25, 0.5, 0], [1, 0.625, 0]])
+    expected = weighed.accuracy + 0.5 * np.array([1, 0.5, 0]) - 0.25 * np.array([[1, 0.75, 0.25]] * 2)
+    np.testing.assert_allclose(weighed.value, expected)
+
+
+def test_other_weights_need_no_new_scores():
+    measured = terms(ROWS, lattice(False))
+    kept = {f.name: np.copy(getattr(measured, f.name)) for f in dataclasses.fields(measured)}
+    cheap, dear = (weigh(measured, settings(beta=beta, alpha=alpha), (0.0, 0.8)) for beta, alpha in ((0, 1), (4, 0)))
+    assert cheap.value.argmax(1).tolist() == [1, 0]
+    assert dear.value.argmax(1).tolist() == [2, 2]
+    for field, before in kept.items():
+        np.testing.assert_array_equal(before, getattr(measured, field))
+
+
+def test_latency_is_modelled_from_tokens():
+    measured, policy = terms(ROWS, lattice(False)), settings(alpha=0, beta=0, gamma=2, latency=(0.5, 0.001))
+    np.testing.assert_allclose(weigh(measured, policy, (0.0, 1.0)).value, -2 * (0.5 + 0.001 * measured.tokens))
+
+
+def test_the_lift_scale_is_fitted_on_quantiles_of_train():
+    measured = scored(np.random.default_rng(3), drawn_features(np.random.default_rng(4), 30, True), True)
+    low, high = lift_range(measured, settings())
+    accuracy = weigh(measured, settings(), (low, high)).accuracy
+    assert (accuracy == 0).mean() == pytest.approx(0.05, abs=0.005)
+    assert (accuracy == 1).mean() == pytest.approx(0.05, abs=0.005)
+
+
+def test_faithfulness_counts_word_types_and_an_answer_without_words_claims_nothing():
+    assert faithfulness("Paris, paris and Rome", "She left Rome") == 0.5
+    assert faithfulness("it is", "She left Rome") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            ROWS.with_columns(lift=pl.Series([1.0, float("nan"), 0, 0, 0, 0])),
+            r"question b under not_include/not_include/unique: lift is nan",
+        ),
+        (ROWS.head(5), r"question a under not_include/not_include/not_include: lift is nan"),
+        (
+            ROWS.with_columns(configuration=pl.lit("unique")),
+            r"question b: unknown configuration 'unique'; allowed: ",
+        ),
+        (
+            pl.concat([ROWS, ROWS.tail(1)]),
+            r"question a under not_include/not_include/not_include is there more than once",
+        ),
+    ],
+)
+def test_incomplete_or_doubtful_scores_are_refused_by_question_and_action(rows, said):
+    with pytest.raises(SecateurError, match=said + r"[\s\S]*Fix: "):
+        terms(rows, lattice(False))
+
+
+def test_a_lift_that_never_varies_cannot_be_scaled():
+    flat = terms(ROWS.with_columns(lift=pl.lit(0.3)), lattice(False))
+    with pytest.raises(SecateurError, match=r"answer lift of 2 training questions.*policy\.clip"):
+        lift_range(flat, settings())
+
+
+def test_latency_without_coefficients_has_no_weight():
+    with pytest.raises(SecateurError, match=r"policy\.gamma is 1 and policy\.latency is None.*Fix: "):
+        weigh(terms(ROWS, lattice(False)), settings(gamma=1), (0.0, 1.0))
+
+
+# --- preferences ---------------------------------------------------------------------------------
+
+
+def test_a_pair_needs_more_than_the_margin_and_ties_make_none():
+    pairs = preference_pairs(np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]]), 0.05)
+    assert list(zip(pairs.question, pairs.chosen, pairs.rejected, strict=True)) == [(0, 0, 2), (0, 1, 2)]
+
+
+def test_statistics_count_ties_coverage_and_the_pairs_of_each_channel():
+    value = np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]])
+    found = pair_statistics(value, 0.05, lattice(False))
+    assert found == {
+        "questions": 2,
+        "pairs": 2,
+        "coverage": 0.5,
+        "ties": pytest.approx(4 / 6),
+        "equal": 0.5,
+        "pairs_question": 0,
+        "pairs_answer": 0,
+        "pairs_facts": 2,
+    }
+
+
+# --- reference and token price -------------------------------------------------------------------
+
+
+def test_a_reference_is_uniform_unless_stated():
+    np.testing.assert_allclose(np.exp(log_reference({}, lattice(True))), 1 / 27)
+    np.testing.assert_allclose(np.exp(log_reference({"facts": (0.2, 0.7, 0.1)}, lattice(False))), [0.2, 0.7, 0.1])
+
+
+@pytest.mark.parametrize("stated", [{"fact": (0.2, 0.7, 0.1)}, {"facts": (0.5, 0.5)}, {"facts": (0.5, 0.5, 0.5)}])
+def test_a_reference_that_is_no_distribution_is_refused(stated):
+    with pytest.raises(SecateurError, match=r"policy\.reference\.facts? is \[.*allowed: .*Fix: "):
+        log_reference(stated, lattice(True))
+
+
+def test_a_budget_below_the_header_is_refused():
+    tokens = np.array([[400.0, 300.0, 100.0], [200.0, 150.0, 51.0]])
+    assert choose(np.zeros((2, 3)), tokens, price(np.zeros((2, 3)), tokens, 75.5)).tolist() == [2, 2]
+    with pytest.raises(SecateurError, match=r"policy\.budget is 75 prompt tokens.*take 75\.5.*from 76.*Fix: "):
+        price(np.zeros((2, 3)), tokens, 75)
+
+
+def test_a_budget_is_met_within_two_per_cent():
+    rng, (_, (_, test)) = np.random.default_rng(5), splits((30, 200), settings())
+    log_pi = rng.normal(size=test.value.shape)
+    for budget in (150, 200, 250):
+        eta = price(log_pi, test.tokens, budget)
+        spent = np.take_along_axis(test.tokens, choose(log_pi, test.tokens, eta)[:, None], 1).mean()
+        assert eta > 0
+        assert 0.98 * budget <= spent <= budget
+
+
+# --- baselines -----------------------------------------------------------------------------------
+
+
+def test_every_baseline_is_measured_on_the_same_utilities():
+    (train, test), (known, asked) = splits((60, 40), settings())
+    policies = baselines(known, train.x, asked, test.x, settings())
+    table = outcomes(policies, asked)
+    assert len(table) == (27 + 4) * 40
+    assert all(np.allclose(weights.sum(1), 1) for weights in policies.values())
+    mean = dict(table.group_by("policy").agg(pl.col("utility").mean()).rows())
+    assert mean["oracle"] == pytest.approx(asked.value.max(1).mean())
+    assert mean["random"] == pytest.approx(asked.value.mean())
+    assert mean["best_constant"] == mean[f"fixed:{name(lattice(True)[known.value.mean(0).argmax()])}"]
+    assert mean["oracle"] > mean["classifier"] > mean["best_constant"] > mean["random"]
+
+
+def test_the_oracle_takes_the_cheaper_of_equal_configurations():
+    weighed = weigh(terms(ROWS, lattice(False)), settings(alpha=0, beta=0), (0.0, 1.0))
+    policies = baselines(weighed, np.zeros((2, 1)), weighed, np.zeros((2, 1)), settings())
+    np.testing.assert_array_equal(policies["oracle"], deterministic(np.array([2, 2]), 3))
+
+
+def test_a_classifier_of_questions_that_all_want_the_same_says_that():
+    weighed = weigh(terms(ROWS, lattice(False)), settings(alpha=0), (0.0, 1.0))
+    assert classified(weighed, np.zeros((2, 1)), np.zeros((5, 1)), settings()).tolist() == [2] * 5

@@ -1,0 +1,216 @@
+"""Training of the compression policy: its loss, its heads, its files, and what it learns."""
+
+from itertools import permutations
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from policy_problem import settings, splits
+from safetensors.torch import save_file
+from scipy.stats import spearmanr
+
+from secateur.errors import SecateurError
+from secateur.policy.actions import CHANNELS, codes, free_channels, lattice
+from secateur.policy.baselines import baselines, deterministic, outcomes
+from secateur.policy.budget import choose
+from secateur.policy.dpo import Examples, dpo_loss, log_reference, spec_digest, train
+from secateur.policy.features import feature_names, fit_standard
+from secateur.policy.network import Network, Trained, load, log_policy, save
+from secateur.policy.preferences import Pairs, preference_pairs
+
+QUICK = settings(learning_rate=3e-3, batch=4, epochs=4)  # conf's own takes seconds
+
+
+def weights(network: Network) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
+
+
+# --- loss and heads ------------------------------------------------------------------------------
+
+
+def test_the_reference_is_inside_beta():
+    log_pi, log_ref = torch.tensor([[-1.0, -2.0, -0.5]]), torch.tensor([-0.7, -0.9, -3.0])
+    loss = dpo_loss(log_pi, log_ref, torch.tensor([0]), torch.tensor([2]), 0.1)
+    difference = 0.1 * ((-1.0 - -0.5) - (-0.7 - -3.0))
+    assert float(loss) == pytest.approx(np.log1p(np.exp(-difference)))
+
+
+def test_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
+    log_ref = torch.from_numpy(log_reference({"facts": (0.1, 0.8, 0.1)}, lattice(True)))
+    chosen, rejected = torch.tensor([0, 5]), torch.tensor([26, 1])
+    assert float(dpo_loss(log_ref.repeat(2, 1), log_ref, chosen, rejected, 0.1)) == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize("memory", [True, False])
+def test_every_head_receives_gradient(memory):
+    (fit,), _ = splits((10,), QUICK, memory)
+    network = Network(fit.x.shape[1], QUICK.hidden, lattice(memory), seed=1)
+    assert tuple(network.heads) == free_channels(lattice(memory))
+    question, chosen, rejected = map(torch.from_numpy, (fit.pairs.question, fit.pairs.chosen, fit.pairs.rejected))
+    dpo_loss(network(torch.from_numpy(fit.x))[question], torch.zeros(1), chosen, rejected, 0.1).backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad.abs().max() > 0, name
+
+
+@pytest.mark.parametrize("memory", [True, False])
+def test_a_policy_is_a_distribution_over_the_configurations(memory):
+    network = Network(5, (8,), lattice(memory), seed=1)
+    with torch.no_grad():
+        total = network(torch.randn(6, 5)).exp().sum(1)
+    np.testing.assert_allclose(total.numpy(), 1, rtol=1e-5)
+
+
+# --- lemma 12 ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reference", [{}, {"facts": (0.05, 0.15, 0.8), "answer": (0.6, 0.3, 0.1)}])
+def test_lemma_12_log_odds_less_the_reference_are_utility_differences_over_beta(reference):
+    """Bradley-Terry preferences of 40 questions, 200 draws each (n 8,000); utilities additive over channels."""
+    rng, questions, draws, strength, beta = np.random.default_rng(6), 40, 200, 2.0, 0.1
+    configurations, x = lattice(True), rng.normal(size=(questions, 2)).astype(np.float32)
+    taste = rng.normal(size=(2, len(CHANNELS), 3))
+    value = np.einsum("nf,fca->nca", x, taste)[:, np.arange(3), codes(configurations)].sum(-1) * 0.5
+
+    question = np.repeat(np.arange(questions), draws)
+    pair = np.array(list(permutations(range(27), 2)))[rng.integers(0, 27 * 26, len(question))]
+    odds = strength * (value[question, pair[:, 0]] - value[question, pair[:, 1]])
+    won = rng.random(len(question)) < 1 / (1 + np.exp(-odds))
+    chosen, rejected = (torch.from_numpy(np.where(won, *sides)) for sides in (pair.T, pair.T[::-1]))
+
+    network = Network(2, (64, 64), configurations, seed=2)
+    optimizer = torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 200)
+    log_ref, inputs = torch.from_numpy(log_reference(reference, configurations)).float(), torch.from_numpy(x)
+    for _ in range(200):
+        optimizer.zero_grad()
+        dpo_loss(network(inputs)[question], log_ref, chosen, rejected, beta).backward()
+        optimizer.step()
+        scheduler.step()
+
+    with torch.no_grad():
+        corrected = (network(inputs) - log_ref).numpy()
+    expected = strength / beta * value
+    learnt, expected = (a - a.mean(1, keepdims=True) for a in (corrected, expected))
+    slope = (learnt * expected).sum() / (expected**2).sum()
+    agreement = np.mean([spearmanr(*rows).statistic for rows in zip(learnt, expected, strict=True)])
+    assert slope == pytest.approx(1, abs=0.1)
+    assert agreement > 0.95
+
+
+# --- training ------------------------------------------------------------------------------------
+
+
+def test_equal_seeds_give_equal_weights_and_other_seeds_others():
+    (fit, dev), _ = splits((12, 6), QUICK)
+    one, two, other = (
+        weights(train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=2, seed=seed))[0])
+        for seed in (7, 7, 8)
+    )
+    assert all((one[name] == two[name]).all() for name in one)
+    assert any((one[name] != other[name]).any() for name in one)
+
+
+def test_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path):
+    (fit, dev), _ = splits((12, 6), QUICK)
+    whole, curves = train(fit, dev, lattice(True), QUICK)
+    train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=2), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    resumed, again = train(fit, dev, lattice(True), QUICK, tmp_path)
+    assert again == curves
+    assert all((weights(whole)[name] == weights(resumed)[name]).all() for name in weights(whole))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_checkpoint_of_other_data_or_settings_is_not_taken_up(tmp_path):
+    (fit, dev), _ = splits((12, 6), QUICK)
+    train(fit, dev, lattice(True), QUICK, tmp_path)
+    train(fit, Examples(dev.x, dev.value + 1, dev.pairs), lattice(True), QUICK, tmp_path)
+    train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_curves_have_trls_names_and_the_loss_falls():
+    (fit, dev), _ = splits((12, 6), QUICK)
+    _, curves = train(fit, dev, lattice(True), QUICK)
+    names = {f"rewards/{what}" for what in ("chosen", "rejected", "margins", "accuracies")}
+    names |= {"logps/chosen", "logps/rejected", "loss"}
+    assert set(curves[0]) == {"epoch", "dev_utility"} | names | {f"eval_{name}" for name in names}
+    assert curves[-1]["loss"] < curves[0]["loss"] < np.log(2)
+    row = curves[-1]
+    assert row["rewards/margins"] == pytest.approx(row["rewards/chosen"] - row["rewards/rejected"], abs=1e-5)
+
+
+def test_training_stops_when_dev_stays_as_it_is_and_keeps_the_first_best_epoch():
+    (fit, dev), _ = splits((12, 6), QUICK)
+    flat = Examples(dev.x, np.zeros_like(dev.value), preference_pairs(np.zeros_like(dev.value), 0.02))
+    kept, curves = train(fit, flat, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=9, patience=2))
+    first, _ = train(fit, flat, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=1))
+    assert len(curves) == 3
+    assert all((weights(kept)[name] == weights(first)[name]).all() for name in weights(kept))
+
+
+def test_nothing_to_learn_from_is_refused():
+    (fit, dev), _ = splits((12, 6), QUICK)
+    none = Pairs(*(np.zeros(0, np.int64) for _ in range(3)))
+    with pytest.raises(
+        SecateurError, match=r"0 preference pairs on 12 training questions, 6 dev questions.*policy\.margin"
+    ):
+        train(Examples(fit.x, fit.value, none), dev, lattice(True), QUICK)
+    with pytest.raises(SecateurError, match="0 dev questions"):
+        train(fit, Examples(dev.x[:0], dev.value[:0], none), lattice(True), QUICK)
+
+
+@pytest.mark.parametrize("memory", [True, False])
+def test_a_policy_learns_the_feature_that_decides(memory):
+    policy = settings(learning_rate=3e-3, batch=4, epochs=20)
+    (fit, dev, test), (known, _, asked) = splits((80, 40, 100), policy, memory)
+    network, _ = train(fit, dev, lattice(memory), policy)
+    with torch.no_grad():
+        choice = choose(network(torch.from_numpy(test.x)).numpy(), asked.tokens)
+    policies = baselines(known, fit.x, asked, test.x, policy) | {"dpo": deterministic(choice, len(lattice(memory)))}
+    mean = dict(outcomes(policies, asked).group_by("policy").agg(pl.col("utility").mean()).rows())
+    gained = (mean["dpo"] - mean["best_constant"]) / (mean["oracle"] - mean["best_constant"])
+    assert gained > 0.5
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def trained(model: str = "lm-1", memory: bool = False) -> tuple[Trained, np.ndarray]:
+    names = feature_names(free_channels(lattice(memory)))
+    x = np.random.default_rng(8).normal(3, 2, size=(9, len(names)))
+    network = Network(len(names), (8, 8), lattice(memory), seed=3)
+    return Trained(network, fit_standard(x, names), (8, 8), memory, model, spec_digest(QUICK)), x
+
+
+def test_a_saved_policy_comes_back_as_it_was_and_its_file_is_the_same_each_time(tmp_path):
+    policy, x = trained()
+    for name in ("one", "two"):
+        save(policy, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    back = load(tmp_path / "one", policy.standard.names, "lm-1")
+    assert (back.hidden, back.memory, back.model, back.spec) == ((8, 8), False, "lm-1", policy.spec)
+    ids = [str(n) for n in range(len(x))]
+    np.testing.assert_array_equal(log_policy(back, x, ids), log_policy(policy, x, ids))
+
+
+def test_a_policy_for_other_features_is_refused(tmp_path):
+    policy, _ = trained()
+    save(policy, tmp_path / "policy.safetensors")
+    asked = feature_names(CHANNELS)
+    with pytest.raises(SecateurError, match=r"trained for other features: lacks \['answer_redundancy'.*Fix: "):
+        load(tmp_path / "policy.safetensors", asked, "lm-1")
+
+
+def test_a_policy_for_another_model_is_refused(tmp_path):
+    policy, _ = trained()
+    save(policy, tmp_path / "policy.safetensors")
+    with pytest.raises(SecateurError, match=r"trained for the language model lm-1; allowed: lm-2\. Fix: "):
+        load(tmp_path / "policy.safetensors", policy.standard.names, "lm-2")
+
+
+def test_a_file_without_a_policy_is_refused(tmp_path):
+    save_file({"w": torch.zeros(1)}, tmp_path / "other.safetensors")
+    with pytest.raises(SecateurError, match=r"other\.safetensors: holds no policy.*Fix: "):
+        load(tmp_path / "other.safetensors", ("a",), "lm-1")

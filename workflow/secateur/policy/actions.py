@@ -1,0 +1,63 @@
+"""The lattice of configurations: one action for each of the three channels (paper 2.5, 2.8, lemma 13)."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.select import ACTIONS
+
+__all__ = ["CHANNELS", "Configuration", "above", "by_tokens", "codes", "free_channels", "lattice", "name", "rises"]
+
+CHANNELS = ("question", "answer", "facts")
+Configuration = tuple[str, str, str]  # an action of each of CHANNELS
+
+
+def lattice(memory: bool) -> tuple[Configuration, ...]:
+    """All configurations, include_all everywhere first, not_include everywhere last: 27, or 3 without memory, where
+    there is nothing to show of questions and answers."""
+    only_facts = (("not_include",), ("not_include",), ACTIONS)
+    return tuple(product(ACTIONS, repeat=len(CHANNELS)) if memory else product(*only_facts))
+
+
+def name(configuration: Configuration) -> str:
+    """The actions on questions, answers and facts.
+
+    >>> name(("unique", "not_include", "include_all"))
+    'unique/not_include/include_all'
+    """
+    return "/".join(configuration)
+
+
+def codes(configurations: Sequence[Configuration]) -> NDArray[np.int64]:
+    """(configurations, 3): each action's place in ACTIONS, from the top of the lattice down."""
+    return np.array([[ACTIONS.index(action) for action in actions] for actions in configurations], np.int64)
+
+
+def free_channels(configurations: Sequence[Configuration]) -> tuple[str, ...]:
+    """The channels in which configurations differ: those that leave something to decide."""
+    return tuple(c for c, used in zip(CHANNELS, zip(*configurations, strict=True), strict=True) if len(set(used)) > 1)
+
+
+def above(configurations: Sequence[Configuration]) -> NDArray[np.bool_]:
+    """(k, k): whether i shows at least as much as j in every channel and more in one (the order of lemma 13)."""
+    levels = codes(configurations)
+    return (levels[:, None] <= levels[None]).all(-1) & (levels[:, None] < levels[None]).any(-1)
+
+
+def rises(tokens: NDArray, configurations: Sequence[Configuration]) -> float:
+    """Share of ordered pairs in which the lower configuration costs more tokens: lemma 13 assumes that there are none.
+
+    tokens: (questions, configurations).
+    """
+    upper, lower = np.nonzero(above(configurations))
+    return float((tokens[:, lower] > tokens[:, upper]).mean())
+
+
+def by_tokens(tokens: NDArray) -> NDArray[np.int64]:
+    """Places of the configurations from the cheapest to the dearest on average; equal ones as in the lattice.
+
+    tokens: (questions, configurations).
+    """
+    return np.argsort(tokens.mean(0), kind="stable")

@@ -1,0 +1,65 @@
+"""What the learnt policy is compared with, all on the same utilities: fixed, best constant, random, oracle, classifier.
+
+A policy here is a matrix of probabilities (questions, configurations), so that random is its expectation.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from secateur.config import Policy
+from secateur.policy.actions import name
+from secateur.policy.utility import Utilities
+
+__all__ = ["baselines", "best", "classified", "deterministic", "outcomes"]
+
+
+def deterministic(choice: NDArray[np.int64], configurations: int) -> NDArray[np.float64]:
+    """The policy that takes one configuration for each question."""
+    return np.eye(configurations)[choice]
+
+
+def best(utilities: Utilities) -> NDArray[np.int64]:
+    """Each question's best configuration, the cheaper of equal ones (the oracle)."""
+    top = utilities.value == utilities.value.max(1, keepdims=True)
+    return np.where(top, utilities.tokens, np.inf).argmin(1)
+
+
+def classified(
+    train: Utilities, x_train: NDArray[np.float32], x_test: NDArray[np.float32], policy: Policy
+) -> NDArray[np.int64]:
+    """The configurations that a logistic regression on the training questions' best ones predicts."""
+    from sklearn.linear_model import LogisticRegression
+
+    label = best(train)
+    if len(np.unique(label)) == 1:  # nothing to tell apart, which scikit-learn refuses
+        return np.repeat(label[:1], len(x_test))
+    return LogisticRegression(max_iter=policy.classifier_steps).fit(x_train, label).predict(x_test)
+
+
+def baselines(
+    train: Utilities, x_train: NDArray[np.float32], test: Utilities, x_test: NDArray[np.float32], policy: Policy
+) -> dict[str, NDArray[np.float64]]:
+    """By name: the policies on the test questions. The best constant is chosen on train, as is all but the oracle."""
+    n, k = test.value.shape
+    constant = {f"fixed:{name(c)}": np.full(n, place) for place, c in enumerate(test.configurations)}
+    chosen = constant | {
+        "best_constant": np.full(n, train.value.mean(0).argmax()),
+        "oracle": best(test),
+        "classifier": classified(train, x_train, x_test, policy),
+    }
+    return {policy: deterministic(choice, k) for policy, choice in chosen.items()} | {"random": np.full((n, k), 1 / k)}
+
+
+def outcomes(policies: Mapping[str, NDArray[np.float64]], utilities: Utilities) -> pl.DataFrame:
+    """(policy, question_id, utility, accuracy, tokens): each policy's expectation on each question."""
+    terms = {"utility": utilities.value, "accuracy": utilities.accuracy, "tokens": utilities.tokens}
+    return pl.concat(
+        pl.DataFrame(
+            {"policy": policy, "question_id": utilities.questions}
+            | {term: (weights * values).sum(1) for term, values in terms.items()}
+        )
+        for policy, weights in policies.items()
+    )

@@ -1,0 +1,114 @@
+"""The policy's network: an MLP with one head for each channel, and the file that holds it (paper 2.8).
+
+log pi(y|x) is the sum of the heads' log-softmax, so log-odds are additive over channels: of utilities with interactions
+between channels the policy learns the additive part that fits the preferences best.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from secateur.artifacts import atomic
+from secateur.errors import SecateurError
+from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, lattice
+from secateur.policy.features import Standard, standardise
+from secateur.select import ACTIONS
+
+__all__ = ["Network", "Trained", "load", "log_policy", "save"]
+
+
+class Network(nn.Module):
+    """Standardised features (n, f) to log pi of each configuration (n, k); weights drawn from the seed."""
+
+    def __init__(
+        self, features: int, hidden: Sequence[int], configurations: Sequence[Configuration], seed: int
+    ) -> None:
+        super().__init__()
+        free, widths = free_channels(configurations), [features, *hidden]
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            layers = [part for sizes in pairwise(widths) for part in (nn.Linear(*sizes), nn.ReLU())]
+            self.trunk = nn.Sequential(*layers)
+            self.heads = nn.ModuleDict({channel: nn.Linear(widths[-1], len(ACTIONS)) for channel in free})
+        chosen = torch.from_numpy(codes(configurations)[:, [CHANNELS.index(channel) for channel in free]])
+        self.register_buffer("actions", chosen, persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        shared = self.trunk(x)
+        each = [head(shared).log_softmax(-1)[:, self.actions[:, n]] for n, head in enumerate(self.heads.values())]
+        return torch.stack(each).sum(0)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network with what it was trained for: features and their standardisation, memory on or off, the language model
+    whose utilities it learnt, and the digest of the settings (`spec`)."""
+
+    network: Network
+    standard: Standard
+    hidden: tuple[int, ...]
+    memory: bool
+    model: str
+    spec: str
+
+
+def log_policy(trained: Trained, x: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
+    """log pi(y|x) as (questions, configurations), from features as measured."""
+    with torch.no_grad():
+        standardised = torch.from_numpy(standardise(x, trained.standard, questions))
+        return trained.network(standardised).numpy().astype(np.float64)
+
+
+def save(trained: Trained, path: Path) -> None:
+    """One safetensors file, atomically. Its metadata are one string: the format writes several in random order."""
+    told = {
+        "features": trained.standard.names,
+        "hidden": trained.hidden,
+        "memory": trained.memory,
+        "model": trained.model,
+        "spec": trained.spec,
+    }
+    tensors = {name: tensor.detach().contiguous() for name, tensor in trained.network.state_dict().items()}
+    tensors["standard.mean"] = torch.from_numpy(trained.standard.mean)
+    tensors["standard.deviation"] = torch.from_numpy(trained.standard.deviation)
+    with atomic(path) as temporary:
+        save_file(tensors, temporary, metadata={"policy": json.dumps(told, sort_keys=True)})
+
+
+def load(path: Path, features: Sequence[str], model: str) -> Trained:
+    """A policy for these features and this language model.
+
+    Raises SecateurError for a file without a policy, and for one that was trained for others.
+    """
+    with safe_open(path, "pt") as stored:
+        told = json.loads((stored.metadata() or {}).get("policy", "null"))
+        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118, it is no mapping
+    if told is None:
+        raise SecateurError(
+            f"{path}: holds no policy (no metadata `policy`). Fix: name a file that train_policy wrote."
+        )
+    if tuple(told["features"]) != tuple(features):
+        missing, other = sorted({*features} - {*told["features"]}), sorted({*told["features"]} - {*features})
+        raise SecateurError(
+            f"{path}: trained for other features: lacks {missing}, has {other} besides; allowed, in this order: "
+            f"{', '.join(features)}. Fix: train it again (with memory on or off as it will be used)."
+        )
+    if told["model"] != model:
+        raise SecateurError(
+            f"{path}: trained for the language model {told['model']}; allowed: {model}. Fix: train a policy for {model}; "
+            "what a context is worth does not carry over between models."
+        )
+    mean, deviation = (tensors.pop(f"standard.{name}").numpy() for name in ("mean", "deviation"))
+    network = Network(len(features), told["hidden"], lattice(told["memory"]), seed=0)
+    network.load_state_dict(tensors)
+    standard = Standard(tuple(features), mean, deviation)
+    return Trained(network, standard, tuple(told["hidden"]), told["memory"], told["model"], told["spec"])
