@@ -259,6 +259,7 @@ class Prompt:
     theta: float = key("cosine from which runs are one cluster under `unique`", low=-1, high=1)
     grounding: Literal["triples", "sentences", "both"] = key("show lines, whole sentences, or lines with upgrades")
     words: Literal["all", "content"] = key("keep the function words of a line, or drop them")
+    best_last: bool = key("sources stand in reverse order, the best next to the question")
     cite: bool = key("end each record of cited lines with the number of its source")
     encoding: Literal["cheapest", "words", "ids", "matrix", "lines"] = key("view of the edges in the prompt")
     budget: int = key("word pieces of evidence in the prompt as used", low=1)

@@ -90,10 +90,12 @@ def _blocks(assembly: Assembly, question: str, ranked, runs, budgets) -> dict[in
     if p.assemble == "runs":
         return {budget: _run_lines(assembly, runs, budget) for budget in budgets}
     sources = assembly.sources(ranked)
+    mark = MARK if p.cite else 0
     if p.assemble == "ranked":
-        return {budget: whole_sources(sources, budget, MARK if p.cite else 0) for budget in budgets}
-    settings = {"grounding": p.grounding, "mark": MARK if p.cite else 0} | {k: getattr(p, k) for k in WORTH}
-    return covers(sources, question, budgets, **settings)
+        made = {budget: whole_sources(sources, budget, mark) for budget in budgets}
+    else:
+        made = covers(sources, question, budgets, grounding=p.grounding, mark=mark, **{k: getattr(p, k) for k in WORTH})
+    return {budget: pieces[::-1] if p.best_last else pieces for budget, pieces in made.items()}
 
 
 WORTH = ("mix", "enough", "words_per_source")  # what the cover values
