@@ -44,6 +44,7 @@ rule propose_passages:
     params:
         **leaf_params(
             "propose_passages",
+            "dataset.scored",
             "dataset.probed",
             "dataset.first",
             "dataset.unanswerable",

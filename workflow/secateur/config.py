@@ -87,6 +87,7 @@ class Dataset:
     types: dict[str, tuple[str, ...]] = key("named subsets of question types that get rows of their own")
     first: dict[str, int] = key("named subsets: the first N questions with evidence of each group")
     unanswerable: tuple[str, ...] = key("question types left out of every answer-aware row")
+    scored: str | None = key("the subset of `first` that a language model reads; all questions where null")
     probed: str | None = key(
         "the subset of `first` that gets the costly scorers and null draws; all questions where null"
     )

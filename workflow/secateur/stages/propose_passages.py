@@ -8,12 +8,18 @@ from secateur.subsets import members
 
 
 def run(cfg, inputs, outputs, ctx):
-    passages, refused = inputs["passages"], pl.col("type").is_in(list(cfg.dataset.unanswerable))
-    questions = inputs["questions"].filter(~refused.fill_null(False))  # no answer-aware scorer could read them
+    passages, every = inputs["passages"], inputs["questions"]
+    subsets = members(every, inputs["evidence"], {"types": {}, "first": cfg.dataset.first})
+    scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
+    refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
+    questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
+    utilities = inputs["utilities"].join(questions, on="question_id", how="semi")
+    chosen = candidates(utilities, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
     measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))
-    chosen = candidates(inputs["utilities"], cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
-    spec = {"types": {}, "first": cfg.dataset.first}
-    probed = members(questions, inputs["evidence"], spec)[cfg.dataset.probed or "all"]
     outputs["pool"] = pool = pooled(chosen, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)
-    return {"questions": questions.height, "pooled": pool.height, "probed": len(probed)}
+    return {
+        "questions": questions.height,
+        "pooled": pool.height,
+        "probed": questions["question_id"].is_in(list(probed)).sum(),
+    }
