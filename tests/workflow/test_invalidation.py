@@ -28,6 +28,7 @@ PATHS = {
         "build_runs",
         "consolidate",
         "propose_candidates",
+        "reread_sources",
         "calibrate_sources",
         "build_prompts",
         "evaluate_prompts",
@@ -58,7 +59,7 @@ MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
 systems: [sentences, secateur, ecs, herrings]
-axes: {prompt: [dense]}
+axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 """
 
@@ -88,10 +89,12 @@ class Matrix:
         return found
 
     def _not_asked(self, variant) -> set[str]:
-        """Rules of a path that a data set, or a list of scorers, does not ask for."""
-        dataset, scorer = (self._of["option"](group, variant.wildcards[group]) for group in ("dataset", "scorer"))
+        """Rules of a path that the options do not ask for."""
+        groups = ("dataset", "scorer", "retriever")
+        dataset, scorer, retriever = (self._of["option"](group, variant.wildcards[group]) for group in groups)
         asked = {"lift_prompts": dataset.lift, "lift_sentences": dataset.lift and scorer.lifted}
-        return {name for name, wanted in (asked | {"select_greedily": dataset.grown}).items() if not wanted}
+        asked |= {"select_greedily": dataset.grown, "reread_sources": retriever.reader}
+        return {name for name, wanted in asked.items() if not wanted}
 
     def rerun(self, *overrides: str, given: tuple[str, ...] = ()) -> set[str]:
         """Rules with a job that is new or has other params or inputs under the overrides, others given anyway."""
@@ -167,16 +170,16 @@ RANKED = {"rank_passages"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
 LIFTS = {"lift_prompts", "lift_sentences"}
-SWEEPS = {"score_candidates", "check_red_herrings"}  # every question with every candidate
+SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
 READS_LM = PASSES | LIFTS  # loads a language model
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions"} | EXPERIMENT
 SCORES_RUNS = {"propose_candidates", "measure_graph"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
-FROM_GRAPH = {"consolidate"} | FROM_CANDIDATES
+FROM_GRAPH = {"consolidate", "reread_sources"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
-FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | READS_LM | EXPERIMENT
+FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | READS_LM - {"reread_sources"} | EXPERIMENT
 FROM_POOL = {"propose_passages"} | FROM_LM
 SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
@@ -269,6 +272,10 @@ KEYS = {
     "retriever.tau_whole=0.6": SCORES_RUNS,
     "retriever.t_whole=0.2": SCORES_RUNS,
     "retriever.sources=100": {"propose_candidates"},
+    "retriever.reader=other": {"reread_sources", "calibrate_sources"},  # also where there was none
+    "retriever.reader=null": {"calibrate_sources"},
+    "retriever.reread=48": {"reread_sources"},
+    "retriever.w_pmi=1": {"reread_sources"},
     "retriever.w_bm25=0.5": {"propose_candidates"},
     "retriever.w_dense=0.5": {"propose_candidates"},
     "retriever.w_run=0.5": {"propose_candidates"},
@@ -321,7 +328,7 @@ KEYS = {
     "ecs.pseudo_tokens=12": {"score_candidates"},
     "ecs.pseudo_context=4": {"score_candidates"},
     "ecs.temperature=1.0": {"score_candidates"},
-    "ecs.seed=8": {"propose_passages"} | SWEEPS,
+    "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
     "ecs.questions=8": SWEEPS,
     "ecs.passages=32": SWEEPS,
     "+scorer.scorers.mine={kind: dense}": RANKED,
@@ -370,7 +377,7 @@ KEYS = {
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
-    "+experiment.axes.retriever=[paper]": FROM_CANDIDATES,
+    "experiment.axes.retriever=[paper]": FROM_CANDIDATES,
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
 }
 
@@ -386,6 +393,7 @@ SERVED = (  # of the utilities those that a server can give
     "system.selection_scorer=turns",
     "+scorer.utilities.signed={kind: statistic, of: signed}",
     "ecs.probes=[]",
+    "retriever.reader=vllm_qwen2_5_7b",
 )
 
 
@@ -520,6 +528,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.combine", {"combine_scores", "select_greedily"}),
         ("ecs.fusion", {"combine_scores", "select_greedily"}),
         ("ecs.grow", {"select_greedily"}),
+        ("ecs.reread", {"reread_sources"}),
         ("ecs.lift", LIFTS),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
@@ -636,7 +645,7 @@ def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
-    assert set(jobs) == DATA - {"fetch_dataset"} | PATHS["graph"] | PATHS["sentences"] | EXPERIMENT
+    assert set(jobs) == DATA - {"fetch_dataset"} | PATHS["graph"] - {"reread_sources"} | PATHS["sentences"] | EXPERIMENT
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
 
@@ -672,4 +681,4 @@ def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
     (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
     table.unlink()
     assert planned(rerun) == {}
-    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK
+    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - {"reread_sources"}

@@ -171,6 +171,18 @@ def _pool_problems(dataset: Dataset, lm: Lm, ecs: Ecs, scorer: Scorers) -> list[
     return wrong
 
 
+def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrides: tuple[str, ...]) -> list[str]:
+    """What a retriever, a track and the measures of a graph variant lack, each in a clause."""
+    retriever, measured = option(conf, "retriever", name, overrides), option(conf, "eval", "default", overrides)
+    wrong = [] if track in retriever.calibration else [f"retriever.calibration has no entry for track {track}"]
+    if retriever.reader:
+        wrong += lm_problems(option(conf, "lm", retriever.reader, overrides, f"conf/retriever/{name}.yaml"))
+    if dataset.lift:  # blocks are built at `budgets`
+        lifted = (*measured.lift_budgets, measured.lift_control)
+        wrong += _unknown("eval.lift_budgets or lift_control", lifted, measured.budgets)
+    return wrong
+
+
 def _variant(
     conf: Path,
     dataset_name: str,
@@ -192,12 +204,8 @@ def _variant(
         )
     if path == "sentences":  # lift is of what sees no answer
         wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
-    if path == "graph" and dataset.lift:  # blocks are built at `budgets`
-        measured = option(conf, "eval", "default", overrides)
-        lifted = (*measured.lift_budgets, measured.lift_control)
-        wrong += _unknown("eval.lift_budgets or lift_control", lifted, measured.budgets)
-    if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
-        wrong.append(f"retriever.calibration has no entry for track {track}")
+    if path == "graph":
+        wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
     if wrong:

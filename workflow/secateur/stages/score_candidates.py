@@ -12,7 +12,9 @@ def run(cfg, inputs, outputs, ctx):
     pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
     shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours)
-    best = dict(pool.filter("free", "probed").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows())
+    best = dict(
+        pool.filter("free", "probed").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows()
+    )
     lm = load(cfg.lm, ctx.cache, ctx.device)
     pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, best, ctx.cache, ctx.log)
     outputs["statistics"] = table = pl.concat([frame_of([]), *pieces])
