@@ -7,7 +7,8 @@ import pytest
 
 from secateur.comparison import claims, compare, summarise
 
-CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7)
+CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7, against=())
+NAMED = SimpleNamespace(**vars(CFG) | {"against": ("bm25", "tfidf")})
 SCHEMA = {
     "system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
@@ -111,6 +112,34 @@ def test_answer_aware_rows_meet_answer_aware_baselines_only():
     found = compare(frame(BM25, ZSUM, aware, other), CFG)
     pairs = set(found.select("scorer", "baseline").rows())
     assert pairs == {("bm25", "zsum"), ("zsum+answer", "bm25+answer")}
+
+
+def test_every_row_is_compared_with_the_best_baseline_and_with_those_that_are_named():
+    found = compare(frame(BM25, ZSUM, GRAPH), NAMED)
+    assert set(found.select("system", "scorer", "baseline", "best", "difference").rows()) == {
+        ("secateur", None, "zsum", True, 0.25),
+        ("sentences", "bm25", "zsum", True, -0.25),
+        ("secateur", None, "bm25", False, 0.5),
+        ("sentences", "zsum", "bm25", False, 0.25),
+    }
+
+
+def test_a_named_baseline_that_is_the_best_is_compared_with_once():
+    found = compare(frame(BM25, GRAPH), NAMED)
+    assert found.select("scorer", "baseline", "best").rows() == [(None, "bm25", True)]
+
+
+def test_an_answer_aware_row_meets_the_answer_form_of_a_named_baseline():
+    values = {"bm25+answer": 0.0, "zsum+answer": 0.5, "signed": 1.0}
+    parts = [
+        rows("ecs" if name == "signed" else "sentences", name, dict.fromkeys(("q1", "q2"), value), aware=True)
+        for name, value in values.items()
+    ]
+    found = compare(frame(*parts), NAMED).filter(pl.col("scorer") == "signed")
+    assert set(found.select("baseline", "best", "difference").rows()) == {
+        ("zsum+answer", True, 0.5),
+        ("bm25+answer", False, 1.0),
+    }
 
 
 def test_tracks_are_compared_apart():

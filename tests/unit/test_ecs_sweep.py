@@ -124,6 +124,36 @@ def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path)
     assert rows.filter(question_id="q2")["judge_helpful_answer"].null_count() == 5
 
 
+def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_nothing(tiny_lm, ecs):
+    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
+    cfg, keys = ecs(pseudo_tokens=4, passages=2), ["question_id", "passage_id"]
+    pool = QUESTIONS.join(PASSAGES, on="group_id").select(keys)
+    some = pool.with_columns(probed=pl.struct(keys).is_in([{"question_id": "q1", "passage_id": "g5"}]))
+    some = some.with_columns(
+        probed=pl.col("probed") | ((pl.col("question_id") == "q3") & (pl.col("passage_id") != "g1"))
+    )
+    whole, part = (table(tiny_lm(), cfg, pool=p, probes=PROBES, best=best) for p in (pool, some))
+    others = [c for c in part.columns if c not in PROBES]
+    assert part.select(keys).equals(whole.select(keys))
+    np.testing.assert_allclose(part["kl"].drop_nulls(), whole["kl"].drop_nulls(), atol=1e-5)
+    assert others == [c for c in whole.columns if c not in PROBES]
+    both = part.drop_nulls("passage_id").join(whole, on=keys).join(some, on=keys)
+    assert both["probed"].sum() == 5
+    for name in PROBES:
+        told, all_told = (both.filter("probed")[c] for c in (name, f"{name}_right"))
+        assert both.filter(~pl.col("probed"))[name].null_count() == both.height - 5
+        assert told.null_count() == 0
+        np.testing.assert_allclose(told, all_told, atol=1e-4)
+
+
+def test_best_passages_are_needed_of_probed_questions_alone(tiny_lm, ecs):
+    pool = QUESTIONS.join(PASSAGES, on="group_id").select(
+        "question_id", "passage_id", probed=pl.col("question_id") == "q1"
+    )
+    found = table(tiny_lm(), ecs(pseudo_tokens=4), pool=pool, probes=["expected_shift"], best={"q1": ["g1"]})
+    assert set(found.drop_nulls("expected_shift")["question_id"]) == {"q1"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from secateur.config import ConfigError, names
+from secateur.errors import SecateurError
 from secateur.plan import AXES, all_names, experiment, variants
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -163,3 +164,69 @@ def test_the_check_of_scorers_is_for_red_herrings_alone(write):
     found = write(datasets="[red_herrings, locomo, stem]", systems="[herrings, sentences]")
     assert {v.dataset for v in found if v.path == "herrings"} == {"red_herrings"}
     assert {v.dataset for v in found if v.path == "selection"} == {"red_herrings", "locomo"}
+
+
+# --- utility under a language model: hours, so every name is looked up before --------------------
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("ecs.pooled_by=zsumm", r"ecs\.pooled_by names zsumm, allowed: tfidf, .*did you mean 'zsum'"),
+        ("ecs.pooled_by=zsum+answer", r"ecs\.pooled_by names zsum\+answer, allowed: tfidf, "),
+        ("ecs.probes=[judge]", r"ecs\.probes names judge, allowed: trajectory_ctx"),
+        ("+ecs.grow_by.kl_first=1", r"ecs\.grow_by names kl_first, allowed: tfidf, .*pmi_q"),
+        (
+            "+scorer.utilities.mine={kind: statistic, of: signd}",
+            r"scorer\.utilities names signd, .*did you mean 'signed'",
+        ),
+        ("+scorer.utilities.mine={kind: distilled, label: gold, of: [bm25]}", r"scorer\.utilities names gold, allowed"),
+        (
+            "+scorer.utilities.mine={kind: statistic}",
+            r"scorer mine of kind statistic: has \[\], needs exactly \['of'\]",
+        ),
+        ("dataset.probed=F9", r"dataset\.probed or grown_of names F9, allowed: F20, F5"),
+        ("dataset.grown_of=F9", r"dataset\.probed or grown_of names F9, allowed: F20, F5"),
+        ("system.selection_scorer=turns", r"scorer\.utilities is empty"),
+    ],
+)
+def test_a_name_that_a_sweep_would_not_find_is_refused_before_it(write, override, message):
+    with pytest.raises(ConfigError, match=message):
+        write(datasets="[locomo]", systems="[ecs]", overrides=(override,))
+
+
+def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
+    assert write(datasets="[locomo]", systems="[sentences]", overrides=("ecs.pooled_by=zsumm",))
+
+
+def test_what_a_server_cannot_give_is_refused_before_a_sweep(write):
+    served = ("system.lm=vllm_qwen2_5_7b",)
+    with pytest.raises(SecateurError, match=r"scorer signed_kl is not available on backend vllm.*Fix: signed"):
+        write(datasets="[locomo]", systems="[ecs]", overrides=served)
+    given = (*served, "system.selection_scorer=turns", "+scorer.utilities.signed={kind: statistic, of: signed}")
+    with pytest.raises(SecateurError, match=r"scorer trajectory:ctx is not available on backend vllm"):
+        write(datasets="[locomo]", systems="[ecs]", overrides=given)
+    assert write(datasets="[locomo]", systems="[ecs]", overrides=(*given, "ecs.probes=[]"))
+
+
+@pytest.mark.parametrize("name", ["zsumm", "zsum+answer"])
+def test_a_lifted_scorer_is_one_of_the_list_that_sees_no_answer(write, name):
+    with pytest.raises(ConfigError, match=r"scorer\.lifted names zsum.*, allowed: bm25_k1\.2_b0\.75, "):
+        write(systems="[sentences]", overrides=(f"scorer.lifted=[{name}]", "scorer.suffixes=['+answer']"))
+
+
+@pytest.mark.parametrize("override", ["eval.lift_budgets=[64, 96]", "eval.lift_control=96"])
+def test_lift_is_measured_at_budgets_that_have_a_block(write, override):
+    with pytest.raises(ConfigError, match=r"eval\.lift_budgets or lift_control names 96, allowed: 64, 128"):
+        write(datasets="[stem_dev]", systems="[secateur]", overrides=(override,))
+    assert write(datasets="[stem]", systems="[secateur]", overrides=(override,))  # lift is not measured there
+
+
+def test_a_reader_is_a_language_model_that_fits_together(write):
+    with pytest.raises(ConfigError, match=r"conf/retriever/default\.yaml: lm 'smollm' is no option.*'smollm2'"):
+        write(systems="[secateur]", overrides=("retriever.reader=smollm",))
+    with pytest.raises(ConfigError, match=r"lm\.url does not belong to backend transformers"):
+        write(
+            systems="[secateur]",
+            overrides=("retriever.reader=smollm2", "system.lm=vllm_qwen2_5_7b", "++lm.url=http://x"),
+        )

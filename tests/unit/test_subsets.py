@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.subsets import members
+from secateur.subsets import answered, members
 
 QUESTIONS = pl.DataFrame(
     [("q1", "g1", 3, "1"), ("q2", "g1", 0, "5"), ("q3", "g1", 1, "1"), ("q4", "g2", 2, None), ("q5", "g2", 4, "2")],
@@ -35,3 +35,27 @@ def test_first_takes_the_first_scorable_questions_of_each_group_in_file_order():
 
 def test_a_question_whose_evidence_does_not_resolve_is_not_counted():
     assert subsets(first={"F2": 2})["F2"] == {"q2", "q1", "q4", "q5"}
+
+
+# --- questions whose answer lift is measured -----------------------------------------------------
+
+ANSWERED = pl.DataFrame(
+    [(f"q{n}", "dev" if n % 2 else "test", "an answer") for n in range(20)]
+    + [("none", "test", None), ("blank", "test", "  ")],
+    schema=["question_id", "split", "answer"],
+    orient="row",
+)
+
+
+def test_only_questions_of_the_split_that_have_an_answer_are_drawn():
+    assert set(answered(ANSWERED, "test", 99)["question_id"]) == {f"q{n}" for n in range(0, 20, 2)}
+    assert answered(ANSWERED, "all", 99).height == 20
+    assert answered(ANSWERED, "train", 99).is_empty()
+
+
+def test_the_draw_depends_on_the_ids_alone_and_grows_by_adding():
+    few, more = (answered(ANSWERED, "all", count) for count in (5, 9))
+    assert few["question_id"].to_list() == more["question_id"].to_list()[:5]
+    assert answered(ANSWERED.reverse(), "all", 5).equals(few)
+    assert few["question_id"].to_list() != ANSWERED["question_id"].to_list()[:5]
+    assert few.columns == ANSWERED.columns

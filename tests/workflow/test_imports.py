@@ -24,7 +24,7 @@ ORDER = [
     "consolidate",
     "codebook runs budget neighbours prune remap alias_file retrieve select cover prompts stats folds calibration export",
     "policy.*",
-    "baselines evaluation cutoffs description published subsets",
+    "baselines evaluation cutoffs selection description published subsets",
     "ranking sources measures comparison candidates",
     "lemmas",
     "plots drawing cells",

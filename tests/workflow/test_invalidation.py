@@ -11,7 +11,6 @@ import json
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -29,16 +28,27 @@ PATHS = {
         "build_runs",
         "consolidate",
         "propose_candidates",
+        "reread_sources",
         "calibrate_sources",
         "build_prompts",
         "evaluate_prompts",
+        "lift_prompts",
         "measure_graph",
         "sample_questions",
     },
-    "sentences": {"rank_passages", "evaluate_sentences"},
-    "selection": {"propose_passages", "score_candidates", "select_context", "evaluate_selection"},
+    "sentences": {"rank_passages", "evaluate_sentences", "lift_sentences"},
+    "selection": {"rank_passages", "select_context", "evaluate_selection"},
+    "utility": {
+        "rank_passages",
+        "propose_passages",
+        "score_candidates",
+        "combine_scores",
+        "select_greedily",
+        "evaluate_selection",
+    },
     "herrings": {"check_red_herrings"},
 }
+RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/{lm}/{ecs}"}
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
     {"fetch_dataset", "prepare_corpus", "prepare_dataset", "describe_dataset"},
@@ -48,10 +58,16 @@ RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
-systems: [sentences, secateur, herrings]
-axes: {prompt: [dense]}
+systems: [sentences, secateur, ecs, herrings]
+axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 """
+
+
+class Wildcards(dict):
+    """A job's wildcards, as attributes and as a mapping."""
+
+    __getattr__ = dict.__getitem__
 
 
 class Matrix:
@@ -67,9 +83,18 @@ class Matrix:
         found = {name: set() for name in RULES}
         for variant in self._of["VARIANTS"]:
             axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
-            for name in DATA | MODELS | PATHS[variant.path] | EXPERIMENT:
+            axes["ranking"] = RANKINGS.get(variant.path, "").format(**axes)
+            for name in DATA | MODELS | PATHS[variant.path] - self._not_asked(variant) | EXPERIMENT:
                 found[name].add(self._job(self.rules[name], axes))
         return found
+
+    def _not_asked(self, variant) -> set[str]:
+        """Rules of a path that the options do not ask for."""
+        groups = ("dataset", "scorer", "retriever")
+        dataset, scorer, retriever = (self._of["option"](group, variant.wildcards[group]) for group in groups)
+        asked = {"lift_prompts": dataset.lift, "lift_sentences": dataset.lift and scorer.lifted}
+        asked |= {"select_greedily": dataset.grown, "reread_sources": retriever.reader}
+        return {name for name, wanted in asked.items() if not wanted}
 
     def rerun(self, *overrides: str, given: tuple[str, ...] = ()) -> set[str]:
         """Rules with a job that is new or has other params or inputs under the overrides, others given anyway."""
@@ -78,7 +103,7 @@ class Matrix:
 
     def _job(self, rule, axes) -> tuple:
         own = {name: axes[name] for name in sorted(rule.wildcard_names)}
-        wildcards = SimpleNamespace(**own)
+        wildcards = Wildcards(own)
         params = tuple(value(wildcards) if callable(value) else value for _, value in sorted(rule.params.items()))
         inputs = tuple(str(value(wildcards)) if callable(value) else str(value) for _, value in rule.input.items())
         return tuple(own.items()), params, inputs
@@ -121,6 +146,7 @@ def matrix(copy_project, tmp_path_factory):
         ("codebook", "default"),
         ("consolidation", "none"),
         ("lm", "smollm2"),
+        ("scorer", "utility"),
     ):
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
@@ -140,17 +166,22 @@ def test_every_rule_is_in_the_matrix(matrix):
 
 # --- (a) every key of the configuration ----------------------------------------------------------
 
-RANKED = {"rank_passages", "score_candidates"}
+RANKED = {"rank_passages"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
 EXTRACTS = {"extract_triples", "encode_questions"}
-READS_LM = PATHS["herrings"]  # loads a language model
-FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "sample_questions"} | EXPERIMENT
+LIFTS = {"lift_prompts", "lift_sentences"}
+SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
+PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
+READS_LM = PASSES | LIFTS  # loads a language model
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions"} | EXPERIMENT
 SCORES_RUNS = {"propose_candidates", "measure_graph"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
-FROM_GRAPH = {"consolidate"} | FROM_CANDIDATES
+FROM_GRAPH = {"consolidate", "reread_sources"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
-SCORED = PATHS["sentences"] | (PATHS["selection"] - {"propose_passages"}) | EXPERIMENT
+FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | READS_LM - {"reread_sources"} | EXPERIMENT
+FROM_POOL = {"propose_passages"} | FROM_LM
+SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
 # Override -> the rules whose own params or inputs it changes. Options of the groups experiment, system and
 # `dataset.corpus` stand in paths: with them every rule from where the variants branch has new jobs.
@@ -162,18 +193,24 @@ KEYS = {
     "corpus.shuffle=3": {"prepare_corpus"},
     "corpus.documents=1": {"prepare_corpus", "prepare_dataset"},
     "dataset.corpus=toy_documents": RULES - {"fetch_dataset"} - MODELS,
-    "dataset.kind=dialogue": {"prepare_dataset"} | PATHS["selection"] | EXPERIMENT,
+    "dataset.kind=dialogue": {"prepare_dataset"} | SELECTED - {"select_greedily"},
     "dataset.loader=stem": {"prepare_dataset"} | EXPERIMENT,  # the check of scorers is for one loader alone
     "dataset.files=[stem_question.json]": {"prepare_dataset"},
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "+dataset.sample.test=3": {"prepare_dataset"},
     "dataset.crossfit=true": {"calibrate_sources"},
-    "dataset.split=dev": {"compare_variants", "sample_questions"},
+    "dataset.split=dev": {"compare_variants", "sample_questions"} | LIFTS,
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
-    "+dataset.first.F1=1": {"compare_variants"},
-    "dataset.unanswerable=['3']": RANKED | {"compare_variants"},
+    "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
+    "dataset.unanswerable=['3']": RANKED | {"propose_passages", "compare_variants"},
+    "dataset.probed=null": {"propose_passages"},
+    "dataset.grown=[single-hop]": {"select_greedily", "evaluate_selection"},  # where it was asked for, and elsewhere
+    "dataset.grown=[]": {"evaluate_selection"},
+    "dataset.grown_of=null": {"select_greedily"},
+    "dataset.lift=3": LIFTS,
+    "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
     "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
     "extractor.shards=3": {"build_codebook"},
@@ -189,7 +226,8 @@ KEYS = {
     "extractor.max_wait=60": EXTRACTS,
     "extractor.max_failed=0.02": EXTRACTS,
     "extractor.files=[data/mine.csv]": {"extract_triples"},
-    "embedder.model=package:other/model": EMBEDS | {"build_prompts", "describe_dataset"},
+    "embedder.model=package:other/model": EMBEDS
+    | {"build_prompts", "describe_dataset", "propose_passages", "lift_sentences"},
     "embedder.dim=256": EMBEDS,
     "embedder.max_tokens=64": EMBEDS,
     "embedder.batch=16": EMBEDS,
@@ -234,6 +272,10 @@ KEYS = {
     "retriever.tau_whole=0.6": SCORES_RUNS,
     "retriever.t_whole=0.2": SCORES_RUNS,
     "retriever.sources=100": {"propose_candidates"},
+    "retriever.reader=other": {"reread_sources", "calibrate_sources"},  # also where there was none
+    "retriever.reader=null": {"calibrate_sources"},
+    "retriever.reread=48": {"reread_sources"},
+    "retriever.w_pmi=1": {"reread_sources"},
     "retriever.w_bm25=0.5": {"propose_candidates"},
     "retriever.w_dense=0.5": {"propose_candidates"},
     "retriever.w_run=0.5": {"propose_candidates"},
@@ -265,23 +307,31 @@ KEYS = {
     "lm.timeout=60": READS_LM,
     "lm.delays=[1]": READS_LM,
     "lm.max_wait=60": READS_LM,
+    "ecs.shards=3": {"combine_scores", "select_greedily", "evaluate_selection"},
+    "ecs.pooled_by=zsum": {"propose_passages"},
+    "ecs.pool=24": {"propose_passages"},
+    "ecs.pool_aware=0": {"propose_passages"},
+    "ecs.neighbours=0": {"score_candidates", "select_greedily"},
+    "ecs.probes=[judge_factual]": {"score_candidates"},
+    "ecs.grow_by={zsum: 2.0}": {"select_greedily"},
     "ecs.layout=question_first": READS_LM,
-    "ecs.horizon=4": READS_LM,
-    "ecs.top_k=20": READS_LM,
-    "ecs.epsilon=1e-9": READS_LM,
-    "ecs.length_penalty=0.002": READS_LM,
-    "ecs.draws=4": READS_LM,
-    "ecs.percentile=0.9": READS_LM,
-    "ecs.threshold=0.1": READS_LM,
-    "ecs.quantiles=[0.5]": READS_LM,
-    "ecs.seed=8": READS_LM,
-    "ecs.questions=8": READS_LM,
-    "ecs.passages=32": READS_LM,
-    # No rule of the matrix reads these.
-    "ecs.pseudo_answers=2": set(),
-    "ecs.pseudo_tokens=12": set(),
-    "ecs.pseudo_context=4": set(),
-    "ecs.temperature=1.0": set(),
+    "ecs.horizon=4": PASSES,
+    "ecs.top_k=20": PASSES,
+    "ecs.epsilon=1e-9": PASSES,
+    "ecs.length_penalty=0.002": {"combine_scores", "check_red_herrings"},
+    "ecs.draws=4": {"propose_passages", "combine_scores", "check_red_herrings"},
+    "ecs.folds=5": {"combine_scores"},
+    "ecs.percentile=0.9": {"combine_scores", "select_greedily", "check_red_herrings"},
+    "ecs.threshold=0.1": {"check_red_herrings"},
+    "ecs.quantiles=[0.5]": {"check_red_herrings"},
+    "ecs.pseudo_answers=2": {"score_candidates"},
+    "ecs.pseudo_tokens=12": {"score_candidates"},
+    "ecs.pseudo_context=4": {"score_candidates"},
+    "ecs.temperature=1.0": {"score_candidates"},
+    "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
+    "ecs.questions=8": SWEEPS,
+    "ecs.passages=32": SWEEPS,
+    # No rule reads these: the policy is a library.
     "policy.alpha=2": set(),
     "policy.beta=0.5": set(),
     "policy.gamma=0.1": set(),
@@ -301,28 +351,39 @@ KEYS = {
     "policy.budget=300": set(),
     "policy.classifier_steps=100": set(),
     "+scorer.scorers.mine={kind: dense}": RANKED,
-    "scorer.suffixes=['+answer']": RANKED,
+    "+scorer.utilities.mine={kind: statistic, of: signed}": {"combine_scores"},
+    "scorer.suffixes=['+neighbour', '+answer', '+neighbour+answer']": RANKED,
     "scorer.neighbour=0.5": RANKED,
     "scorer.keep=10": RANKED,
-    "system.path=sentences": EXPERIMENT,
+    "scorer.lifted=[zsum]": {"lift_sentences"},
+    "system.path=sentences": {"select_context", "evaluate_selection"} | EXPERIMENT,  # of what `ecs` ranks its pool by
     "system.tracks=[blind]": EXPERIMENT,
     "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
-    "system.embedder=other": FROM_CODEBOOK | SCORED,
+    "system.embedder=other": FROM_CODEBOOK | PATHS["sentences"] | SELECTED,
     "system.codebook=other": FROM_RUNS,
     "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_CANDIDATES,
     "system.prompt=paper": FROM_PROMPTS,
-    "system.lm=other": FROM_PROMPTS | MODELS | READS_LM,
-    "system.scorer=turns": PATHS["sentences"] | EXPERIMENT,
-    "system.selection_scorer=sentences": SCORED - PATHS["sentences"],
-    "eval.budgets=[64, 128]": {"build_prompts", "evaluate_prompts", "evaluate_sentences", "sample_questions"},
+    "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM,
+    "system.ecs=quick": FROM_POOL,
+    "system.scorer=turns": PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
+    "system.selection_scorer=other": SELECTED,
+    "eval.budgets=[64, 128, 256, 512]": {
+        "build_prompts",
+        "evaluate_prompts",
+        "evaluate_sentences",
+        "sample_questions",
+    },
     "eval.exact_min_content=0.6": {"evaluate_prompts"},
     "eval.claim=[64]": {"compare_variants"},
+    "eval.against=[]": {"compare_variants"},
+    "eval.lift_budgets=[64]": LIFTS,
+    "eval.lift_control=128": LIFTS,
     "eval.folds=3": {"calibrate_sources"},
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
     "eval.confidence=0.9": {"compare_variants"},
-    "eval.min_clusters=3": {"calibrate_sources", "compare_variants"},
+    "eval.min_clusters=3": {"calibrate_sources", "combine_scores", "compare_variants"},
     "eval.seed=8": RANKED | {"compare_variants", "measure_graph", "sample_questions"},
     "eval.samples=2": {"sample_questions"},
     "eval.max_edges=20": {"sample_questions"},
@@ -335,7 +396,7 @@ KEYS = {
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
-    "+experiment.axes.retriever=[paper]": FROM_CANDIDATES,
+    "experiment.axes.retriever=[paper]": FROM_CANDIDATES,
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
 }
 
@@ -347,6 +408,12 @@ EXTRACTOR |= dict.fromkeys(("kind", "files"), "lightrag_medical")
 LM = dict.fromkeys(
     ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"), "vllm_qwen2_5_7b"
 )
+SERVED = (  # of the utilities those that a server can give
+    "system.selection_scorer=turns",
+    "+scorer.utilities.signed={kind: statistic, of: signed}",
+    "ecs.probes=[]",
+    "retriever.reader=vllm_qwen2_5_7b",
+)
 
 
 @pytest.mark.parametrize("override", KEYS)
@@ -354,6 +421,7 @@ def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     group, name = re.split(r"[.=]", override.lstrip("+"))[:2]
     option = {"extractor": EXTRACTOR, "lm": LM}.get(group, {}).get(name)
     given = (f"system.{group}={option}",) if option else ()
+    given += SERVED if option and group == "lm" else ()
     assert matrix.rerun(*override.split(" & "), given=given) == KEYS[override]
 
 
@@ -470,10 +538,17 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("cover", {"build_prompts"}),
         ("triples.openie", EXTRACTS),
         ("baselines", RANKED | SCORES_RUNS),
-        ("models.embedder", EMBEDS),
+        ("models.embedder", EMBEDS | LIFTS),  # lifts share the form of their figures with what embeds
         ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
         ("description", {"describe_dataset"}),
         ("cutoffs", {"evaluate_selection"}),
+        ("selection", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
+        ("ecs.pool", {"propose_passages", "score_candidates", "select_greedily"}),
+        ("ecs.combine", {"combine_scores", "select_greedily"}),
+        ("ecs.fusion", {"combine_scores", "select_greedily"}),
+        ("ecs.grow", {"select_greedily"}),
+        ("ecs.reread", {"reread_sources"}),
+        ("ecs.lift", LIFTS),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
         ("cli", set()),
@@ -589,7 +664,7 @@ def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
-    assert set(jobs) == RULES - {"fetch_dataset"} - MODELS - PATHS["selection"]
+    assert set(jobs) == DATA - {"fetch_dataset"} | PATHS["graph"] - {"reread_sources"} | PATHS["sentences"] | EXPERIMENT
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
 
@@ -605,7 +680,7 @@ def test_an_option_that_no_variant_uses_reruns_nothing(rerun):
 
 def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
-    rerun.edit("conf/experiment/smoke.yaml", "axes: {}", "axes: {retriever: [narrow]}")
+    rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
     jobs = planned(rerun)
     assert set(jobs) == FROM_CANDIDATES - {"measure_graph", "sample_questions"}  # of whole systems only
     assert jobs["propose_candidates"] == 2  # its two tracks; those of the default stay
@@ -625,4 +700,4 @@ def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
     (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
     table.unlink()
     assert planned(rerun) == {}
-    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK
+    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - {"reread_sources"}

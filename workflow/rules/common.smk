@@ -184,7 +184,8 @@ GRAPH = f"{RUNS}/{{consolidation}}"
 
 
 UTILITY = "{embedder}/{scorer}/{lm}/{ecs}"
-ROWS = tuple(f"ecs.{key}" for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages"))
+PASSING = tuple(f"ecs.{key}" for key in ("layout", "horizon", "top_k", "epsilon"))  # what a pass gives
+ROWS = PASSING + ("ecs.questions", "ecs.passages")
 SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed"))
 READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
@@ -269,7 +270,8 @@ def lift_path(variant):
 
 def files_of(variant):
     """The tables of figures of a variant: its evidence or F1, and its answer lift where the data set asks for it."""
-    lifted = variant.path in ("graph", "sentences") and option("dataset", variant.dataset).lift
+    rows = {"graph": True, "sentences": option("scorer", variant["scorer"]).lifted}.get(variant.path)
+    lifted = rows and option("dataset", variant.dataset).lift
     return [scores_path(variant), *([lift_path(variant)] if lifted else [])]
 
 

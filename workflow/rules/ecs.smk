@@ -16,7 +16,7 @@ rule rank_passages:
     params:
         **leaf_params(
             "rank_passages",
-            *keys_but("scorer", "utilities"),
+            *keys_but("scorer", "utilities", "lifted"),
             "dataset.unanswerable",
             *EMBEDDING,
             "eval.seed=default",
@@ -137,7 +137,8 @@ rule select_greedily:
         **leaf_params(
             "select_greedily",
             "lm",
-            *READING,
+            *PASSING,
+            "ecs.neighbours",
             "ecs.grow_by",
             "ecs.percentile",
             "dataset.first",

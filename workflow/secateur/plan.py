@@ -4,9 +4,10 @@ A variant is one (data set, system, track). Its name in every table is the syste
 options in which it differs from that system: `secateur`, `secateur:dense`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from secateur.config import (
     ConfigError,
@@ -135,29 +136,50 @@ def _of(
             yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
 
 
-def _pool_problems(lm: Lm, ecs: Ecs, scorer: Scorers) -> list[str]:
-    """Names in an `ecs` option and in the utilities that nothing has, each in a clause: a sweep takes hours."""
+def _unknown(where: str, names: Iterable[Any], allowed: Iterable[Any]) -> list[str]:
+    """Names that are not allowed, each in a clause."""
+    known = list(map(str, allowed))
+    said = ", ".join(known) or "none"
+    return [
+        f"{where} names {name}, allowed: {said}{nearest(str(name), known)}" for name in names if str(name) not in known
+    ]
+
+
+def _forms(scorer: Scorers) -> list[str]:
+    """The names of scorers without a language model, with their suffixes."""
+    return [name + suffix for name in scorer.scorers for suffix in ("", *scorer.suffixes)]
+
+
+def _pool_problems(dataset: Dataset, lm: Lm, ecs: Ecs, scorer: Scorers) -> list[str]:
+    """Names in what the utility under a language model needs that nothing has, each in a clause: a sweep takes hours."""
     from secateur.ecs import backends
     from secateur.ecs.combine import LENGTH, needed  # here, since they load what no other plan needs
     from secateur.ecs.scorers import SCORERS
     from secateur.ecs.sweep import PROBES
 
-    forms = [name + suffix for name in scorer.scorers for suffix in ("", *scorer.suffixes)]
-    features = [*forms, *SCORERS, LENGTH]
-    asked = [
-        ("ecs.pooled_by", [ecs.pooled_by], forms),
-        ("ecs.probes", ecs.probes, PROBES),
-        ("ecs.grow_by", ecs.grow_by, [*forms, "pmi_q"]),
-        ("scorer.utilities", needed(scorer.utilities), features),
-    ]
-    wrong = [
-        f"{where} names {name!r}, allowed: {', '.join(allowed)}{nearest(name, allowed)}"
-        for where, names, allowed in asked
-        for name in names
-        if name not in allowed
-    ]
+    forms, subsets = _forms(scorer), [name for name in (dataset.probed, dataset.grown_of) if name is not None]
+    free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
+    wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
+    wrong += _unknown("ecs.probes", ecs.probes, PROBES)
+    wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q"])
+    wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORERS, LENGTH])
+    wrong += _unknown("dataset.probed or grown_of", subsets, dataset.first)
+    wrong += [] if scorer.utilities else ["scorer.utilities is empty"]
     if not wrong:
-        backends.check(lm, ecs, [name for name in needed(scorer.utilities) if name in SCORERS])
+        passes = [name.replace("trajectory_", "trajectory:") for name in ecs.probes]
+        backends.check(lm, ecs, [name for name in (*needed(scorer.utilities), *passes) if name in SCORERS])
+    return wrong
+
+
+def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrides: tuple[str, ...]) -> list[str]:
+    """What a retriever, a track and the measures of a graph variant lack, each in a clause."""
+    retriever, measured = option(conf, "retriever", name, overrides), option(conf, "eval", "default", overrides)
+    wrong = [] if track in retriever.calibration else [f"retriever.calibration has no entry for track {track}"]
+    if retriever.reader:
+        wrong += lm_problems(option(conf, "lm", retriever.reader, overrides, f"conf/retriever/{name}.yaml"))
+    if dataset.lift:  # blocks are built at `budgets`
+        lifted = (*measured.lift_budgets, measured.lift_control)
+        wrong += _unknown("eval.lift_budgets or lift_control", lifted, measured.budgets)
     return wrong
 
 
@@ -174,17 +196,23 @@ def _variant(
     for axis, value in options.items():
         option(conf, axis, value, overrides, f"system {system}")
     option(conf, "track", track or "blind", overrides, f"system {system}")
-    wrong = scorer_problems(option(conf, "scorer", options["scorer"], overrides))
-    if path == "utility":
-        wrong += _pool_problems(*(option(conf, group, options[group], overrides) for group in ("lm", "ecs", "scorer")))
-    if path == "graph" and track not in option(conf, "retriever", options["retriever"], overrides).calibration:
-        wrong.append(f"retriever.calibration has no entry for track {track}")
+    scorer = option(conf, "scorer", options["scorer"], overrides)
+    wrong = scorer_problems(scorer)
+    if path == "utility" and not wrong:
+        wrong += _pool_problems(
+            dataset, *(option(conf, group, options[group], overrides) for group in ("lm", "ecs")), scorer
+        )
+    if path == "sentences":  # lift is of what sees no answer
+        wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
+    if path == "graph":
+        wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
     if wrong:
         raise ConfigError(
             f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
-            f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/retriever, or the override that set it."
+            f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
+            f"conf/retriever, conf/dataset, conf/eval, or the override that set it."
         )
     track = track if path == "graph" else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

@@ -39,10 +39,16 @@ def answer_aware(spec: Mapping[str, Any]) -> bool:
 
 
 def features(
-    pool: pl.DataFrame, passages: pl.DataFrame, utilities: pl.DataFrame, statistics: pl.DataFrame, names: Sequence[str]
+    pool: pl.DataFrame,
+    passages: pl.DataFrame,
+    utilities: pl.DataFrame,
+    statistics: pl.DataFrame,
+    names: Sequence[str],
+    length_penalty: float = 0.0,
 ) -> pl.DataFrame:
     """(question_id, passage_id, rank, free, quartile, turn, *names) of every pooled passage; null where undefined.
 
+    length_penalty: lambda of definition 1, for `signed`.
     Raises SecateurError for a name that is neither a baseline's in `utilities` nor a statistic's.
     """
     baselines, length = set(utilities["scorer"].unique()), pl.col("text").str.len_chars().cast(pl.Float64).log1p()
@@ -55,7 +61,7 @@ def features(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)
             )
         elif name in SCORERS:
-            column = score(statistics, name).rename({"value": name})
+            column = score(statistics, name, length_penalty).rename({"value": name})
         else:
             allowed = [*sorted(baselines), *SCORERS, LENGTH]
             raise SecateurError(
@@ -83,7 +89,7 @@ def joined(
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """(question_id, passage_id, value) of a `sum`, `fitted` or `distilled` scorer, and the mean weight of each feature.
 
-    Questions that lack a feature are left out. gold: (question_id, passage_id); folds: of each question.
+    Candidates that lack a feature are left out. gold: (question_id, passage_id); folds: of each question.
     Raises SecateurError where the questions of the other folds have nothing to fit to.
     """
     names, kind = spec["of"], spec["kind"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-__all__ = ["cross_fitted", "fit_ranking", "fit_values", "standardised"]
+__all__ = ["cross_fitted", "fit_ranking", "fit_values", "ranking_loss", "standardised"]
 
 EPS = 1e-9  # keeps a constant feature's z-scores finite
 RIDGE = 1e-3  # keeps the weights of features that say the same finite
@@ -25,27 +25,30 @@ def standardised(features: Features, starts: Starts) -> Features:
     return centred / (np.repeat(deviation, counts[:, 0], axis=0) + EPS)
 
 
-def fit_ranking(z: Features, gold: NDArray[np.bool_], starts: Starts) -> NDArray[np.float64]:
-    """(features,) weights w under which softmax(z w) over a question's candidates gives its gold ones the highest
-    likelihood, with a small ridge. Questions without a gold candidate say nothing."""
+def ranking_loss(
+    w: NDArray[np.float64], z: Features, gold: NDArray[np.bool_], starts: Starts
+) -> tuple[float, NDArray[np.float64]]:
+    """Mean negative log-likelihood of a question's gold candidates under softmax(z w) over all of them, plus a small
+    ridge, and its gradient. Questions without a gold candidate say nothing."""
     counts = np.diff(np.append(starts, len(z)))
     hits = np.add.reduceat(gold.astype(float), starts)
     told = hits > 0
     share = gold / np.repeat(np.where(told, hits, 1), counts)  # every question weighs the same
+    score = z @ w
+    top = np.maximum.reduceat(score, starts)
+    weight = np.exp(score - np.repeat(top, counts))
+    total = np.add.reduceat(weight, starts)
+    likelihood = (share * score).sum() - (np.log(total) + top)[told].sum()
+    expected = weight / np.repeat(total, counts) * np.repeat(told, counts)
+    slope = z.T @ (share - expected)
+    return -likelihood / told.sum() + RIDGE * w @ w, -slope / told.sum() + 2 * RIDGE * w
 
-    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        score = z @ w
-        top = np.maximum.reduceat(score, starts)
-        weight = np.exp(score - np.repeat(top, counts))
-        total = np.add.reduceat(weight, starts)
-        likelihood = (share * score).sum() - (np.log(total) + top)[told].sum()
-        expected = weight / np.repeat(total, counts) * np.repeat(told, counts)
-        slope = z.T @ (share - expected)
-        return -likelihood / told.sum() + RIDGE * w @ w, -slope / told.sum() + 2 * RIDGE * w
 
-    if not told.any():
+def fit_ranking(z: Features, gold: NDArray[np.bool_], starts: Starts) -> NDArray[np.float64]:
+    """(features,) weights w with the lowest `ranking_loss`. Raises ValueError where no question has a gold candidate."""
+    if not gold.any():
         raise ValueError("no question has a gold candidate")
-    return minimize(loss, np.zeros(z.shape[1]), jac=True, method="L-BFGS-B").x
+    return minimize(ranking_loss, np.zeros(z.shape[1]), (z, gold, starts), jac=True, method="L-BFGS-B").x
 
 
 def fit_values(z: Features, labels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -59,11 +62,14 @@ def cross_fitted(
     """(candidates,) scores under weights fitted on the questions of the other folds, and the weights by fold.
 
     folds: (questions,). fit: `fit_ranking` or `fit_values`; labels: (candidates,) what it is fitted to.
+    Raises ValueError where the other folds hold nothing to fit to.
     """
     row_fold = np.repeat(folds, np.diff(np.append(starts, len(z))))
     found, weights = np.zeros(len(z)), {}
     for fold in np.unique(folds).tolist():
         others = row_fold != fold
+        if not others.any():
+            raise ValueError("there is no question")
         inside = np.flatnonzero(folds != fold)
         counts = np.diff(np.append(starts, len(z)))[inside]
         begins = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)

@@ -42,7 +42,7 @@ def lift_rows(
     """(question id, metric, value): lift@B at every budget, lift_shuffled@B at the budget `control`, and closed_book,
     the log-probability of the answer per token that lift counts from.
 
-    The shuffled context of a question is that of the next one, the last one's is the first's.
+    The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
     """
     rows = []
     for n, question in ctx.progress(enumerate(questions), len(questions), "questions"):
@@ -52,5 +52,6 @@ def lift_rows(
             lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
         )
         rows += [(question.id, f"lift@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
-        rows += [(question.id, f"lift_shuffled@{control}", shuffled - closed), (question.id, "closed_book", closed)]
+        rows += [(question.id, f"lift_shuffled@{control}", shuffled - closed)] if other is not question else []
+        rows += [(question.id, "closed_book", closed)]
     return rows

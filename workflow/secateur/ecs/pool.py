@@ -6,7 +6,7 @@ from secateur.ecs.null import draws
 from secateur.errors import SecateurError
 from secateur.tables import TABLES
 
-__all__ = ["candidates", "pooled", "with_neighbours"]
+__all__ = ["candidates", "pooled", "shard_of", "with_neighbours"]
 
 AWARE = "+answer"  # of the ranking that sees the gold answer
 
@@ -53,6 +53,15 @@ def pooled(
         ],
         how="diagonal",
     ).select(TABLES["pool"].empty().columns)
+
+
+def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """The questions of a shard "NofCOUNT": consecutive ones, so that those of a conversation stay together and share its
+    passages."""
+    number, count = map(int, shard.split("of"))
+    ordered = questions.sort("group_id", "position")
+    first, last = (ordered.height * n // count for n in (number, number + 1))
+    return ordered.slice(first, last - first)
 
 
 def with_neighbours(passages: pl.DataFrame, reach: int) -> pl.DataFrame:

@@ -2,17 +2,9 @@
 
 import polars as pl
 
-from secateur.ecs.pool import with_neighbours
+from secateur.ecs.pool import shard_of, with_neighbours
 from secateur.ecs.sweep import frame_of, statistics
 from secateur.models.causal import load
-
-
-def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
-    """Consecutive questions, so that those of a conversation stay together and share its passages."""
-    number, count = map(int, shard.split("of"))
-    ordered = questions.sort("group_id", "position")
-    first, last = (ordered.height * n // count for n in (number, number + 1))
-    return ordered.slice(first, last - first)
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -6,11 +6,10 @@ import polars as pl
 from secateur.ecs.combine import features
 from secateur.ecs.fusion import standardised
 from secateur.ecs.grow import Growth
-from secateur.ecs.pool import with_neighbours
+from secateur.ecs.pool import shard_of, with_neighbours
 from secateur.ecs.template import Passage, Question
 from secateur.models.causal import load
 from secateur.selection import NOTHING, gold_size
-from secateur.stages.score_candidates import shard_of
 from secateur.subsets import members
 from secateur.tables import TABLES
 

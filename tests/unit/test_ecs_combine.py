@@ -1,0 +1,151 @@
+"""Scores of a pool's candidates from features: what each kind gives, worked out by hand."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.ecs.combine import LENGTH, answer_aware, calibrated, choosable, features, joined, needed
+from secateur.ecs.sweep import frame_of
+from secateur.errors import SecateurError
+
+SIGNED, FREE = {"kind": "statistic", "of": "signed"}, {"kind": "sum", "of": ["bm25", "pmi_q"]}
+
+
+def row(passage, **values) -> dict:
+    return {"question_id": "q1", "passage_id": passage} | values
+
+
+STATISTICS = frame_of(
+    [
+        row(None, question_logprob=-10.0, answer_logprob=-6.0),
+        row("a", question_logprob=-7.0, answer_logprob=-5.0, tokens=4),
+        row("b", question_logprob=-9.0, answer_logprob=-2.0, tokens=2),
+    ]
+)
+POOL = pl.DataFrame(
+    {"question_id": ["q1"] * 3, "passage_id": ["a", "b", "c"], "rank": [0, 1, None], "free": [True, False, False],
+     "probed": [True, True, False], "quartile": [0, None, 0], "turn": [None, None, 0]}
+)  # fmt: skip
+PASSAGES = pl.DataFrame({"passage_id": ["a", "b", "c"], "text": ["Oh.", "A spaniel.", ""]})
+UTILITIES = pl.DataFrame(
+    {"question_id": ["q1", "q1"], "scorer": ["bm25", "bm25+answer"], "passage_id": ["a", "b"], "value": [2.0, 3.0]}
+)
+
+
+def test_a_scorer_is_answer_aware_where_what_it_is_made_of_is():
+    assert answer_aware(SIGNED)
+    assert answer_aware({"kind": "sum", "of": ["bm25", "bm25+neighbour+answer"]})
+    assert not answer_aware(FREE)
+    assert not answer_aware({"kind": "distilled", "label": "signed", "of": ["bm25"]})  # it saw others' answers only
+
+
+def test_needed_are_all_features_and_labels_once():
+    specs = {"a": SIGNED, "b": FREE, "c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
+    assert needed(specs) == ["signed", "bm25", "pmi_q", "kl_first"]
+
+
+def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined():
+    found = features(POOL, PASSAGES, UTILITIES, STATISTICS, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"])
+    assert found["passage_id"].to_list() == ["a", "b", "c"]
+    assert found[LENGTH].to_list() == pytest.approx([math.log(4), math.log(11), 0.0])
+    assert found["bm25"].to_list() == [2.0, None, None]
+    assert found["bm25+answer"].to_list() == [None, 3.0, None]
+    assert found["pmi_q"].to_list() == [3.0, 1.0, None]
+    assert found["signed"].to_list() == [1.0, 4.0, None]
+
+
+def test_lambda_is_taken_from_signed_for_each_token():
+    found = features(POOL, PASSAGES, UTILITIES, STATISTICS, ["signed", "pmi_q"], length_penalty=0.5)
+    assert found["signed"].to_list() == [-1.0, 3.0, None]
+    assert found["pmi_q"].to_list() == [3.0, 1.0, None]
+
+
+def test_an_unknown_feature_names_the_nearest_one():
+    with pytest.raises(SecateurError, match=r"feature 'signd' is not known; allowed: bm25, bm25\+answer, .*'signed'"):
+        features(POOL, PASSAGES, UTILITIES, STATISTICS, ["signd"])
+
+
+def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():
+    assert choosable(POOL, aware=False)["passage_id"].to_list() == ["a"]
+    assert choosable(POOL, aware=True)["passage_id"].to_list() == ["a", "b"]
+
+
+def test_a_calibrated_score_is_the_z_score_over_the_other_drawn_passages():
+    table = pl.DataFrame(
+        {
+            "question_id": ["q1"] * 5,
+            "passage_id": ["d2", "c", "d0", "d1", "other"],
+            "quartile": [0, 0, 0, 0, None],
+            "turn": [2, None, 0, 1, None],
+            "x": [5.0, 6.0, 1.0, 3.0, 9.0],
+        }
+    )
+    found = calibrated(table, "x", 2)
+    values = {p: (value, chance) for p, value, chance in found.drop("question_id").iter_rows()}
+    root = math.sqrt(2)  # deviation of two values that are 2 apart
+    assert values["c"] == (pytest.approx(4 / root), False)  # from d0 and d1: mean 2
+    assert values["d0"] == (pytest.approx(-3 / root), True)  # from d1 and d2: mean 4
+    assert values["d1"] == (pytest.approx(0), True)
+    assert values["d2"] == (pytest.approx(3 / root), True)
+    assert values["other"][0] is None  # no null was drawn for it
+
+
+# --- joined ------------------------------------------------------------------------------------
+
+
+def table(questions: int = 4) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
+    """Candidates whose gold one has the highest x, and y says nothing; (features, gold, folds)."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"q{q}", f"p{p}", p, True, float(p == q % 3) + rng.normal(0, 0.1), rng.normal(), float(p == q % 3))
+        for q in range(questions)
+        for p in range(3)
+    ]
+    names = ["question_id", "passage_id", "rank", "free", "x", "y", "label"]
+    gold = pl.DataFrame([(f"q{q}", f"p{q % 3}") for q in range(questions)], schema=names[:2], orient="row")
+    return pl.DataFrame(rows, schema=names, orient="row"), gold, {f"q{q}": q % 2 for q in range(questions)}
+
+
+def test_a_sum_adds_z_scores_over_the_candidates_of_a_question():
+    one = pl.DataFrame(
+        {"question_id": ["q1"] * 3, "passage_id": ["c", "a", "b"], "rank": [0, 1, 2], "free": [True] * 3,
+         "x": [1.0, 3.0, None], "y": [9.0, 9.0, 9.0]}
+    )  # fmt: skip
+    found, weights = joined(one, {"kind": "sum", "of": ["x", "y"]}, one, {})
+    assert found.select("passage_id").rows() == [("a",), ("c",)]  # b lacks x
+    assert found["value"].to_list() == pytest.approx([1, -1])
+    assert weights == {}
+
+
+@pytest.mark.parametrize("spec", [{"kind": "fitted"}, {"kind": "distilled", "label": "label"}])
+def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec):
+    features_, gold, folds = table()
+    found, weights = joined(features_, spec | {"of": ["x", "y"]}, gold, folds)
+    assert weights["x"] > 3 * abs(weights["y"])
+    best = found.sort("value", descending=True).group_by("question_id").first()
+    assert set(best.select("question_id", "passage_id").iter_rows()) == set(gold.iter_rows())
+
+
+@pytest.mark.parametrize("spec", [{"kind": "fitted"}, {"kind": "distilled", "label": "label"}])
+def test_one_fold_has_nothing_to_fit_to_and_says_so(spec):
+    features_, gold, folds = table()
+    with pytest.raises(SecateurError, match=r"there is no question in the other folds\. Fix: leave it out"):
+        joined(features_, spec | {"of": ["x"]}, gold, dict.fromkeys(folds, 0))
+
+
+def test_folds_without_gold_among_the_candidates_say_so():
+    features_, gold, folds = table()
+    with pytest.raises(SecateurError, match=r"fitted over x: no question has a gold candidate in the other folds"):
+        joined(features_, {"kind": "fitted", "of": ["x"]}, gold.with_columns(passage_id=pl.lit("elsewhere")), folds)
+
+
+def test_nothing_to_join_gives_no_rows():
+    features_, gold, folds = table()
+    found, weights = joined(
+        features_.with_columns(x=pl.lit(None, pl.Float64)), {"kind": "fitted", "of": ["x"]}, gold, folds
+    )
+    assert found.columns == ["question_id", "passage_id", "value"]
+    assert found.is_empty()
+    assert weights == {}

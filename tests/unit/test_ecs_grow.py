@@ -1,0 +1,92 @@
+"""Growing a context: utilities given C as one sequence at a time gives them, and the greedy choice."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from secateur.ecs.grow import Growth
+from secateur.ecs.pairs import base_readings, base_rows, encode, pair_rows
+from secateur.ecs.template import Passage, Question
+
+QUESTION = Question("q1", "What had she swallowed?")
+PASSAGES = [
+    Passage("p0", "half a tennis ball", "Mira"),
+    Passage("p1", "Jonas left ."),
+    Passage("p2", "June 1994", None, "May"),
+]
+FIXED = np.array([0.5, -1.0, 0.25])
+
+
+@pytest.fixture
+def growth(tiny_lm, ecs):
+    lm, cfg = tiny_lm(), ecs()
+    base = base_readings(lm, cfg, [QUESTION])
+    rows = pair_rows(lm, cfg, [QUESTION], PASSAGES, [(0, n) for n in range(3)], base)
+    alone = base_rows([QUESTION], base)[0]["question_logprob"]
+    pmi_q = np.array([row["question_logprob"] - alone for row in rows])
+    return Growth(lm, cfg, QUESTION, PASSAGES, FIXED, pmi_q, 2.0)
+
+
+def said(growth, naive, shown) -> float:
+    """log p of the question under some passages, read by itself."""
+    (one,) = encode(growth.lm, growth.cfg, [QUESTION], [shown])
+    logs = naive(growth.lm, one.ids)
+    return sum(logs[n - 1, one.ids[n]] for n in range(*one.asked))
+
+
+def test_under_an_empty_context_a_utility_is_the_fixed_part_and_the_weighted_z_score(growth):
+    z = (growth.pmi_q - growth.pmi_q.mean()) / growth.pmi_q.std()
+    np.testing.assert_allclose(growth.utility((), [2, 0]), (FIXED + 2 * z)[[2, 0]])
+
+
+def test_given_c_it_is_the_shift_that_one_sequence_at_a_time_gives_on_the_same_scale(growth, naive):
+    under = [PASSAGES[2], PASSAGES[0]]
+    shift = np.array([said(growth, naive, [*under, p]) - said(growth, naive, under) for p in PASSAGES])
+    expected = FIXED + 2 * (shift - growth.pmi_q.mean()) / growth.pmi_q.std()
+    np.testing.assert_allclose(growth.utility((2, 0), [1]), expected[[1]], atol=1e-3)
+
+
+def test_a_selection_begins_with_the_best_by_itself_and_holds_no_passage_twice(growth):
+    first = growth.utility((), range(3))
+    chosen = growth.select(2)
+    assert chosen[0] == int(np.argmax(first))
+    assert len(set(chosen)) == len(chosen) == 2
+    assert sorted(growth.select(9)) == [0, 1, 2]
+
+
+def test_nothing_joins_below_the_threshold(growth):
+    assert growth.select(3, float("inf")) == []
+
+
+def test_candidates_that_say_the_same_of_the_question_differ_by_their_fixed_part_alone(growth):
+    flat = Growth(growth.lm, growth.cfg, QUESTION, PASSAGES, FIXED, np.zeros(3), 2.0)
+    assert flat.utility((), range(3)) == FIXED.tolist()
+
+
+# --- the choice, with utilities that can be counted by hand ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Facts(Growth):
+    """Utilities are the facts of a passage that C does not hold."""
+
+    def utility(self, chosen, candidates):
+        facts = [{1, 2, 3}, {1, 2}, {4}]
+        held = set().union(*(facts[n] for n in chosen))
+        return [float(len(facts[n] - held)) for n in candidates]
+
+
+FACTS = Facts(None, None, QUESTION, PASSAGES, FIXED, np.zeros(3), 0.0)
+
+
+def test_a_passage_that_repeats_another_does_not_join_it():
+    assert FACTS.select(2) == [0, 2]
+    assert FACTS.select(1) == [0]
+    assert FACTS.select(3, 0.0) == [0, 2]
+    assert FACTS.select(3, 1.0) == [0]
+
+
+def test_noise_is_a_quantile_of_the_utilities_under_the_empty_context():
+    assert FACTS.noise(0.5) == 2.0
+    assert FACTS.noise(1.0) == 3.0

@@ -1,0 +1,81 @@
+"""Answer lift: what a context adds to the answer's log-probability per token, beside another question's context."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from secateur.ecs.lift import CLOSED, lift_rows
+from secateur.ecs.pairs import encode
+from secateur.ecs.template import Passage, Question
+
+ASKED = [
+    Question("q1", "What had she swallowed?", "half a tennis ball"),
+    Question("q2", "Who left his flat?", "Jonas"),
+    Question("q3", "When?", "June 1994"),
+]
+CONTEXTS = {
+    ("q1", 64): "Mira treated a spaniel in Ghent .",
+    ("q1", 128): "Mira treated a spaniel in Ghent .",
+    ("q2", 64): "Jonas left .",
+    ("q2", 128): "Jonas left his flat by June 1994 .",
+}
+
+
+@pytest.fixture
+def context(tmp_path):
+    return SimpleNamespace(cache=tmp_path, progress=lambda rows, total, unit: rows)
+
+
+def lifts(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128)) -> dict[tuple[str, str], float]:
+    return {(q, metric): value for q, metric, value in lift_rows(lm, cfg, asked, contexts, budgets, 128, ctx)}
+
+
+def mean_logprob(lm, cfg, naive, question: Question, text: str) -> float:
+    """log p of an answer per token, read by itself."""
+    (one,) = encode(lm, cfg, [question], [[Passage("", text)]])
+    logs = naive(lm, one.ids)
+    each = [logs[n - 1, one.ids[n]] for n in range(one.start, len(one.ids))]
+    return sum(each) / len(each)
+
+
+@pytest.mark.parametrize("layout", ["passage_first", "question_first"])
+def test_lift_and_control_are_those_of_one_sequence_at_a_time(tiny_lm, ecs, naive, context, layout):
+    lm, cfg = tiny_lm(), ecs(layout=layout)
+    found = lifts(lm, cfg, context)
+    for n, question in enumerate(ASKED):
+        closed = mean_logprob(lm, cfg, naive, question, CLOSED)
+        assert found[question.id, "closed_book"] == pytest.approx(closed, abs=1e-4)
+        other = ASKED[(n + 1) % 3]
+        for name, text in (
+            ("lift@64", CONTEXTS.get((question.id, 64), CLOSED)),
+            ("lift@128", CONTEXTS.get((question.id, 128), CLOSED)),
+            ("lift_shuffled@128", CONTEXTS.get((other.id, 128), CLOSED)),
+        ):
+            expected = mean_logprob(lm, cfg, naive, question, text) - closed
+            assert found[question.id, name] == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_empty_context_lifts_nothing(tiny_lm, ecs, context):
+    found = lifts(tiny_lm(), ecs(), context)
+    assert found["q3", "lift@64"] == found["q3", "lift@128"] == 0
+    assert found["q1", "lift@64"] != 0
+
+
+def test_equal_contexts_are_read_once_and_none_a_second_time(tiny_lm, ecs, context):
+    lm, read = tiny_lm(), []
+    inner, lm._forward = lm._forward, lambda s, p, r: read.append(sum(map(len, s))) or inner(s, p, r)
+    first = lifts(lm, ecs(), context)
+    assert first["q1", "lift@64"] == first["q1", "lift@128"]
+    stored = len(list(context.cache.rglob("*.json")))
+    assert stored == 3 + 3 + 2  # q1: none, its own, q2's; q2: none and its two, q3's is none; q3: none, q1's
+    read.clear()
+    assert lifts(lm, ecs(), context) == first
+    assert read == []
+
+
+def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):
+    assert {metric for _, metric in lifts(tiny_lm(), ecs(), context, ASKED[:1])} == {
+        "lift@64",
+        "lift@128",
+        "closed_book",
+    }

@@ -1,0 +1,140 @@
+"""What a language model reads: candidates found without the answer before those found with it, and chance."""
+
+import polars as pl
+import pytest
+
+from secateur.ecs.pool import candidates, pooled, shard_of, with_neighbours
+from secateur.errors import SecateurError
+from secateur.tables import TABLES, check
+
+
+def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:
+    count = len(passages)
+    return pl.DataFrame(
+        {"question_id": [question] * count, "scorer": [scorer] * count, "rank": range(count), "passage_id": passages},
+        schema_overrides={"rank": pl.Int32},
+    )
+
+
+def chosen(*rankings: pl.DataFrame, count: int = 2, aware: int = 2) -> list[tuple]:
+    found = candidates(pl.concat(rankings), "bm25", count, aware)
+    return found.select("passage_id", "rank", "free").rows()
+
+
+def test_free_candidates_come_first_and_each_passage_once():
+    found = chosen(ranking("bm25", "a", "b", "c"), ranking("bm25+answer", "b", "c", "d"), ranking("dense", "e", "f"))
+    assert found == [("a", 0, True), ("b", 1, True), ("c", 2, False)]
+
+
+def test_without_aware_candidates_all_are_free():
+    assert chosen(ranking("bm25", "a", "b"), ranking("bm25+answer", "c"), aware=0) == [("a", 0, True), ("b", 1, True)]
+
+
+def test_a_question_that_has_no_answer_form_has_its_free_candidates():
+    assert chosen(ranking("bm25", "a", "b", "c")) == [("a", 0, True), ("b", 1, True)]
+
+
+def test_questions_are_pooled_by_themselves():
+    found = candidates(pl.concat([ranking("bm25", "a", "b"), ranking("bm25", "b", question="q2")]), "bm25", 1, 0)
+    assert found.select("question_id", "passage_id", "rank").rows() == [("q1", "a", 0), ("q2", "b", 0)]
+
+
+def test_an_unknown_scorer_is_refused():
+    with pytest.raises(SecateurError, match=r"pooled_by is 'bm52', but conf/scorer has bm25, dense\. Fix: name one"):
+        candidates(pl.concat([ranking("bm25", "a"), ranking("dense", "a")]), "bm52", 2, 2)
+
+
+# --- with chance -------------------------------------------------------------------------------
+
+NAMES = [f"p{n}" for n in range(8)]
+PASSAGES = pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "tokens": [80, 10, 70, 20, 60, 30, 50, 40]})
+QUARTILE = {"p1": 0, "p3": 0, "p5": 1, "p7": 1, "p6": 2, "p4": 2, "p2": 3, "p0": 3}
+QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g", "g"]})
+CHOSEN = pl.concat(
+    [candidates(ranking("bm25", "p0", "p1", "p2", question=q), "bm25", 3, 0) for q in QUESTIONS["question_id"]]
+)
+
+
+def pool(probed: set[str], count: int, seed: int = 7) -> pl.DataFrame:
+    found = pooled(CHOSEN, QUESTIONS, PASSAGES, probed, count, seed).cast({"quartile": pl.Int32, "turn": pl.Int32})
+    check(TABLES["pool"], found, "here", "none")
+    return found
+
+
+def test_one_more_than_the_draws_is_drawn_from_each_quartile_of_length():
+    drawn = pool({"q1"}, 0).drop_nulls("turn")
+    assert drawn.sort("quartile").select("quartile", "turn").rows() == [(n, 0) for n in range(4)]
+    assert all(QUARTILE[p] == quartile for p, quartile in drawn.select("passage_id", "quartile").rows())
+    everything = pool({"q1"}, 1).filter(question_id="q1")
+    assert everything.sort("quartile", "turn").select("quartile", "turn").rows() == [(n // 2, n % 2) for n in range(8)]
+
+
+def test_a_passage_by_chance_is_neither_ranked_nor_free_nor_probed():
+    chance = pool({"q1"}, 1).filter(pl.col("rank").is_null())
+    assert set(chance["passage_id"]) == set(NAMES) - {"p0", "p1", "p2"}
+    assert not (chance["free"].any() or chance["probed"].any())
+
+
+def test_a_candidate_that_is_drawn_stays_one_row_with_both_places():
+    own = pool({"q1"}, 1).filter(question_id="q1")
+    assert own.height == 8
+    both = own.drop_nulls("rank").drop_nulls("turn")
+    assert set(both["passage_id"]) == {"p0", "p1", "p2"}
+    assert both["probed"].all()
+    assert both["free"].all()
+
+
+def test_questions_that_are_not_probed_have_their_candidates_alone():
+    own = pool({"q1"}, 1).filter(question_id="q2")
+    assert own.select("passage_id", "rank", "probed", "quartile", "turn").rows() == [
+        (p, n, False, None, None) for n, p in enumerate(["p0", "p1", "p2"])
+    ]
+
+
+def test_another_seed_draws_other_passages_for_some():
+    assert len({tuple(pool({"q1"}, 0, seed).drop_nulls("turn")["passage_id"].sort()) for seed in range(6)}) > 1
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+TURNS = pl.DataFrame(
+    {
+        "passage_id": ["b0", "a1", "a0", "a2"],
+        "doc_id": ["b", "a", "a", "a"],
+        "position": [0, 1, 0, 2],
+        "text": ["Alone.", "A spaniel.", "What was it?", "Oh."],
+        "speaker": ["Mira", "Mira", "Jonas", None],
+        "date": ["May", None, None, None],
+    }
+)
+
+
+def test_neighbours_stay_inside_their_document_and_bring_their_speakers():
+    shown = dict(with_neighbours(TURNS, 1).select("passage_id", "text").iter_rows())
+    assert shown == {
+        "a0": "Jonas: What was it?\nMira: A spaniel.",
+        "a1": "Jonas: What was it?\nMira: A spaniel.\nOh.",
+        "a2": "Mira: A spaniel.\nOh.",
+        "b0": "Mira: Alone.",
+    }
+
+
+def test_a_passage_with_neighbours_keeps_its_date_and_names_no_speaker_of_its_own():
+    shown = with_neighbours(TURNS, 1)
+    assert shown["speaker"].null_count() == shown.height
+    assert shown.filter(passage_id="b0")["date"].item() == "May"
+    assert set(shown.columns) == set(TURNS.columns)
+
+
+def test_without_neighbours_passages_are_as_they_were():
+    assert with_neighbours(TURNS, 0).equals(TURNS)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_are_consecutive_and_hold_every_question_once(count):
+    asked = pl.DataFrame(
+        {"question_id": ["q1", "q2", "q3", "q4", "q5"], "group_id": list("hghgg"), "position": [4, 0, 3, 2, 1]}
+    )
+    parts = [shard_of(asked, f"{n}of{count}") for n in range(count)]
+    assert pl.concat(parts)["question_id"].to_list() == ["q2", "q5", "q4", "q3", "q1"]
+    assert max(p.height for p in parts) - min(p.height for p in parts) <= 1
