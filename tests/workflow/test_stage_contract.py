@@ -19,7 +19,9 @@ from secateur.stages import extract_triples
 from secateur.tables import TABLES, TableError, write_table
 
 ROOT = Path(__file__).parents[2]
-POOL = pl.DataFrame({"question_id": ["q1"], "rank": [0], "passage_id": ["p1"]}, schema_overrides={"rank": pl.Int32})
+POOL = pl.DataFrame(
+    [("q1", "p1", 0, True, False, None, None)], schema=TABLES["pool"].empty().schema, orient="row"
+)  # any small table would do
 # design.md, "A stage". Tokens come with the first stage that asks a language model.
 RECORD = {
     "stage",
@@ -173,7 +175,7 @@ def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        (pl.concat([POOL, POOL]), "key question_id, rank duplicated"),
+        (pl.concat([POOL, POOL]), "key question_id, passage_id duplicated"),
         (POOL.drop("rank"), "column rank missing"),
         (POOL.with_columns(passage_id=pl.lit(None, pl.String)), "passage_id null"),
     ],

@@ -157,13 +157,13 @@ def _pool_problems(dataset: Dataset, lm: Lm, ecs: Ecs, scorer: Scorers) -> list[
     from secateur.ecs.scorers import SCORERS
     from secateur.ecs.sweep import PROBES
 
-    forms, subsets = _forms(scorer), [name for name in (dataset.probed, dataset.grown_of) if name is not None]
+    forms, subsets = _forms(scorer), (dataset.scored, dataset.probed, dataset.grown_of)
     free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
     wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q"])
     wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORERS, LENGTH])
-    wrong += _unknown("dataset.probed or grown_of", subsets, dataset.first)
+    wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
     wrong += [] if scorer.utilities else ["scorer.utilities is empty"]
     if not wrong:
         passes = [name.replace("trajectory_", "trajectory:") for name in ecs.probes]
