@@ -133,14 +133,13 @@ class Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append(request)
         self.server.headers.append(dict(self.headers))
-        with self.server.counted():
+        with self.server.counted():  # over before the reply is sent: then the client may send the next
             entry = self.server.script.popleft() if self.server.script else self.server.always
             if entry == "silence":
                 self.server.released.wait(30)
-            elif isinstance(entry, tuple):
-                self.answer(*entry)
-            else:
-                self.answer(*self.computed(request, entry))
+                return
+            reply = entry if isinstance(entry, tuple) else self.computed(request, entry)
+        self.answer(*reply)
 
     def computed(self, request: dict, change) -> tuple[int, dict, str]:
         if self.path != self.server.api.path:
