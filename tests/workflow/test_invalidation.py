@@ -74,7 +74,7 @@ class Matrix:
     """The rules of a copy of the project, and the answers of their functions under other settings."""
 
     def __init__(self, root: Path, namespace: dict, rules: dict) -> None:
-        self.root, self.rules, self._of = root, rules, namespace
+        self.root, self.rules, self._of, self._before = root, rules, namespace, {}
 
     def jobs(self, *overrides: str) -> dict[str, set]:
         """By rule: (wildcards, params, inputs) of every job of the experiment."""
@@ -98,7 +98,9 @@ class Matrix:
 
     def rerun(self, *overrides: str, given: tuple[str, ...] = ()) -> set[str]:
         """Rules with a job that is new or has other params or inputs under the overrides, others given anyway."""
-        before, after = self.jobs(*given), self.jobs(*given, *overrides)
+        if given not in self._before:  # the same for most of the table
+            self._before[given] = self.jobs(*given)
+        before, after = self._before[given], self.jobs(*given, *overrides)
         return {name for name in RULES if after[name] - before[name]}
 
     def _job(self, rule, axes) -> tuple:
