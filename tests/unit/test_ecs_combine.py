@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.combine import LENGTH, answer_aware, calibrated, choosable, features, joined, needed
+from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.ecs.names import LENGTH, needed
 from secateur.ecs.sweep import frame_of
 from secateur.errors import SecateurError
 
@@ -133,6 +134,18 @@ def test_one_fold_has_nothing_to_fit_to_and_says_so(spec):
     features_, gold, folds = table()
     with pytest.raises(SecateurError, match=r"there is no question in the other folds\. Fix: leave it out"):
         joined(features_, spec | {"of": ["x"]}, gold, dict.fromkeys(folds, 0))
+
+
+def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
+    features_, gold, folds = table()
+    spec, one = {"kind": "distilled", "label": "label", "of": ["x", "y"]}, features_["question_id"][0]
+    known, _ = joined(features_, spec, gold, folds)
+    unlabelled = pl.when(pl.col("question_id") != one).then("label").alias("label")
+    found, _ = joined(features_.with_columns(unlabelled), spec, gold, folds)
+    asked = pl.col("question_id") == one
+    assert found.filter(asked).equals(known.filter(asked))
+    with pytest.raises(SecateurError, match="distilled over x, y: no candidate has a label in the other folds"):
+        joined(features_.with_columns(label=pl.lit(None, pl.Float64)), spec, gold, folds)
 
 
 def test_folds_without_gold_among_the_candidates_say_so():

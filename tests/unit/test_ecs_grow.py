@@ -7,7 +7,8 @@ import pytest
 
 from secateur.ecs.grow import Growth
 from secateur.ecs.pairs import base_readings, base_rows, encode, pair_rows
-from secateur.ecs.template import Passage, Question
+from secateur.ecs.template import Passage, Question, require_pmi_q
+from secateur.errors import SecateurError
 
 QUESTION = Question("q1", "What had she swallowed?")
 PASSAGES = [
@@ -90,3 +91,9 @@ def test_a_passage_that_repeats_another_does_not_join_it():
 def test_noise_is_a_quantile_of_the_utilities_under_the_empty_context():
     assert FACTS.noise(0.5) == 2.0
     assert FACTS.noise(1.0) == 3.0
+
+
+def test_what_needs_the_questions_probability_is_refused_where_the_question_stands_first(ecs):
+    require_pmi_q(ecs(), "dataset.grown")
+    with pytest.raises(SecateurError, match=r"dataset\.grown needs pmi_q, which ecs\.layout question_first leaves"):
+        require_pmi_q(ecs(layout="question_first"), "dataset.grown")

@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.ecs.names import ANSWER_AWARE, SCORER_NAMES
 from secateur.ecs.null import draws, null, tau
-from secateur.ecs.scorers import ANSWER_AWARE, SCORERS, score
+from secateur.ecs.scorers import SCORERS, score
 from secateur.ecs.sweep import frame_of
 from secateur.errors import SecateurError
 
@@ -51,6 +52,7 @@ EXPECTED = {
 
 def test_every_scorer_is_here():
     assert set(EXPECTED) == set(SCORERS)
+    assert tuple(SCORERS) == SCORER_NAMES
     assert set(SCORERS) > ANSWER_AWARE
 
 

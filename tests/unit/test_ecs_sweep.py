@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.sweep import PROBES, estimate, statistics
+from secateur.ecs.judge import JUDGES
+from secateur.ecs.names import PROBES
+from secateur.ecs.sweep import TRAJECTORIES, estimate, statistics
 from secateur.errors import SecateurError
 from secateur.tables import TABLES, check
 
@@ -111,6 +113,10 @@ def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog)
     assert "CPU seconds a pair" in caplog.messages[1]
     assert pairs == 16
     assert 0.7 < about / sum(read) < 1.3
+
+
+def test_the_names_of_the_probes_are_what_can_be_probed():
+    assert (*TRAJECTORIES, *JUDGES, "expected_shift") == PROBES
 
 
 @pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])

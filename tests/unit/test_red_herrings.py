@@ -10,7 +10,7 @@ import pytest
 
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.herrings import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
-from secateur.ecs.scorers import ANSWER_AWARE
+from secateur.ecs.names import ANSWER_AWARE
 from secateur.errors import SecateurError
 from secateur.herring_report import herring_headlines, herring_parts
 from secateur.stages.check_red_herrings import READ, measured

@@ -189,10 +189,8 @@ ROWS = PASSING + ("ecs.questions", "ecs.passages")
 SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed"))
 READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
-CHECKING = tuple(
-    f"ecs.{key}"
-    for key in ("layout", "horizon", "top_k", "epsilon", "questions", "passages", "seed")
-    + ("length_penalty", "draws", "percentile", "threshold", "quantiles")
+CHECKING = ROWS + tuple(
+    f"ecs.{key}" for key in ("seed", "length_penalty", "draws", "percentile", "threshold", "quantiles")
 )
 
 

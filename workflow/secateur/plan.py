@@ -23,6 +23,8 @@ from secateur.config import (
     option,
     scorer_problems,
 )
+from secateur.ecs import backends
+from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, needed
 from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
@@ -152,22 +154,17 @@ def _forms(scorer: Scorers) -> list[str]:
 
 def _pool_problems(dataset: Dataset, lm: Lm, ecs: Ecs, scorer: Scorers) -> list[str]:
     """Names in what the utility under a language model needs that nothing has, each in a clause: a sweep takes hours."""
-    from secateur.ecs import backends
-    from secateur.ecs.combine import LENGTH, needed  # here, since they load what no other plan needs
-    from secateur.ecs.scorers import SCORERS
-    from secateur.ecs.sweep import PROBES
-
     forms, subsets = _forms(scorer), (dataset.scored, dataset.probed, dataset.grown_of)
     free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
     wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q"])
-    wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORERS, LENGTH])
+    wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORER_NAMES, LENGTH])
     wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
     wrong += [] if scorer.utilities else ["scorer.utilities is empty"]
     if not wrong:
         passes = [name.replace("trajectory_", "trajectory:") for name in ecs.probes]
-        backends.check(lm, ecs, [name for name in (*needed(scorer.utilities), *passes) if name in SCORERS])
+        backends.check(lm, ecs, [name for name in (*needed(scorer.utilities), *passes) if name in SCORER_NAMES])
     return wrong
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from secateur.ecs.scorers import SCORERS
+from secateur.ecs.names import SCORER_NAMES
 from secateur.errors import SecateurError, nearest
 
 __all__ = ["check"]
@@ -29,8 +29,10 @@ def check(lm, cfg, scorers: Sequence[str]) -> None:
     Raises SecateurError for the first such scorer, and for an unknown one.
     """
     for name in scorers:
-        if name not in SCORERS:
-            raise SecateurError(f"scorer {name!r} is not known; allowed: {', '.join(SCORERS)}{nearest(name, SCORERS)}")
+        if name not in SCORER_NAMES:
+            raise SecateurError(
+                f"scorer {name!r} is not known; allowed: {', '.join(SCORER_NAMES)}{nearest(name, SCORER_NAMES)}"
+            )
         if lm.backend == "transformers":
             continue
         why, instead = BY_SERVER.get(name, ("", ""))

@@ -12,24 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.ecs.fusion import cross_fitted, fit_ranking, fit_values, standardised
+from secateur.ecs.names import ANSWER_AWARE, LENGTH
 from secateur.ecs.null import null
-from secateur.ecs.scorers import ANSWER_AWARE, SCORERS, score
+from secateur.ecs.scorers import SCORERS, score
 from secateur.errors import SecateurError, nearest
 
-__all__ = ["LENGTH", "answer_aware", "calibrated", "features", "joined", "needed"]
+__all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
 
-LENGTH = "length"  # log(1 + characters) of the passage itself
 KEY = ["question_id", "passage_id"]
-
-
-def needed(specs: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The features that some scorers need, each once."""
-    found = []
-    for spec in specs.values():
-        of = spec["of"]
-        found += [of] if isinstance(of, str) else of
-        found += [spec["label"]] if "label" in spec else []
-    return list(dict.fromkeys(found))
 
 
 def answer_aware(spec: Mapping[str, Any]) -> bool:
@@ -89,14 +79,11 @@ def joined(
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """(question_id, passage_id, value) of a `sum`, `fitted` or `distilled` scorer, and the mean weight of each feature.
 
-    Candidates that lack a feature are left out. gold: (question_id, passage_id); folds: of each question.
+    Candidates that lack a feature are left out; a label is asked of the questions that are fitted to. gold: (question_id, passage_id); folds: of each question.
     Raises SecateurError where the questions of the other folds have nothing to fit to.
     """
     names, kind = spec["of"], spec["kind"]
-    wanted = [*names, spec["label"]] if kind == "distilled" else names
-    own = (
-        choosable(table, answer_aware(spec)).sort(*KEY).filter(~pl.any_horizontal(pl.col(n).is_null() for n in wanted))
-    )
+    own = choosable(table, answer_aware(spec)).sort(*KEY).drop_nulls(names)
     if not own.height:
         return own.select(*KEY, value=pl.lit(0.0)), {}
     starts = np.flatnonzero(np.append(True, own["question_id"].to_numpy()[1:] != own["question_id"].to_numpy()[:-1]))
@@ -119,4 +106,6 @@ def _target(own: pl.DataFrame, spec: Mapping[str, Any], gold: pl.DataFrame, star
     if spec["kind"] == "fitted":
         hit = own.join(gold.with_columns(hit=pl.lit(True)), on=KEY, how="left", maintain_order="left")["hit"]
         return fit_ranking, hit.fill_null(False).to_numpy()
-    return fit_values, standardised(own.select(spec["label"]).to_numpy(), starts)[:, 0]
+    return fit_values, standardised(own.select(spec["label"]).to_numpy(), starts)[
+        :, 0
+    ]  # NaN where a question lacks one

@@ -52,7 +52,13 @@ def fit_ranking(z: Features, gold: NDArray[np.bool_], starts: Starts) -> NDArray
 
 
 def fit_values(z: Features, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(features,) ridge weights under which z w comes closest to standardised labels."""
+    """(features,) ridge weights under which z w comes closest to standardised labels; NaN is no label.
+
+    Raises ValueError where there is none."""
+    known = ~np.isnan(labels)
+    if not known.any():
+        raise ValueError("no candidate has a label")
+    z, labels = z[known], labels[known]
     return np.linalg.solve(z.T @ z / len(z) + RIDGE * np.eye(z.shape[1]), z.T @ labels / len(z))
 
 

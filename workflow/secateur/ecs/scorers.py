@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import polars as pl
 
+from secateur.ecs.names import JUDGES
 from secateur.errors import SecateurError, nearest
 
-__all__ = ["ANSWER_AWARE", "SCORERS", "paired", "score"]
+__all__ = ["SCORERS", "paired", "score"]
 
 BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")
 
@@ -69,8 +70,6 @@ def binary(judge: str) -> pl.Expr:
     return (pl.col(judge) > 0.5).cast(pl.Float64)
 
 
-JUDGES = ("judge_helpful_answer", "judge_factual", "judge_helpful")
-
 # Name -> expression of a penalty lambda, which only `signed` takes.
 SCORERS: dict[str, Callable[[float], pl.Expr]] = {
     "signed": signed,
@@ -90,19 +89,6 @@ SCORERS: dict[str, Callable[[float], pl.Expr]] = {
     **{f"{judge}_binary": lambda _, judge=judge: binary(judge) for judge in JUDGES},
     "expected_shift": lambda _: pl.col("expected_shift"),
 }
-
-# Scorers that see the gold answer: they label, evaluate and train, and are never compared with the others.
-ANSWER_AWARE = frozenset(
-    {
-        "signed",
-        "signed_mean",
-        "signed_first",
-        "signed_kl",
-        "trajectory:gold",
-        "judge_helpful_answer",
-        "judge_helpful_answer_binary",
-    }
-)
 
 
 def score(statistics: pl.DataFrame, scorer: str, length_penalty: float = 0.0) -> pl.DataFrame:

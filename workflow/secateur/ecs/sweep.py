@@ -18,6 +18,7 @@ from secateur.cache import RequestCache, digest
 from secateur.ecs import backends
 from secateur.ecs.expected import expected_shift, pseudo_answers
 from secateur.ecs.judge import JUDGES, judge
+from secateur.ecs.names import PROBES
 from secateur.ecs.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
 from secateur.ecs.template import Passage, Question, passage_line
 from secateur.ecs.trajectory import along_base, along_context
@@ -26,10 +27,9 @@ from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.tables import TABLES
 
-__all__ = ["PROBES", "estimate", "frame_of", "statistics"]
+__all__ = ["estimate", "frame_of", "statistics"]
 
 TRAJECTORIES = {"trajectory_ctx": along_context, "trajectory_base": along_base}
-PROBES = (*TRAJECTORIES, *JUDGES, "expected_shift")  # columns that take passes of their own
 READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
 SAMPLED = ("pseudo_answers", "pseudo_tokens", "temperature", "seed")  # and those of pseudo-answers
 LOG = logging.getLogger(__name__)

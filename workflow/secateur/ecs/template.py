@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["LAYOUTS", "Passage", "Question", "answer_text", "passage_line", "prompt"]
+from secateur.errors import SecateurError
+
+__all__ = ["LAYOUTS", "Passage", "Question", "answer_text", "passage_line", "prompt", "require_pmi_q"]
 
 LAYOUTS = ("passage_first", "question_first")
 
@@ -62,3 +64,11 @@ def prompt(question: Question, passages: Sequence[Passage], layout: str) -> tupl
         return "\n".join([f"Question: {text}", *lines, "Answer:"]), None
     before = "\n".join([*lines, "Question: "])
     return f"{before}{text}\nAnswer:", (len(before), len(before) + len(text))
+
+
+def require_pmi_q(cfg, what: str) -> None:
+    """Raise a SecateurError where a question's probability under a passage cannot be read off. cfg: an `ecs` option."""
+    if cfg.layout != "passage_first":
+        raise SecateurError(
+            f"{what} needs pmi_q, which ecs.layout {cfg.layout} leaves undefined. Fix: ecs.layout=passage_first."
+        )

@@ -6,13 +6,14 @@ import polars as pl
 
 from secateur.ecs.herrings import RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.judge import JUDGES
+from secateur.ecs.names import ANSWER_AWARE, SCORER_NAMES
 from secateur.ecs.null import tau
-from secateur.ecs.scorers import ANSWER_AWARE, SCORERS, score
+from secateur.ecs.scorers import score
 from secateur.ecs.sweep import statistics
 from secateur.models.causal import CausalLM, load
 
 READ = [
-    name for name in SCORERS if name not in ("trajectory:ctx", "trajectory:base", "expected_shift")
+    name for name in SCORER_NAMES if name not in ("trajectory:ctx", "trajectory:base", "expected_shift")
 ]  # no generation
 
 

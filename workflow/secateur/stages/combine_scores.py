@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined, needed
+from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.ecs.names import needed
 from secateur.ecs.null import tau
 from secateur.folds import folds_of
 from secateur.selection import above, at_gold_size, ranked

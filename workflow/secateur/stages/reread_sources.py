@@ -6,6 +6,7 @@ from secateur.config import Lm, from_dict
 from secateur.ecs.reread import reread
 from secateur.ecs.scorers import score
 from secateur.ecs.sweep import statistics
+from secateur.ecs.template import require_pmi_q
 from secateur.models.causal import load
 
 
@@ -15,6 +16,7 @@ def run(cfg, inputs, outputs, ctx):
     asked = inputs["questions"].join(pool, on="question_id", how="semi").sort("position")
     asked = asked.with_columns(answer=pl.lit(None, pl.String))  # no answer ever reaches a ranking
     passages = inputs["passages"].sort("doc_id", "position")
+    require_pmi_q(cfg.ecs, f"retriever.reader {cfg.retriever.reader}")
     lm = load(from_dict(Lm, cfg.extra.reader, f"conf/lm/{cfg.retriever.reader}"), ctx.cache, ctx.device)
     table = pl.concat(statistics(lm, asked, passages, cfg.ecs, pool, (), {}, ctx.cache, ctx.log))
     outputs["ranked"] = reread(ranked, score(table, "pmi_q"), cfg.retriever.w_pmi)

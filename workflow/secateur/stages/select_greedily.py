@@ -1,4 +1,4 @@
-"""Contexts grown passage by passage, for the probed questions of some types, one shard of the questions."""
+"""Contexts grown passage by passage, for the questions of some types in a subset, one shard of the questions."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,7 @@ from secateur.ecs.combine import features
 from secateur.ecs.fusion import standardised
 from secateur.ecs.grow import Growth
 from secateur.ecs.pool import shard_of, with_neighbours
-from secateur.ecs.template import Passage, Question
+from secateur.ecs.template import Passage, Question, require_pmi_q
 from secateur.models.causal import load
 from secateur.selection import NOTHING, gold_size
 from secateur.subsets import members
@@ -42,6 +42,7 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
 
 
 def run(cfg, inputs, outputs, ctx):
+    require_pmi_q(cfg.ecs, "dataset.grown")
     spec = {"types": {}, "first": cfg.dataset.first}
     subset = members(inputs["questions"], inputs["evidence"], spec)[cfg.dataset.grown_of or "all"]
     own = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
