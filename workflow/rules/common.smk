@@ -183,6 +183,7 @@ RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 
 
+REPLAYED = f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{ecs}}/{{memory}}"
 UTILITY = "{embedder}/{scorer}/{lm}/{ecs}"
 PASSING = tuple(f"ecs.{key}" for key in ("layout", "horizon", "top_k", "epsilon"))  # what a pass gives
 ROWS = PASSING + ("ecs.questions", "ecs.passages")
@@ -242,12 +243,23 @@ def herring_file(table, variant):
     return f"results/{variant.corpus}/{variant.dataset}/herrings/{variant['lm']}/{variant['ecs']}/{table}.parquet"
 
 
+def policy_file(table, variant):
+    """A table of the policy on test questions."""
+    axes = f"{REPLAYED}/{{policy}}".format(**variant.wildcards)
+    return f"results/{variant.corpus}/{variant.dataset}/policies/{axes}/test/{table}.parquet"
+
+
 def scores_path(variant):
     """The per-question figures of a variant."""
     if variant.path == "graph":
         return graph_file("evidence", "question_metrics", variant)
     if variant.path == "herrings":
         return herring_file("question_metrics", variant)
+    if variant.path == "policy":
+        return policy_file("question_metrics", variant)
+    if variant.path == "sessions":
+        axes = f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{memory}}".format(**variant.wildcards)
+        return f"results/{variant.corpus}/{variant.dataset}/sessions/{axes}/question_metrics.parquet"
     axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
     stage = "sentences" if variant.path == "sentences" else "selection"
     folder = f"results/{variant.corpus}/{variant.dataset}/{stage}"
@@ -350,6 +362,15 @@ def checked():
 
 def checked_rows(_):
     return [{"dataset": v.dataset, "system": v.system} for v in checked()]
+
+
+def learnt():
+    """The policies, for the report's frontiers."""
+    return [v for v in VARIANTS if v.path == "policy"]
+
+
+def learnt_rows(_):
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track} for v in learnt()]
 
 
 def experiment_name(_):

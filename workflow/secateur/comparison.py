@@ -9,6 +9,7 @@ from secateur.stats import bootstrap, paired_test, units
 
 __all__ = ["claims", "compare", "summarise"]
 
+REFERENCES = ("sentences", "policy")  # systems whose rows others are compared with
 ROW = ["system", "track", "scorer", "answer_aware", "metric"]
 
 
@@ -76,14 +77,14 @@ def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
     for (_, aware, _), group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
         best = _baseline(group)
         named = [name + "+answer" if aware else name for name in cfg.against]
-        for baseline in dict.fromkeys([best, *named]) if best else ():
+        for baseline in dict.fromkeys([best, *named] if best else named):
             found += _against(group, baseline, baseline == best, cfg)
     return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
 
 
 def _against(group: pl.DataFrame, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
     """The rows of one metric against one sentence scorer; nothing where it has no row."""
-    found, ours = [], (pl.col("system") == "sentences") & (pl.col("scorer") == baseline)
+    found, ours = [], pl.col("system").is_in(REFERENCES) & (pl.col("scorer") == baseline)
     reference, others = group.filter(ours), group.filter(~ours.fill_null(False))
     if reference.height and others.height:
         paired = others.join(reference.select("question_id", base="value"), on="question_id")

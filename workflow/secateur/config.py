@@ -25,6 +25,7 @@ __all__ = [
     "Ecs",
     "Experiment",
     "Lm",
+    "Memory",
     "Policy",
     "Scorers",
     "from_dict",
@@ -94,6 +95,12 @@ class Dataset:
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
     grown_of: str | None = key("the subset of `first` in which that is done; all questions where null")
     lift: int = key("questions on which answer lift is measured, the first by hash of their id; 0: it is not", low=0)
+    trained: dict[str, int] | None = key(
+        "split: how many of its questions the compression policy is trained (train), stopped (dev) and tested (test) on, "
+        "the first by hash of their id",
+        low=1,
+        default=None,
+    )
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
 
@@ -349,6 +356,17 @@ class Ecs:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """What a session keeps from question to question (paper 1.1, P3)."""
+
+    enabled: bool = key("remember questions, answers and what was shown; else every question stands alone")
+    questions: int = key("earlier questions recalled, at most", low=0)
+    answers: int = key("earlier answers recalled, at most", low=0)
+    window: int = key("word pieces of shown evidence that the reader still has before it", low=0)
+    reply_tokens: int = key("tokens of an answer that a model gives where no gold one may be stored", low=1)
+
+
+@dataclass(frozen=True)
 class Policy:
     """The compression policy: utility of a configuration, preferences, training (paper 2.8, lemmas 12 and 13)."""
 
@@ -377,6 +395,11 @@ class Policy:
     patience: int = key("epochs without a higher utility on dev after which training stops", low=1)
     seed: int = key("of the first weights and of the order of pairs", low=0)
     budget: int | None = key("mean prompt tokens that the policy may cost; no penalty where null", low=1)
+    frontier: tuple[float, ...] = key(
+        "mean prompt tokens of the frontier's points, between the cheapest prompts (0) and the policy without a budget (1)",
+        low=0,
+        high=1,
+    )
     classifier_steps: int = key("steps of the supervised baseline's solver, at most", low=1)
 
 
@@ -429,7 +452,9 @@ def scorer_problems(scorer: Scorers) -> list[str]:
 class System:
     """A named way from question to context: which option of each axis it uses."""
 
-    path: Literal["graph", "sentences", "utility", "herrings"] = key("which path of the DAG it takes")
+    path: Literal["graph", "sentences", "utility", "herrings", "policy", "sessions"] = key(
+        "which path of the DAG it takes"
+    )
     tracks: tuple[str, ...] = key("options of conf/track it has rows in")
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")
@@ -439,6 +464,8 @@ class System:
     prompt: str = key("option of conf/prompt")
     lm: str = key("option of conf/lm")
     ecs: str = key("option of conf/ecs")
+    memory: str = key("option of conf/memory")
+    policy: str = key("option of conf/policy")
     scorer: str = key("option of conf/scorer, for sentence rankings on documents")
     selection_scorer: str = key("option of conf/scorer, for dialogues")
 
@@ -450,7 +477,9 @@ class Eval:
     budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
     exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
     claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
-    against: tuple[str, ...] = key("sentence scorers every row is compared with besides the best, where they have rows")
+    against: tuple[str, ...] = key(
+        "scorers (of system sentences, or of the policy) every row is compared with besides the best, where they have rows"
+    )
     lift_budgets: tuple[int, ...] = key("word pieces of evidence at which answer lift is measured", low=1)
     lift_control: int = key("the budget at which the context of another question is shown", low=1)
     folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
@@ -506,6 +535,7 @@ GROUPS: dict[str, type] = {
     "prompt": Prompt,
     "lm": Lm,
     "ecs": Ecs,
+    "memory": Memory,
     "policy": Policy,
     "scorer": Scorers,
     "system": System,

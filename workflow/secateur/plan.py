@@ -29,12 +29,28 @@ from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
-AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer")
+AXES = (
+    "extractor",
+    "embedder",
+    "codebook",
+    "consolidation",
+    "retriever",
+    "prompt",
+    "lm",
+    "ecs",
+    "memory",
+    "policy",
+    "scorer",
+)
 VARIED = {  # system: the axes an experiment may vary of it
     "secateur": AXES[:7],
     "ecs": ("embedder", "lm", "ecs"),
     "herrings": ("lm", "ecs"),
+    "policy": AXES[:-1],
+    "sessions": AXES[:-1],
 }
+TRACKED = ("graph", "policy", "sessions")  # paths over the graph, with a row for each track
+SPLITS = ("train", "dev", "test")
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
@@ -121,19 +137,20 @@ def _of(
     if system.path == "herrings" and dataset.loader != "red_herrings":
         return  # no other data says of what kind a passage is
     if dataset.kind == "dialogue":
-        if system.path != "graph":  # the selection path; track is null there
+        if system.path not in TRACKED:  # the selection path; track is null there
             base["scorer"] = system.selection_scorer
             path = "selection" if system.path == "sentences" else system.path
             for changed in _ablations(spec, name):
                 full = _system_name(name, changed)
                 yield _variant(conf, dataset_name, dataset, full, path, None, base | changed, overrides)
         return
-    if system.path == "utility":
+    if system.path == "utility" or (system.path == "policy" and not dataset.trained):
         return
-    for changed in _ablations(spec, name) if system.path == "graph" else [{}]:
+    tracked = system.path in TRACKED
+    for changed in _ablations(spec, name) if tracked else [{}]:
         options = base | changed
         differing = {axis: value for axis, value in changed.items() if value != base[axis]}
-        for track in system.tracks if system.path == "graph" else ("blind",):
+        for track in system.tracks if tracked else ("blind",):
             full = _system_name(name, differing)
             yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
 
@@ -174,6 +191,9 @@ def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrid
     wrong = [] if track in retriever.calibration else [f"retriever.calibration has no entry for track {track}"]
     if retriever.reader:
         wrong += lm_problems(option(conf, "lm", retriever.reader, overrides, f"conf/retriever/{name}.yaml"))
+    if dataset.trained is not None:
+        wrong += _unknown("dataset.trained", dataset.trained, SPLITS)
+        wrong += [f"dataset.trained names no {split}" for split in SPLITS if split not in dataset.trained]
     if dataset.lift:  # blocks are built at `budgets`
         lifted = (*measured.lift_budgets, measured.lift_control)
         wrong += _unknown("eval.lift_budgets or lift_control", lifted, measured.budgets)
@@ -201,7 +221,7 @@ def _variant(
         )
     if path == "sentences":  # lift is of what sees no answer
         wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
-    if path == "graph":
+    if path in TRACKED:
         wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
@@ -211,7 +231,7 @@ def _variant(
             f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
             f"conf/retriever, conf/dataset, conf/eval, or the override that set it."
         )
-    track = track if path == "graph" else None
+    track = track if path in TRACKED else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))
 
 

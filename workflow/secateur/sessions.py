@@ -1,0 +1,18 @@
+"""Memory sessions: the questions that share what was asked, answered and shown before (paper 1.1, P3)."""
+
+import polars as pl
+
+__all__ = ["sessions"]
+
+
+def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, session_id, n): a conversation's questions, or those whose first gold evidence stands in one document;
+    n is a question's place in its session, in file order.
+
+    Where a group is one document all its questions are a session, resolved evidence or not.
+    """
+    alone = passages.group_by("group_id").agg(pl.col("doc_id").n_unique() == 1).rename({"doc_id": "alone"})
+    known = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
+    session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise("cluster_id")
+    found = known.select("question_id", session_id=session)
+    return found.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
