@@ -41,6 +41,7 @@ COMPUTED += (
     "question_metrics",
 )
 COMPUTED += ("graph_measures", "samples", "subgraphs", "dataset_statistics")
+LEARNT = ("preferences", "features", "memories", "curves", "frontier")
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:
@@ -74,7 +75,7 @@ def test_all_outputs_are_there_and_nothing_else_is(smoke):
     known = {f"{name}.parquet" for name in TABLES}
     assert names - known == {"run.json", "report.html", "model.json"}
     assert {
-        f"{name}.parquet" for name in (*COMPUTED, "pool", "statistics", "selections", "metrics", "comparisons")
+        f"{name}.parquet" for name in (*COMPUTED, *LEARNT, "pool", "statistics", "selections", "metrics", "comparisons")
     } <= names
 
 

@@ -48,6 +48,9 @@ PATHS = {
     },
     "herrings": {"check_red_herrings"},
 }
+PROMPTED = PATHS["graph"] - {"evaluate_prompts", "lift_prompts", "measure_graph", "sample_questions"}
+LEARNT = {"train_policy", "evaluate_policy"}
+PATHS |= {"policy": PROMPTED | LEARNT | {"build_preferences"}, "sessions": PROMPTED | {"replay_sessions"}}
 RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/{lm}/{ecs}"}
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
@@ -58,7 +61,7 @@ RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
-systems: [sentences, secateur, ecs, herrings]
+systems: [sentences, secateur, ecs, herrings, policy, sessions]
 axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 """
@@ -149,6 +152,7 @@ def matrix(copy_project, tmp_path_factory):
         ("consolidation", "none"),
         ("lm", "smollm2"),
         ("scorer", "utility"),
+        ("policy", "default"),
     ):
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
@@ -170,18 +174,22 @@ def test_every_rule_is_in_the_matrix(matrix):
 
 RANKED = {"rank_passages"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
-EXTRACTS = {"extract_triples", "encode_questions"}
+EMBEDS |= {"build_preferences"}
+EXTRACTS = {"extract_triples", "encode_questions", "build_preferences"}  # corpus, questions, answers
 LIFTS = {"lift_prompts", "lift_sentences"}
 SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
-READS_LM = PASSES | LIFTS  # loads a language model
-FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions"} | EXPERIMENT
-SCORES_RUNS = {"propose_candidates", "measure_graph"}
+READS_LM = PASSES | LIFTS | {"build_preferences"}
+LOADS_LM = READS_LM | LEARNT  # a policy is known by the weights it was learnt for
+PREFERS = {"build_preferences"} | LEARNT
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"}
+FROM_PROMPTS |= PREFERS | EXPERIMENT
+SCORES_RUNS = {"propose_candidates", "measure_graph", "build_preferences"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
 FROM_GRAPH = {"consolidate", "reread_sources"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
-FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | READS_LM - {"reread_sources"} | EXPERIMENT
+FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | LOADS_LM - {"reread_sources"} | EXPERIMENT
 FROM_POOL = {"propose_passages"} | FROM_LM
 SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
@@ -202,7 +210,8 @@ KEYS = {
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "+dataset.sample.test=3": {"prepare_dataset"},
     "dataset.crossfit=true": {"calibrate_sources"},
-    "dataset.split=dev": {"compare_variants", "sample_questions"} | LIFTS,
+    "dataset.split=dev": {"compare_variants", "sample_questions", "replay_sessions"} | LIFTS,
+    "dataset.trained={train: 2, dev: 1, test: 1}": PREFERS | EXPERIMENT,  # also where there was none
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
@@ -290,27 +299,27 @@ KEYS = {
     "retriever.rank_width=0.5": {"calibrate_sources"},
     "prompt.assemble=runs": {"build_prompts"},
     "prompt.facts=unique": {"build_prompts"},
-    "prompt.theta=0.9": {"build_prompts"},
+    "prompt.theta=0.9": {"build_prompts", "build_preferences"},
     "prompt.grounding=triples": {"build_prompts"},
     "prompt.words=content": {"build_prompts"},
     "prompt.cite=true": {"build_prompts"},
     "prompt.best_last=false": {"build_prompts"},
     "prompt.encoding=lines": {"build_prompts"},
-    "prompt.budget=256": {"build_prompts", "sample_questions"},
+    "prompt.budget=256": {"build_prompts", "sample_questions", "build_preferences", "replay_sessions"},
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
-    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"} | READS_LM,
-    "lm.backend=sglang": {"prepare_model"} | READS_LM,
-    "lm.dtype.cpu=bfloat16": READS_LM,
-    "lm.window=4096": READS_LM,
-    "lm.pack.cpu=128": READS_LM,
-    "lm.url=http://localhost:8001": READS_LM,
-    "lm.top_logprobs=20": READS_LM,
-    "lm.concurrency=2": READS_LM,
-    "lm.timeout=60": READS_LM,
-    "lm.delays=[1]": READS_LM,
-    "lm.max_wait=60": READS_LM,
+    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model", "replay_sessions"} | LOADS_LM,
+    "lm.backend=sglang": {"prepare_model"} | LOADS_LM,
+    "lm.dtype.cpu=bfloat16": LOADS_LM,
+    "lm.window=4096": LOADS_LM,
+    "lm.pack.cpu=128": LOADS_LM,
+    "lm.url=http://localhost:8001": LOADS_LM,
+    "lm.top_logprobs=20": LOADS_LM,
+    "lm.concurrency=2": LOADS_LM,
+    "lm.timeout=60": LOADS_LM,
+    "lm.delays=[1]": LOADS_LM,
+    "lm.max_wait=60": LOADS_LM,
     "ecs.shards=3": {"combine_scores", "select_greedily", "evaluate_selection"},
     "ecs.pooled_by=zsum": {"propose_passages"},
     "ecs.pool=24": {"propose_passages"},
@@ -335,25 +344,30 @@ KEYS = {
     "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
     "ecs.questions=8": SWEEPS,
     "ecs.passages=32": SWEEPS,
-    # No rule reads these: the policy is a library.
-    "policy.alpha=2": set(),
-    "policy.beta=0.5": set(),
-    "policy.gamma=0.1": set(),
-    "policy.delta=1": set(),
-    "policy.clip=[0.1, 0.9]": set(),
-    "policy.latency=[0.1, 0.001]": set(),
-    "policy.margin=0.05": set(),
-    "+policy.reference.facts=[0.2, 0.6, 0.2]": set(),
-    "policy.hidden=[32]": set(),
-    "policy.beta_dpo=0.5": set(),
-    "policy.learning_rate=0.001": set(),
-    "policy.weight_decay=0": set(),
-    "policy.batch=32": set(),
-    "policy.epochs=10": set(),
-    "policy.patience=5": set(),
-    "policy.seed=8": set(),
-    "policy.budget=300": set(),
-    "policy.classifier_steps=100": set(),
+    "memory.enabled=false": PREFERS,
+    "memory.questions=1": {"build_preferences"},
+    "memory.answers=1": {"build_preferences"},
+    "memory.window=512": {"replay_sessions"},
+    "memory.reply_tokens=16": {"build_preferences"},
+    "policy.alpha=2": LEARNT,
+    "policy.beta=0.5": LEARNT,
+    "policy.gamma=0.1": LEARNT,
+    "policy.delta=1": LEARNT,
+    "policy.clip=[0.1, 0.9]": LEARNT,
+    "policy.latency=[0.1, 0.001]": LEARNT,
+    "policy.margin=0.05": {"train_policy"},
+    "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
+    "policy.hidden=[32]": {"train_policy"},
+    "policy.beta_dpo=0.5": {"train_policy"},
+    "policy.learning_rate=0.001": {"train_policy"},
+    "policy.weight_decay=0": {"train_policy"},
+    "policy.batch=32": {"train_policy"},
+    "policy.epochs=10": {"train_policy"},
+    "policy.patience=5": {"train_policy"},
+    "policy.seed=8": {"train_policy"},
+    "policy.budget=300": {"evaluate_policy"},
+    "policy.frontier=[0.5]": {"evaluate_policy"},
+    "policy.classifier_steps=100": {"evaluate_policy"},
     "+scorer.scorers.mine={kind: dense}": RANKED,
     "+scorer.utilities.mine={kind: statistic, of: signed}": {"combine_scores"},
     "scorer.suffixes=['+neighbour', '+answer', '+neighbour+answer']": RANKED,
@@ -370,6 +384,8 @@ KEYS = {
     "system.prompt=paper": FROM_PROMPTS,
     "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM,
     "system.ecs=quick": FROM_POOL,
+    "system.memory=none": PREFERS | {"replay_sessions"} | EXPERIMENT,
+    "system.policy=other": LEARNT | EXPERIMENT,
     "system.scorer=turns": PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
     "system.selection_scorer=other": SELECTED,
     "eval.budgets=[64, 128, 256, 512]": {
@@ -378,7 +394,7 @@ KEYS = {
         "evaluate_sentences",
         "sample_questions",
     },
-    "eval.exact_min_content=0.6": {"evaluate_prompts"},
+    "eval.exact_min_content=0.6": {"evaluate_prompts", "replay_sessions"},
     "eval.claim=[64]": {"compare_variants"},
     "eval.against=[]": {"compare_variants"},
     "eval.lift_budgets=[64]": LIFTS,

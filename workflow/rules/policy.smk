@@ -23,7 +23,7 @@ rule build_preferences:
         **leaf_params(
             "build_preferences",
             "lm",
-            "memory",
+            *keys_but("memory", "window"),
             "dataset.trained",
             "prompt.budget",
             "prompt.theta",
@@ -78,7 +78,13 @@ rule evaluate_policy:
         "logs/evaluate_policy/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("evaluate_policy", "lm", "memory.enabled", "policy"),
+        **leaf_params(
+            "evaluate_policy",
+            "lm",
+            "memory.enabled",
+            *(f"policy.{key}" for key in ("alpha", "beta", "gamma", "delta", "clip", "latency")),
+            *(f"policy.{key}" for key in ("budget", "frontier", "classifier_steps")),
+        ),
     message:
         "Compare the policy of {wildcards.dataset} with what it has to beat"
     script:
