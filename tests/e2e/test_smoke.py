@@ -39,6 +39,7 @@ COMPUTED += (
     "prompts",
     "utilities",
     "question_metrics",
+    "answers",
 )
 COMPUTED += ("graph_measures", "samples", "subgraphs", "dataset_statistics")
 
@@ -100,6 +101,8 @@ def test_the_metrics_cover_both_paths(smoke):
     assert systems == {
         (DOCUMENTS, "sentences"),
         (DOCUMENTS, "secateur"),
+        (DOCUMENTS, "closed_book"),
+        (DOCUMENTS, "rag_zsum"),
         ("toy_dialogue_smoke", "sentences"),
         ("toy_dialogue_smoke", "ecs:quick"),
     }
@@ -122,6 +125,16 @@ def test_answer_lift_is_measured_of_prompts_and_of_ranked_sentences(smoke):
     rows = set(lift.select("system", "track", "scorer").iter_rows())
     assert {("secateur", "blind", None), ("secateur", "aware", None), ("sentences", "blind", "title_zsum")} <= rows
     assert set(lift["n"]) == {2}
+
+
+def test_questions_are_answered_and_compared(smoke):
+    own = metrics(smoke).filter(pl.col("dataset") == DOCUMENTS, pl.col("metric").is_in(["rouge_l", "read_lift"]))
+    assert dict(own.group_by("system").agg(pl.col("n").max()).iter_rows()) == {"closed_book": 3, "rag_zsum": 3}
+    closed = own.filter(system="closed_book", metric="read_lift")
+    assert closed["value"].to_list() == [0.0]
+    compared = read_table(TABLES["comparisons"], smoke.root / EXPERIMENT / "comparisons.parquet")
+    pairs = set(compared.filter(metric="rouge_l").select("system", "baseline").iter_rows())
+    assert pairs == {("closed_book", "rag_zsum"), ("rag_zsum", "closed_book")}
 
 
 class _Links(HTMLParser):

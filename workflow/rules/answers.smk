@@ -25,7 +25,6 @@ rule gather_context:
             "prompt.best_last",
             "lm.model",
             "lm.window",
-            "answer.window=default",
         ),
     message:
         "Gather the context {wildcards.context} for {wildcards.dataset}"
@@ -41,12 +40,12 @@ rule answer_questions:
         blocks="results/{corpus}/{dataset}/{source}/{prompt}/{lm}/blocks.parquet",
         model="results/models/{lm}/model.json",
     output:
-        answers="results/{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{shard}/answers.parquet",
-        record="results/{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{shard}/run.json",
+        answers="results/{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{answer}/{shard}/answers.parquet",
+        record="results/{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{answer}/{shard}/run.json",
     log:
-        "logs/answer_questions/{corpus}-{dataset}-{source}-{prompt}-{lm}-{shard}.log",
+        "logs/answer_questions/{corpus}-{dataset}-{source}-{prompt}-{lm}-{answer}-{shard}.log",
     benchmark:
-        "logs/answer_questions/{corpus}-{dataset}-{source}-{prompt}-{lm}-{shard}.benchmark.tsv"
+        "logs/answer_questions/{corpus}-{dataset}-{source}-{prompt}-{lm}-{answer}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -72,12 +71,12 @@ rule evaluate_answers:
         answers=answer_shards,
         model="results/models/{lm}/model.json",
     output:
-        question_metrics="results/{corpus}/{dataset}/answered/{source}/{prompt}/{lm}/question_metrics.parquet",
-        record="results/{corpus}/{dataset}/answered/{source}/{prompt}/{lm}/run.json",
+        question_metrics="results/{corpus}/{dataset}/answered/{source}/{prompt}/{lm}/{answer}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/answered/{source}/{prompt}/{lm}/{answer}/run.json",
     log:
-        "logs/evaluate_answers/{corpus}-{dataset}-{source}-{prompt}-{lm}.log",
+        "logs/evaluate_answers/{corpus}-{dataset}-{source}-{prompt}-{lm}-{answer}.log",
     benchmark:
-        "logs/evaluate_answers/{corpus}-{dataset}-{source}-{prompt}-{lm}.benchmark.tsv"
+        "logs/evaluate_answers/{corpus}-{dataset}-{source}-{prompt}-{lm}-{answer}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

@@ -191,7 +191,7 @@ ROWS = PASSING + ("ecs.questions", "ecs.passages")
 SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed"))
 READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
-ANSWERING = tuple(f"{key}=default" for key in keys_but("answer", "shards"))  # which stands in paths
+ANSWERING = keys_but("answer", "shards")  # which stands in paths
 CHECKING = ROWS + tuple(
     f"ecs.{key}" for key in ("seed", "length_penalty", "draws", "percentile", "threshold", "quantiles")
 )
@@ -277,8 +277,8 @@ def gold_of_context(wildcards):
 
 def answer_shards(wildcards):
     """The answers of every shard of the sessions."""
-    count = option("answer", "default").shards
-    axes = "{corpus}/{dataset}/answers/{source}/{prompt}/{lm}".format(**wildcards)
+    count = option("answer", wildcards.answer).shards
+    axes = "{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{answer}".format(**wildcards)
     return [f"results/{axes}/{n}of{count}/answers.parquet" for n in range(count)]
 
 
@@ -291,7 +291,7 @@ def track_of_source(wildcards):
 def answers_path(variant):
     """The figures of a variant's answers."""
     source = f"prompts/{GRAPH}/{{retriever}}" if variant.path == "graph" else "contexts/{context}/{embedder}/{scorer}"
-    axes = f"{source}/{{prompt}}/{{lm}}".format(**variant.wildcards)
+    axes = f"{source}/{{prompt}}/{{lm}}/{{answer}}".format(**variant.wildcards)
     return f"results/{variant.corpus}/{variant.dataset}/answered/{axes}/question_metrics.parquet"
 
 

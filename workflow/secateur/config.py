@@ -99,7 +99,6 @@ class Dataset:
     answered: int = key(
         "questions that are answered, the first by hash of their id, where an experiment asks for answers; 0: none",
         low=0,
-        default=0,
     )
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
@@ -494,10 +493,10 @@ class System:
     ecs: str = key("option of conf/ecs")
     scorer: str = key("option of conf/scorer, for sentence rankings on documents")
     selection_scorer: str = key("option of conf/scorer, for dialogues")
+    answer: str = key("option of conf/answer, where questions are answered")
     context: str | None = key(
         "path context: what a question is answered with: closed_book, full_context, oracle_evidence, or the best "
         "passages of a scorer of `scorer`, by its name",
-        default=None,
     )
 
 

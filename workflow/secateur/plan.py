@@ -31,7 +31,7 @@ from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
-AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer")
+AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer", "answer")
 VARIED = {  # system: the axes an experiment may vary of it
     "secateur": AXES[:7],
     "ecs": ("embedder", "lm", "ecs"),
@@ -162,15 +162,15 @@ def _context_problems(conf: Path, name: str, system: System, overrides: tuple[st
 def _check_answers(conf: Path, where: str, found: list[Variant], overrides: tuple[str, ...]) -> None:
     """Raise ConfigError where the systems that answer, or those they are compared with, lack something."""
     wrong, answered = [], [variant for variant in found if variant.answered]
-    for name in dict.fromkeys(variant["lm"] for variant in answered):
-        parts = option(conf, "answer", "default", overrides), option(conf, "lm", name, overrides)
-        wrong += [f"lm {name}: {problem}" for problem in answer_problems(*parts)]
+    for answer, lm in dict.fromkeys((variant["answer"], variant["lm"]) for variant in answered):
+        parts = option(conf, "answer", answer, overrides), option(conf, "lm", lm, overrides)
+        wrong += [f"answer {answer} and lm {lm}: {problem}" for problem in answer_problems(*parts)]
     if answered:
         against = option(conf, "eval", "default", overrides).answers_against
         wrong += _unknown("eval.answers_against", against, names(conf, "system"))
     if wrong:
         raise ConfigError(
-            f"{where}: {'; '.join(wrong)}. Fix: conf/answer/default.yaml, conf/lm, conf/eval/default.yaml, "
+            f"{where}: {'; '.join(wrong)}. Fix: conf/answer, conf/lm, conf/eval/default.yaml, "
             "or the override that set it."
         )
 

@@ -16,7 +16,7 @@ def _units(cfg, inputs, ctx, asked: pl.DataFrame) -> pl.DataFrame:
         return gold_units(asked, inputs["evidence"], passages)
     if name == "full_context":
         sizes = lm_counter(cfg.lm.model)(passages["text"].to_list()).tolist()
-        units = last_units(asked, passages, sizes, min(cfg.answer.window or cfg.lm.window, cfg.lm.window))
+        units = last_units(asked, passages, sizes, cfg.lm.window)
         _tell_cut(ctx, asked, passages, units)
         return units
     ranked = inputs["utilities"].filter(pl.col("scorer") == name).join(asked, on="question_id", how="semi")
