@@ -285,7 +285,7 @@ def answer_shards(wildcards):
 def track_of_source(wildcards):
     """The track of a context's rows: a graph's own; of a ranking, whether it looks at neighbours."""
     path, *axes = wildcards.source.split("/")
-    return axes[3] if path == "prompts" else "aware" if "+neighbour" in axes[0] else "blind"
+    return axes[3] if path == "prompts" else "aware" if axes[0].endswith("neighbour") else "blind"
 
 
 def answers_path(variant):
