@@ -225,7 +225,7 @@ KEYS = {
     "dataset.grown=[]": {"evaluate_selection"},
     "dataset.grown_of=null": {"select_greedily"},
     "dataset.lift=3": LIFTS,
-    "dataset.answered=2": FROM_CONTEXT | EXPERIMENT,  # also where none was answered
+    "dataset.answered=1": FROM_CONTEXT | EXPERIMENT,  # also where none was answered
     "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
     "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
