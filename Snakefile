@@ -20,6 +20,7 @@ include: "workflow/rules/models.smk"
 include: "workflow/rules/graph.smk"
 include: "workflow/rules/ecs.smk"
 include: "workflow/rules/policy.smk"
+include: "workflow/rules/answers.smk"
 include: "workflow/rules/evaluate.smk"
 
 

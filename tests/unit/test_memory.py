@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from secateur.config import option
 from secateur.memory import Remembered, Store, Transcript, symbols_of
 from secateur.replay import Unit, replay
-from secateur.sessions import sessions
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
 
@@ -92,25 +90,6 @@ def test_what_was_just_sent_stays_even_where_it_overflows_the_window():
     shown = Transcript(5)
     assert shown.show([("a", 10), ("b", 10)]) == ["a", "b"]
     assert list(shown) == ["a", "b"]
-
-
-# --- sessions ------------------------------------------------------------------------------------
-
-
-def questions(*rows: tuple[str, str, str, int]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["question_id", "group_id", "cluster_id", "position"], orient="row")
-
-
-def test_a_session_is_a_document_in_file_order():
-    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["a", "b"]})
-    found = sessions(questions(("q2", "g", "a", 2), ("q1", "g", "b", 1), ("q0", "g", "a", 0)), passages)
-    assert found.rows() == [("q0", "a", 0), ("q2", "a", 1), ("q1", "b", 0)]
-
-
-def test_all_questions_of_a_group_that_is_one_document_are_one_session():
-    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["book", "book"]})
-    found = sessions(questions(("q0", "g", "q0", 0), ("q1", "g", "q1", 1)), passages)
-    assert found.rows() == [("q0", "g", 0), ("q1", "g", 1)]
 
 
 # --- a session gone through ----------------------------------------------------------------------

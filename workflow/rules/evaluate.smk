@@ -219,6 +219,7 @@ rule compare_variants:
             "compare_variants",
             "eval.claim=default",
             "eval.against=default",
+            "eval.answers_against=default",
             "eval.resamples=default",
             "eval.permutations=default",
             "eval.confidence=default",

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from secateur import plots
+from secateur.answer_report import answer_section
 from secateur.cells import cell, number
 from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
@@ -380,7 +381,8 @@ def render(
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]
         last = [_cost_part(dataset, prompts), *drawn, statistics_part(dataset, statistics, stated)]
         sections.append({"title": dataset, "about": _about(own), "parts": parts + [p for p in last if p]})
-    sections += [s for s in (growth_section(measures), lemma_section(measures)) if s]
+    last = (answer_section(metrics, comparisons), growth_section(measures), lemma_section(measures))
+    sections += [s for s in last if s]
     template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
     empty = {"text": "", "svg": "", "table": None, "cards": [], "form": "", "note": ""}

@@ -2,7 +2,9 @@
 
 import polars as pl
 
-__all__ = ["sessions"]
+from secateur.errors import SecateurError
+
+__all__ = ["of_shard", "sessions"]
 
 
 def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
@@ -16,3 +18,17 @@ def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise("cluster_id")
     found = known.select("question_id", session_id=session)
     return found.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
+
+
+def of_shard(asked: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """The rows of a shard "NofCOUNT" of `sessions`: whole sessions, by their first question, spread by their size.
+
+    Raises SecateurError for a shard that is none.
+    """
+    number, _, count = shard.partition("of")
+    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+        raise SecateurError(f"shard {shard!r} is none. Fix: NofCOUNT with N below COUNT, as 0of4.")
+    sizes = asked.group_by("session_id", maintain_order=True).len()
+    before = pl.col("len").cum_sum() - pl.col("len")
+    mine = sizes.filter(before * int(count) // max(asked.height, 1) == int(number))
+    return asked.join(mine, on="session_id", how="semi", maintain_order="left")

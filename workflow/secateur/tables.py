@@ -572,15 +572,17 @@ TABLES: dict[str, Table] = _declare(
     Table(
         "blocks",
         1,
-        "The evidence block of each question at each budget, line by line.",
-        "build_prompts",
+        "The evidence block of each question at each budget, line by line; of path context at `prompt.budget` alone.",
+        "build_prompts, gather_context",
         ("question_id", "budget", "n"),
         {
             "question_id": Column(_s, "question"),
             "budget": Column(_i32, "word pieces allowed"),
             "n": Column(_i32, "line, from 0"),
             "kind": Column(_s, "line or sentence"),
-            "passage_id": Column(_s, "where the line comes from"),
+            "passage_id": Column(
+                _s, "where the line comes from; `QUESTION evidence N` for evidence that resolves to no passage"
+            ),
             "edge_ids": Column(pa.list_(_i32), "the edges a line shows; none for a sentence"),
             "text": Column(_s, "the line as it stands in the block"),
             "tokens": Column(_i32, "its word pieces"),
@@ -681,16 +683,39 @@ TABLES: dict[str, Table] = _declare(
         },
     ),
     Table(
+        "answers",
+        1,
+        "What a language model answers to each question under one context.",
+        "answer_questions",
+        ("question_id",),
+        {
+            "question_id": Column(_s, "question"),
+            "session_id": Column(_s, "the memory session it is asked in"),
+            "n": Column(_i32, "its place in the session, from 0"),
+            "cut": Column(_i32, "units of the block, from the first on, that did not fit the prompt"),
+            "prompt_tokens": Column(_i32, "tokens of the whole prompt"),
+            "completion_tokens": Column(_i32, "tokens that were written, with those that end the answer"),
+            "text": Column(_s, "the answer; empty where there was none"),
+            "refused": Column(_b, "whether it is a refusal (answer.refusals)"),
+            "stopped": Column(_s, "why it ends: end (by itself), stop (answer.stop), length or repeats"),
+        },
+        {
+            "stopped in end, stop, length, repeats": pl.col("stopped").is_in(["end", "stop", "length", "repeats"]),
+            "counts not negative": pl.min_horizontal("n", "cut", "prompt_tokens", "completion_tokens") >= 0,
+            "one place for each question of a session": ("session_id", "n"),
+        },
+    ),
+    Table(
         "question_metrics",
         1,
         "One figure of one question under one variant.",
-        "evaluate_prompts, evaluate_sentences, evaluate_selection, evaluate_policy, lift_prompts, lift_sentences, "
-        "check_red_herrings",
+        "evaluate_prompts, evaluate_sentences, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
+        "lift_prompts, lift_sentences, check_red_herrings",
         (),
         {
             "question_id": Column(_s, "question"),
             "track": Column(_s, "blind or aware (of document order); null on the selection path", True),
-            "scorer": Column(_s, "scorer; null for graph systems", True),
+            "scorer": Column(_s, "scorer; null for systems without one", True),
             "answer_aware": Column(_b, "whether the scorer sees the gold answer"),
             "metric": Column(_s, "name"),
             "value": Column(_f64, "fraction, tokens or nats"),
@@ -749,8 +774,10 @@ TABLES: dict[str, Table] = _declare(
             "metric": Column(_s, "name"),
             "system": Column(_s, "system"),
             "scorer": Column(_s, "its scorer", True),
-            "baseline": Column(_s, "the scorer it is compared with (system sentences)"),
-            "best": Column(_b, "whether that is the best sentence scorer here; else one of eval.against"),
+            "baseline": Column(
+                _s, "the scorer (system sentences) or the system (eval.answers_against) it is compared with"
+            ),
+            "best": Column(_b, "whether that is the best sentence scorer here; else it was named in the settings"),
             "difference": Column(_f64, "mean paired difference"),
             "low": Column(_f64, "lower end of the 95 % interval"),
             "high": Column(_f64, "upper end"),

@@ -14,7 +14,7 @@ from secateur.ecs.pairs import encode
 from secateur.ecs.template import Passage, Question
 from secateur.models.causal import CausalLM
 
-__all__ = ["CLOSED", "lift_rows"]
+__all__ = ["CLOSED", "answer_logprobs", "lift_rows"]
 
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown

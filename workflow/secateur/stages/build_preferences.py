@@ -29,8 +29,9 @@ SPLITS = ("train", "dev", "test")
 def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """The questions of each split with their sessions, which never span two splits, in the sessions' order."""
     parts = [answered(questions, split, cfg.dataset.trained[split]) for split in SPLITS]
+    own = pl.col("split") + " " + pl.col("session_id")  # the same document's questions of two splits are strangers
     placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in parts]
-    return pl.concat(placed)
+    return pl.concat(placed).with_columns(session_id=own)
 
 
 def _reply(lm, cfg, question: Question, context: str) -> str:

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.comparison import claims, compare, summarise
+from secateur.comparison import claims, compare, compare_answers, summarise
 from secateur.published import published
 from secateur.subsets import members
 
@@ -36,7 +36,7 @@ def run(cfg, inputs, outputs, ctx):
             part = own.filter(pl.col("question_id").is_in(list(ids)))
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
-            comparisons.append(compare(part, cfg.eval).with_columns(**extra))
+            comparisons += [of(part, cfg.eval).with_columns(**extra) for of in (compare, compare_answers)]
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:
             ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
