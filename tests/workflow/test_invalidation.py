@@ -88,15 +88,18 @@ class Matrix:
         """By rule: (wildcards, params, inputs) of every job of the experiment."""
         self._of["OVERRIDES"] = overrides
         self._of["VARIANTS"] = self._of["plan"].variants(self._of["CONF"], "matrix", overrides)
-        found = {name: set() for name in RULES}
+        found, known = {name: set() for name in RULES}, {}
         for variant in self._of["VARIANTS"]:
             axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
             axes["ranking"] = RANKINGS.get(variant.path, "").format(**axes)
             source = SOURCES["graph" if variant.path == "graph" else "context"]
             axes["source"] = source.format(**axes)
-            own = PATHS[variant.path] | (ANSWERS if variant.answered else set())
-            for name in DATA | MODELS | own - self._not_asked(variant) | EXPERIMENT:
-                found[name].add(self._job(self.rules[name], axes))
+            asked = PATHS[variant.path] | (ANSWERS if variant.answered else set())
+            for name in DATA | MODELS | asked - self._not_asked(variant) | EXPERIMENT:
+                own = tuple((axis, axes[axis]) for axis in sorted(self.rules[name].wildcard_names))
+                if (name, own) not in known:  # variants share most of their jobs
+                    known[name, own] = (own, *self._job(self.rules[name], dict(own)))
+                found[name].add(known[name, own])
         return found
 
     def _not_asked(self, variant) -> set[str]:
@@ -114,12 +117,11 @@ class Matrix:
         before, after = self._before[given], self.jobs(*given, *overrides)
         return {name for name in RULES if after[name] - before[name]}
 
-    def _job(self, rule, axes) -> tuple:
-        own = {name: axes[name] for name in sorted(rule.wildcard_names)}
+    def _job(self, rule, own) -> tuple:
         wildcards = Wildcards(own)
         params = tuple(value(wildcards) if callable(value) else value for _, value in sorted(rule.params.items()))
         inputs = tuple(str(value(wildcards)) if callable(value) else str(value) for _, value in rule.input.items())
-        return tuple(own.items()), params, inputs
+        return params, inputs
 
     def params(self) -> list[str]:
         """Every param of every job."""

@@ -65,10 +65,10 @@ def leaf_params(rule, *slices, **extra):
     A slice is `group`, `group.key`, or `group=option` where no wildcard names the option.
     """
 
-    def leaf(group, path, fixed):
+    def leaf(group, key, fixed):
         def value(wildcards):
             name = fixed or getattr(wildcards, group)
-            return f"{path}={configuration.leaves(group, option(group, name))[path]}"
+            return f"{group}.{key}={configuration.leaf(option(group, name), key)}"
 
         return value
 
@@ -78,7 +78,7 @@ def leaf_params(rule, *slices, **extra):
         group, _, key = path.partition(".")
         keys = [key] if key else [f.name for f in configuration.fields(configuration.GROUPS[group])]
         for name in keys:
-            found[f"{group}_{name}"] = leaf(group, f"{group}.{name}", fixed)
+            found[f"{group}_{name}"] = leaf(group, name, fixed)
     for name, function in extra.items():
         found[name] = _extra(name, function)
     return found | {"code": lambda wildcards: f"code={provenance.code_digest(rule, ROOT)}"}

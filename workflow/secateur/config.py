@@ -31,6 +31,7 @@ __all__ = [
     "Policy",
     "Scorers",
     "from_dict",
+    "leaf",
     "leaves",
     "load",
     "local",
@@ -101,11 +102,10 @@ class Dataset:
         "questions that are answered, the first by hash of their id, where an experiment asks for answers; 0: none",
         low=0,
     )
-    trained: dict[str, int] | None = key(
+    trained: dict[str, int] = key(
         "split: how many of its questions the compression policy is trained (train), stopped (dev) and tested (test) on, "
-        "the first by hash of their id",
+        "the first by hash of their id; none where empty",
         low=1,
-        default=None,
     )
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
@@ -768,12 +768,14 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
+def leaf(config: Any, name: str) -> str:
+    """One field as canonical JSON, so equal settings have equal text."""
+    return json.dumps(_plain(getattr(config, name)), sort_keys=True, separators=(",", ":"))
+
+
 def leaves(group: str, config: Any) -> dict[str, str]:
-    """`{'retriever.top_k': '200'}`: every field as canonical JSON, so equal settings have equal text."""
-    return {
-        f"{group}.{f.name}": json.dumps(_plain(getattr(config, f.name)), sort_keys=True, separators=(",", ":"))
-        for f in fields(config)
-    }
+    """`{'retriever.top_k': '200'}`: every field of an option."""
+    return {f"{group}.{f.name}": leaf(config, f.name) for f in fields(config)}
 
 
 def unflatten(flat: Mapping[str, str]) -> dict[str, dict[str, Any]]:

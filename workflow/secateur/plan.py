@@ -230,7 +230,7 @@ def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrid
     wrong = [] if track in retriever.calibration else [f"retriever.calibration has no entry for track {track}"]
     if retriever.reader:
         wrong += lm_problems(option(conf, "lm", retriever.reader, overrides, f"conf/retriever/{name}.yaml"))
-    if dataset.trained is not None:
+    if dataset.trained:
         wrong += _unknown("dataset.trained", dataset.trained, SPLITS)
         wrong += [f"dataset.trained names no {split}" for split in SPLITS if split not in dataset.trained]
     if dataset.lift:  # blocks are built at `budgets`
