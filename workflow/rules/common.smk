@@ -12,7 +12,7 @@ from secateur.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
-TRACKING_SECONDS = 150  # the lock and the synchronisation have limits of their own; this is for what hangs
+TRACKING_SECONDS = 600  # tracking has limits of its own; this is for what hangs nevertheless
 
 
 def _stop(error):

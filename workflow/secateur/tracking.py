@@ -7,12 +7,14 @@ a lock, when their jobs have ended.
 
 import json
 import logging
+import math
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,9 @@ LIMITS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
-SECONDS = 60.0  # for one synchronisation; the next one goes on from there
-PAGE, METRICS, PARAMS, LONGEST = 1000, 1000, 100, 6000  # what MLflow takes at once: runs, metrics, params, characters
+SECONDS = 60.0  # for a server to take what is new, and for the lock; the next time goes on from there
+PAGE, METRICS, PARAMS = 1000, 800, 80  # runs, metrics and params at once; MLflow takes 1000 of all, 100 params
+LONGEST = 6000  # characters of a param
 TAG = 5000  # characters of a tag; a failure's message may be a page
 
 
@@ -165,10 +168,6 @@ def _write(client: Any, experiment: str, run: Run, known: Any) -> None:
     if known is None:
         known = client.create_run(experiment, run.started, tags={KEY: run.key}, run_name=run.name)
     identity = known.info.run_id
-    for part in _parts(run.metrics, METRICS):
-        client.log_batch(identity, metrics=[Metric(name, value, run.ended, step) for name, value, step in part])
-    for part in _parts(list(run.params.items()), PARAMS):
-        client.log_batch(identity, params=[Param(name, value) for name, value in part])
     for name, text in run.texts.items():
         client.log_text(identity, text, name)
     for path in run.files:
@@ -176,12 +175,17 @@ def _write(client: Any, experiment: str, run: Run, known: Any) -> None:
     if SUPERSEDED in known.data.tags and SUPERSEDED not in run.tags:
         client.delete_tag(identity, SUPERSEDED)
     client.set_terminated(identity, "FAILED" if run.failed else "FINISHED", run.ended)
-    tags = run.tags | {DIGEST: run.digest}
-    client.log_batch(identity, tags=[RunTag(name, value) for name, value in tags.items()])
+    metrics = [Metric(name, value, run.ended, step) for name, value, step in run.metrics]
+    params = [Param(name, value) for name, value in run.params.items()]
+    *parts, last = zip_longest(_parts(metrics, METRICS), _parts(params, PARAMS), fillvalue=())
+    for some, others in parts:
+        client.log_batch(identity, some, others)
+    tags = [RunTag(name, value) for name, value in (run.tags | {DIGEST: run.digest}).items()]
+    client.log_batch(identity, *last, tags)
 
 
 def _synced(client: Any, runs: Iterable[Run], rebuild: bool, seconds: float) -> int:
-    """Write the runs that MLflow lacks or shows otherwise; how many."""
+    """Write the runs that MLflow lacks or shows otherwise, for so many seconds; how many."""
     written, until = 0, time.monotonic() + seconds
     homes = {name: _experiment(client, name) for name in dict.fromkeys(run.experiment for run in runs)}
     there = {name: _there(client, home) for name, home in homes.items()}
@@ -201,7 +205,7 @@ def _synced(client: Any, runs: Iterable[Run], rebuild: bool, seconds: float) -> 
 def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
     """Write the runs that MLflow at `uri` lacks or shows otherwise, with `rebuild` all of them anew; how many.
 
-    Raises SecateurError where MLflow does not answer, refuses, or takes longer than `seconds`.
+    Raises SecateurError where MLflow does not answer or refuses, or a server takes longer than `seconds`.
     """
     for name, value in LIMITS.items():
         os.environ.setdefault(name, value)
@@ -210,7 +214,7 @@ def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECO
     from mlflow.tracking import MlflowClient
 
     try:
-        return _synced(MlflowClient(tracking_uri=uri), runs, rebuild, seconds)
+        return _synced(MlflowClient(uri), runs, rebuild, seconds if uri.startswith("http") else math.inf)
     except (MlflowException, OSError) as error:  # requests' errors and TimeoutError are OSErrors
         reason = redacted(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__)
         raise SecateurError(
