@@ -26,7 +26,7 @@ def _listed(value):
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))
-os.environ["SECATEUR_EXPERIMENT"] = EXPERIMENT  # goes into the records, not into params
+os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 FOLDER = config.get("data")
 OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
