@@ -1,12 +1,15 @@
 """A real `mlflow server` on loopback: up, down, mute, restarted."""
 
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,6 +94,39 @@ def test_a_server_that_is_down_or_restarted_gets_all_in_the_end(address, tmp_pat
         after = shown(MlflowClient(address), "tiny")
         assert len(after) == 2 * len(before)
         assert sum("superseded_by" in run["tags"] for run in after) == len(before)
+
+
+def page(address: str, profile: Path) -> str:
+    """A page of MLflow as a browser builds it."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome") or pytest.skip("no Chromium here")
+    quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    quiet += ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-proxy-server"]
+    command = [browser, "--headless", *quiet, f"--user-data-dir={profile}", "--virtual-time-budget=40000"]
+    done = subprocess.run(
+        [*command, "--window-size=2400,1300", "--dump-dom", address],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_browser_shows_the_runs_their_comparison_and_their_curves(address, tmp_path):
+    from mlflow.tracking import MlflowClient
+
+    ran()
+    with serving(address, tmp_path):
+        assert told().returncode == 0
+        client = MlflowClient(address)
+        home = client.get_experiment_by_name("tiny").experiment_id
+        runs = client.search_runs([home])
+        profile, asked = tmp_path / "profile", urllib.parse.quote(json.dumps([run.info.run_id for run in runs]))
+        table = page(f"{address}/#/experiments/{home}/runs", profile)
+        assert all(run.info.run_name in table for run in runs)
+        side_by_side = page(f"{address}/#/compare-runs?runs={asked}&experiments=%5B%22{home}%22%5D", profile)
+        assert all(name in side_by_side for name in ("prompt_tokens", "conf.extractor"))
+        assert "by_budget/exact" in page(f"{address}/#/experiments/{home}/runs?compareRunsMode=CHART", profile)
 
 
 def test_a_server_that_never_answers_costs_seconds(address):

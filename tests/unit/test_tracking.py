@@ -45,7 +45,7 @@ def test_a_row_of_figures_is_a_run_with_its_settings_costs_and_figures(client):
     ran(top_k=100)
     assert told() == 2 + 4  # a row with a scorer and one without; four jobs
     other, one = shown(client, "tiny")
-    assert [run["name"] for run in (other, one)] == ["toy secateur blind", "toy secateur blind tfidf+answer"]
+    assert [run["name"] for run in (other, one)] == ["blind secateur toy", "tfidf+answer blind secateur toy"]
     params = {"dataset": "toy", "system": "secateur", "track": "blind", "answer_aware": "false", "split": "all"}
     params |= {"conf.corpus": "toy", "conf.extractor": "openie", "conf.retriever": "default", "retriever.top_k": "100"}
     assert other["params"] == params
@@ -67,7 +67,8 @@ def test_shards_add_up_and_their_memory_does_not(client):
     told()
     metrics = shown(client, "tiny")[0]["metrics"]
     assert {
-        name: metrics[f"extract_triples/{name}"] for name in ("wall_seconds", "peak_bytes", "tokens_read", "share")
+        name: metrics[f"stages/extract_triples/{name}"]
+        for name in ("wall_seconds", "peak_bytes", "tokens_read", "share")
     } == {
         "wall_seconds": 4.0,
         "peak_bytes": 100,

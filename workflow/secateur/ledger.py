@@ -105,7 +105,7 @@ def _costs(behind: list[Record]) -> dict[str, float]:
     """Time summed, memory maximised, counts summed over the shards of each stage, and over all of them."""
     stages: dict[str, list[Record]] = {"total": behind}
     for record in behind:
-        stages.setdefault(record["stage"], []).append(record)
+        stages.setdefault(f"stages/{record['stage']}", []).append(record)
     found = {}
     for stage, shards in stages.items():
         for name in ("wall_seconds", "cpu_seconds"):

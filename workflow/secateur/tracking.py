@@ -28,6 +28,7 @@ __all__ = ["LOCAL", "Run", "runs_of", "sync", "track"]
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST, SUPERSEDED = "secateur.key", "secateur.digest", "superseded_by"
+KIND = {"mlflow.experimentKind": "custom_model_development"}  # its pages show runs first, not traces
 # MLflow's own settings, where the environment has none: a server that is down or mute costs seconds, not minutes.
 LIMITS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
@@ -83,7 +84,7 @@ def _plain(values: dict[str, Any]) -> dict[str, str]:
 
 
 def _variant(row: dict[str, Any]) -> Run:
-    label = " ".join(row[part] for part in ROW[1:] if row[part] is not None)
+    label = " ".join(row[part] for part in reversed(ROW[1:]) if row[part] is not None)  # what differs first
     tags = {"fingerprint": row["fingerprint"]} | {part: row[part] for part in ROW[1:] if row[part] is not None}
     return Run(
         experiment=row["experiment"],
@@ -145,7 +146,7 @@ def _experiment(client: Any, name: str) -> str:
     """The id of an experiment; it is made where there is none, and restored where somebody deleted it."""
     found = client.get_experiment_by_name(name)
     if found is None:
-        return client.create_experiment(name)
+        return client.create_experiment(name, tags=KIND)
     if found.lifecycle_stage == "deleted":
         client.restore_experiment(found.experiment_id)
     return found.experiment_id
