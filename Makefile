@@ -32,7 +32,10 @@ ifneq ($(OVERRIDES),)
 CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
 endif
 
-.PHONY: help setup run smoke test lint bench docs clean
+# Hooks tell MLflow of a run that did something. Here it is told always: of what a server missed when it was down.
+snakemake = $(BIN)/snakemake --no-hooks --profile $(1); ended=$$?; $(BIN)/secateur track; exit $$ended
+
+.PHONY: help setup run smoke ui test lint bench docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -53,12 +56,15 @@ $(READY): requirements/lock.txt requirements/models.txt pyproject.toml
 	@touch $@
 
 run: $(READY)  ## run an experiment, print what was found and where the report is
-	@$(BIN)/snakemake --profile profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG)
+	@$(call snakemake,profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG))
 	@$(BIN)/secateur summary $(EXPERIMENT)
 
 smoke: $(READY)  ## the whole pipeline on 40 passages
-	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
+	@$(call snakemake,profiles/smoke --cores $(CORES))
 	@$(BIN)/secateur summary smoke
+
+ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C
+	@MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow ui --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 test: $(READY)  ## all tests
 	@$(BIN)/python -m pytest

@@ -20,6 +20,7 @@ include: "workflow/rules/models.smk"
 include: "workflow/rules/graph.smk"
 include: "workflow/rules/ecs.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/track.smk"
 
 
 localrules:
@@ -28,6 +29,7 @@ localrules:
     prepare_model,
     compare_variants,
     build_report,
+    track_variants,
 
 
 rule all:
@@ -36,3 +38,4 @@ rule all:
         f"results/experiments/{EXPERIMENT}/metrics.parquet",
         f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         f"results/experiments/{EXPERIMENT}/report.html",
+        f"results/experiments/{EXPERIMENT}/track/run.json",

@@ -4,6 +4,8 @@ import io
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -72,10 +74,9 @@ def custom(smoke, copy_project, tmp_path_factory):
 def test_all_outputs_are_there_and_nothing_else_is(smoke):
     names = {path.name for path in (smoke.root / "results").rglob("*") if path.is_file()}
     known = {f"{name}.parquet" for name in TABLES}
-    assert names - known == {"run.json", "report.html", "model.json"}
-    assert {
-        f"{name}.parquet" for name in (*COMPUTED, "pool", "statistics", "selections", "metrics", "comparisons")
-    } <= names
+    assert names - known == {"run.json", "report.html", "model.json", ".lock"}  # the last of them the ledger's
+    made = (*COMPUTED, "pool", "statistics", "selections", "metrics", "comparisons", "variant_runs", "job_runs")
+    assert {f"{name}.parquet" for name in made} <= names
 
 
 def test_every_job_left_a_record_of_success_a_log_and_a_benchmark(smoke):
@@ -181,6 +182,37 @@ def test_every_share_that_was_measured_is_one(smoke):
     shares = pl.concat(tables).filter(pl.col("measure").str.contains("cover_|touched|survived|recall|_cut"))
     assert shares["value"].is_between(0, 1).all()
     assert pl.concat(tables)["n"].min() > 0
+
+
+def told(project) -> set[tuple[str, str, str]]:
+    """Experiment, name and status of every run in the project's MLflow."""
+    with closing(sqlite3.connect(project.root / "mlflow.db")) as store:
+        query = "select e.name, r.name, r.status from runs r join experiments e using (experiment_id)"
+        return set(store.execute(query))
+
+
+def test_every_row_of_figures_and_every_job_is_a_run_in_mlflow(smoke):
+    rows = metrics(smoke).filter(~pl.col("published")).select("dataset", "system", "track", "scorer").unique()
+    names = {" ".join(part for part in reversed(row) if part) for row in rows.iter_rows()}
+    assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
+    stages = {json.loads(path.read_text())["stage"] for path in (smoke.root / "results").rglob("run.json")}
+    assert {name.split()[0] for experiment, name, _ in told(smoke) if experiment == "smoke.jobs"} == stages
+    assert {status for *_, status in told(smoke)} == {"FINISHED"}
+
+
+def test_a_failed_job_is_a_run_in_mlflow(rerun):
+    rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", '41 million euros"')
+    done = rerun.snakemake("--profile", "profiles/smoke")
+    assert done.returncode == 1
+    failed = {(experiment, name.split()[0]) for experiment, name, status in told(rerun) if status == "FAILED"}
+    assert failed == {("smoke.jobs", "prepare_corpus")}
+
+
+def test_without_its_mlflow_server_a_run_succeeds(rerun):
+    again = ("--profile", "profiles/smoke", "--forcerun", "track_variants")
+    done = rerun.snakemake(*again, MLFLOW_TRACKING_URI="http://127.0.0.1:9")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Nothing is lost" in done.stderr
 
 
 def test_running_again_does_nothing(smoke):

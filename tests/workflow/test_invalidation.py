@@ -52,7 +52,7 @@ RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
     {"fetch_dataset", "prepare_corpus", "prepare_dataset", "describe_dataset"},
-    {"compare_variants", "build_report"},
+    {"compare_variants", "build_report", "track_variants"},
 )
 RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
 MATRIX = """\
@@ -663,7 +663,7 @@ def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
 def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
     with (rerun.root / "workflow/secateur/stats.py").open("a", encoding="utf-8") as file:
         file.write("\nADDED = 1\n")
-    assert planned(rerun) == {"compare_variants": 1, "build_report": 1}
+    assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
 
 
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
@@ -693,12 +693,12 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
 
 def test_another_title_reruns_the_report(rerun):
     rerun.edit("conf/experiment/smoke.yaml", "title: ", "title: Still ")
-    assert planned(rerun) == {"build_report": 1}
+    assert planned(rerun) == {"build_report": 1, "track_variants": 1}
 
 
 def test_a_deleted_result_is_made_again_with_what_depends_on_it(rerun):
     (rerun.root / "results/experiments/smoke/metrics.parquet").unlink()
-    assert planned(rerun) == {"compare_variants": 1, "build_report": 1}
+    assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
 
 
 def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 MODEL_RULES = {"build_codebook", "propose_candidates", "rank_passages"}
 MODEL_RULES |= {"reread_sources", "score_candidates", "select_greedily", "lift_prompts", "lift_sentences"}
 MODEL_RULES |= {"check_red_herrings"}
-LOCAL_RULES = {"fetch_dataset", "prepare_model", "compare_variants", "build_report"}  # the Snakefile's localrules
+# The Snakefile's localrules.
+LOCAL_RULES = {"fetch_dataset", "prepare_model", "compare_variants", "build_report", "track_variants"}
 RULES = {path.stem for path in (ROOT / "scripts").glob("*.py")}
 
 

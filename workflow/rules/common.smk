@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from secateur.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
+TRACKING_SECONDS = 600  # tracking has limits of its own; this is for what hangs nevertheless
 
 
 def _stop(error):
@@ -24,6 +26,7 @@ def _listed(value):
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))
+os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 FOLDER = config.get("data")
 OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
@@ -284,6 +287,19 @@ def variant_rows(_):
         {"dataset": v.dataset, "system": v.system, "track": v.track, "path": v.path, "file": scores_path(v)}
         for v in VARIANTS
     ]
+
+
+def tracked_rows(_):
+    """The variants with all files of their figures: what stands behind a run."""
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track, "files": files_of(v)} for v in VARIANTS]
+
+
+def track():
+    """Tell MLflow what has been run, in a process of its own: no trouble there is one of the run."""
+    try:
+        subprocess.run([sys.executable, "-m", "secateur.cli", "track"], check=False, timeout=TRACKING_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"MLflow: stopped after {TRACKING_SECONDS} s. Fix: secateur track", file=sys.stderr)
 
 
 def dataset_rows(_):
