@@ -32,9 +32,6 @@ ifneq ($(OVERRIDES),)
 CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
 endif
 
-# Hooks tell MLflow of a run that did something. Here it is told always: of what a server missed when it was down.
-snakemake = $(BIN)/snakemake --no-hooks --profile $(1); ended=$$?; $(BIN)/secateur track; exit $$ended
-
 .PHONY: help setup run smoke ui test lint bench docs clean
 
 help:  ## this list
@@ -56,11 +53,11 @@ $(READY): requirements/lock.txt requirements/models.txt pyproject.toml
 	@touch $@
 
 run: $(READY)  ## run an experiment, print what was found and where the report is
-	@$(call snakemake,profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG))
+	@$(BIN)/snakemake --profile profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG)
 	@$(BIN)/secateur summary $(EXPERIMENT)
 
 smoke: $(READY)  ## the whole pipeline on 40 passages
-	@$(call snakemake,profiles/smoke --cores $(CORES))
+	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
 	@$(BIN)/secateur summary smoke
 
 ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C

@@ -208,11 +208,17 @@ def test_a_failed_job_is_a_run_in_mlflow(rerun):
     assert failed == {("smoke.jobs", "prepare_corpus")}
 
 
-def test_without_its_mlflow_server_a_run_succeeds(rerun):
-    again = ("--profile", "profiles/smoke", "--forcerun", "track_variants")
-    done = rerun.snakemake(*again, MLFLOW_TRACKING_URI="http://127.0.0.1:9")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Nothing is lost" in done.stderr
+def test_without_its_mlflow_server_a_run_succeeds_and_the_next_one_catches_up(rerun):
+    before = told(rerun)
+    (rerun.root / "mlflow.db").unlink()
+    run = ("--profile", "profiles/smoke")
+    down = rerun.snakemake(*run, "--forcerun", "track_variants", MLFLOW_TRACKING_URI="http://127.0.0.1:9")
+    assert down.returncode == 0, down.stdout + down.stderr
+    assert "Nothing is lost" in down.stderr
+    up = rerun.snakemake(*run)
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert told(rerun) == before
+    assert "Nothing to be done" in rerun.snakemake(*run).stderr
 
 
 def test_running_again_does_nothing(smoke):

@@ -265,6 +265,28 @@ def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
     assert not list((RESULTS / ledger.FOLDER).glob("*.parquet"))
 
 
+KNOCKING = """
+import sys
+from secateur import tracking
+from secateur.errors import SecateurError
+try:
+    tracking.sync([], sys.argv[1])
+except SecateurError as error:
+    print(error, "mlflow" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://127.0.0.1:9", "https://me:secret@localhost:9/base", "http://", "http://host:x"]
+)
+def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypatch, uri):
+    monkeypatch.setenv("no_proxy", "*")
+    said = subprocess.run([sys.executable, "-c", KNOCKING, uri], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("MLflow at http")
+    assert said.endswith("`secateur track`. False\n")
+    assert "secret" not in said
+
+
 WRITER = "from pathlib import Path; from secateur import tracking; print(tracking.track(Path('results'))[0])"
 
 

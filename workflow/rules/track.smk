@@ -24,8 +24,8 @@ rule track_variants:
 
 
 onsuccess:
-    track()
+    track_success()
 
 
 onerror:
-    track()
+    track_failure()

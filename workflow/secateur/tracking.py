@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import re
+import socket
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import polars as pl
 from filelock import FileLock, Timeout
@@ -37,6 +40,8 @@ LIMITS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
+CONNECTING = 3.0  # seconds to answer a knock
+PORTS = {"http": 80, "https": 443}
 SECONDS = 60.0  # for a server to take what is new, and for the lock; the next time goes on from there
 PAGE, METRICS, PARAMS = 1000, 800, 80  # runs, metrics and params at once; MLflow takes 1000 of all, 100 params
 LONGEST = 6000  # characters of a param
@@ -203,6 +208,23 @@ def _synced(client: Any, runs: Iterable[Run], rebuild: bool, seconds: float) -> 
     return written
 
 
+def _knock(uri: str) -> None:
+    """OSError where nobody listens at a server's address: asked before MLflow is loaded, which takes seconds."""
+    at = urlsplit(uri)
+    host = at.hostname or ""
+    if at.scheme in PORTS and (at.scheme not in getproxies() or proxy_bypass(host)):
+        socket.create_connection((host, at.port or PORTS[at.scheme]), CONNECTING).close()
+
+
+def _untold(uri: str, error: Exception) -> SecateurError:
+    """What to say where MLflow cannot be told: why, in one line, and what to do."""
+    reason = redacted(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__)
+    return SecateurError(
+        f"MLflow at {redacted(uri)}: {reason}. Nothing is lost, results/{FOLDER} has every run. "
+        "Fix: start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`."
+    )
+
+
 def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
     """Write the runs that MLflow at `uri` lacks or shows otherwise, with `rebuild` all of them anew; how many.
 
@@ -211,17 +233,19 @@ def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECO
     for name, value in LIMITS.items():
         os.environ.setdefault(name, value)
     logging.getLogger("alembic").setLevel(logging.ERROR)  # the tables of a new SQLite store, one line each
+    try:
+        _knock(uri)
+    except (OSError, ValueError) as error:  # ValueError: no address at all
+        raise _untold(uri, error) from error
+
     from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
+    from sqlalchemy.exc import SQLAlchemyError
 
     try:
         return _synced(MlflowClient(uri), runs, rebuild, seconds if uri.startswith("http") else math.inf)
-    except (MlflowException, OSError) as error:  # requests' errors and TimeoutError are OSErrors
-        reason = redacted(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__)
-        raise SecateurError(
-            f"MLflow at {redacted(uri)}: {reason}. Nothing is lost, results/{FOLDER} has every run. "
-            "Fix: start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`."
-        ) from error
+    except (MlflowException, SQLAlchemyError, OSError) as error:  # requests' errors and TimeoutError are OSErrors
+        raise _untold(uri, error) from error
 
 
 def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tuple[int, int, str]:
