@@ -19,6 +19,8 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/graph.smk"
 include: "workflow/rules/ecs.smk"
+include: "workflow/rules/policy.smk"
+include: "workflow/rules/answers.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/track.smk"
 

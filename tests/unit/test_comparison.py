@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from secateur.comparison import claims, compare, summarise
+from secateur.comparison import claims, compare, compare_answers, summarise
 
 CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7, against=())
 NAMED = SimpleNamespace(**vars(CFG) | {"against": ("bm25", "tfidf")})
@@ -171,3 +171,33 @@ def test_p_is_large_for_three_questions_and_small_for_many():
     strong = compare(frame(rows("sentences", "bm25", many), rows("secateur", None, dict.fromkeys(many, 0.5))), CFG)
     assert strong["p"].to_list() == [pytest.approx(1 / 201)]
     assert compare(frame(BM25, GRAPH), CFG)["p"][0] > 0.2
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+CLOSED = rows("closed_book", None, {"q1": 0.0, "q2": 0.5, "q3": 0.1}, metric="rouge_l")
+RANKED = rows("rag_zsum", None, {"q1": 0.5, "q2": 0.5, "q3": 0.4}, metric="rouge_l")
+AWARE = rows("secateur", None, {"q1": 1.0, "q2": 0.5, "q3": 0.7}, metric="rouge_l", track="aware")
+ANSWERS = SimpleNamespace(**vars(CFG) | {"answers_against": ("rag_zsum", "closed_book")})
+
+
+def test_answers_are_compared_with_the_systems_named_whatever_the_track():
+    found = compare_answers(frame(CLOSED, RANKED, AWARE, GRAPH, ZSUM), ANSWERS)
+    means = {(s, b): d for s, b, d in found.select("system", "baseline", "difference").iter_rows()}
+    assert means == pytest.approx(
+        {
+            ("closed_book", "rag_zsum"): -0.8 / 3,
+            ("secateur", "rag_zsum"): 0.8 / 3,
+            ("rag_zsum", "closed_book"): 0.8 / 3,
+            ("secateur", "closed_book"): 1.6 / 3,
+        }
+    )
+    assert set(found["metric"]) == {"rouge_l"}
+    assert not found["best"].any()
+    assert set(found["n"]) == {3}
+
+
+def test_without_answers_or_without_their_baseline_there_is_nothing_to_compare():
+    assert compare_answers(frame(GRAPH, ZSUM), ANSWERS).is_empty()
+    assert compare_answers(frame(AWARE), ANSWERS).is_empty()
+    assert compare(frame(CLOSED, RANKED, AWARE), CFG).is_empty()

@@ -54,6 +54,27 @@ def test_an_ablation_is_named_after_the_option_that_differs(write):
     assert {v["prompt"] for v in found if v.system == "secateur"} == {"default"}
 
 
+def test_a_context_is_answered_on_documents_whose_questions_are_and_nowhere_else(write):
+    systems = "[closed_book, rag_zsum, secateur]"
+    found = write(datasets="[toy_documents, stem, toy_dialogue]", systems=systems)
+    assert {(v.dataset, v.system) for v in found if v.path == "context"} == {
+        ("toy_documents", "closed_book"),
+        ("toy_documents", "rag_zsum"),
+    }
+    assert {v.system: v.context for v in found if v.answered} == {"closed_book": "closed_book", "rag_zsum": "zsum"}
+    assert all(v.track is None for v in found if v.path == "context")
+
+
+def test_graphs_answer_where_the_experiment_asks_for_it():
+    found = variants(CONF, "answers")
+    assert all(v.answered for v in found)
+    assert {(v.system, v.track) for v in found if v.path == "graph"} == {
+        ("secateur", "blind"),
+        ("secateur", "aware"),
+        ("apr", "aware"),
+    }
+
+
 def test_axes_are_varied_one_at_a_time(write):
     found = write(axes="{prompt: [dense], retriever: [paper]}", systems="[secateur]")
     assert {v.system for v in found} == {"secateur", "secateur:dense", "secateur:paper"}
@@ -150,7 +171,7 @@ def test_an_override_of_the_experiment_itself_is_taken(write):
 
 def test_wildcards_name_every_axis(write):
     for variant in write():
-        assert set(variant.wildcards) == {"dataset", "corpus", "track", *AXES}
+        assert set(variant.wildcards) == {"dataset", "corpus", "track", "context", *AXES}
         assert variant.wildcards["track"] in names(CONF, "track")
 
 

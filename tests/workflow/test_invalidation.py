@@ -47,20 +47,28 @@ PATHS = {
         "evaluate_selection",
     },
     "herrings": {"check_red_herrings"},
+    "context": {"rank_passages", "gather_context"},
 }
+PROMPTED = PATHS["graph"] - {"evaluate_prompts", "lift_prompts", "measure_graph", "sample_questions"}
+LEARNT = {"train_policy", "evaluate_policy"}
+PATHS |= {"policy": PROMPTED | LEARNT | {"build_preferences"}, "sessions": PROMPTED | {"replay_sessions"}}
+ANSWERS = {"answer_questions", "evaluate_answers"}  # of every variant that is answered
+SOURCES = {"graph": "prompts/{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}"}
+SOURCES |= {"context": "contexts/{context}/{embedder}/{scorer}"}
 RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/{lm}/{ecs}"}
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
     {"fetch_dataset", "prepare_corpus", "prepare_dataset", "describe_dataset"},
     {"compare_variants", "build_report", "track_variants"},
 )
-RULES = DATA | MODELS | EXPERIMENT | set.union(*PATHS.values())
+RULES = DATA | MODELS | EXPERIMENT | ANSWERS | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
-systems: [sentences, secateur, ecs, herrings]
+systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions]
 axes: {prompt: [dense], retriever: [reread]}
 exclude: []
+answers: true
 """
 
 
@@ -84,7 +92,10 @@ class Matrix:
         for variant in self._of["VARIANTS"]:
             axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
             axes["ranking"] = RANKINGS.get(variant.path, "").format(**axes)
-            for name in DATA | MODELS | PATHS[variant.path] - self._not_asked(variant) | EXPERIMENT:
+            source = SOURCES["graph" if variant.path == "graph" else "context"]
+            axes["source"] = source.format(**axes)
+            own = PATHS[variant.path] | (ANSWERS if variant.answered else set())
+            for name in DATA | MODELS | own - self._not_asked(variant) | EXPERIMENT:
                 found[name].add(self._job(self.rules[name], axes))
         return found
 
@@ -149,6 +160,7 @@ def matrix(copy_project, tmp_path_factory):
         ("consolidation", "none"),
         ("lm", "smollm2"),
         ("scorer", "utility"),
+        ("policy", "default"),
     ):
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
@@ -170,18 +182,25 @@ def test_every_rule_is_in_the_matrix(matrix):
 
 RANKED = {"rank_passages"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
-EXTRACTS = {"extract_triples", "encode_questions"}
+EMBEDS |= {"build_preferences"}
+EXTRACTS = {"extract_triples", "encode_questions", "build_preferences"}  # corpus, questions, answers
 LIFTS = {"lift_prompts", "lift_sentences"}
+ASKED = {"gather_context", "answer_questions"}  # the sample of questions that are answered
 SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
-READS_LM = PASSES | LIFTS  # loads a language model
-FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions"} | EXPERIMENT
-SCORES_RUNS = {"propose_candidates", "measure_graph"}
+READS_LM = PASSES | LIFTS | ANSWERS | {"build_preferences"}
+LOADS_LM = READS_LM | LEARNT  # a policy is known by the weights it was learnt for
+PREFERS = {"build_preferences"} | LEARNT
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"}
+FROM_PROMPTS |= PREFERS | ANSWERS | EXPERIMENT
+SCORES_RUNS = {"propose_candidates", "measure_graph", "build_preferences"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
 FROM_GRAPH = {"consolidate", "reread_sources"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
-FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | READS_LM - {"reread_sources"} | EXPERIMENT
+FROM_CONTEXT = {"gather_context"} | ANSWERS
+FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | EXPERIMENT
+FROM_LM |= LOADS_LM - {"reread_sources"} - ANSWERS
 FROM_POOL = {"propose_passages"} | FROM_LM
 SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
@@ -202,7 +221,8 @@ KEYS = {
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "+dataset.sample.test=3": {"prepare_dataset"},
     "dataset.crossfit=true": {"calibrate_sources"},
-    "dataset.split=dev": {"compare_variants", "sample_questions"} | LIFTS,
+    "dataset.split=dev": {"compare_variants", "sample_questions", "replay_sessions"} | LIFTS | ASKED,
+    "dataset.trained={train: 2, dev: 1, test: 1}": PREFERS | EXPERIMENT,  # also where there was none
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
@@ -213,6 +233,7 @@ KEYS = {
     "dataset.grown=[]": {"evaluate_selection"},
     "dataset.grown_of=null": {"select_greedily"},
     "dataset.lift=3": LIFTS,
+    "dataset.answered=1": FROM_CONTEXT | EXPERIMENT,  # also where none was answered
     "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
     "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
@@ -230,7 +251,7 @@ KEYS = {
     "extractor.max_failed=0.02": EXTRACTS,
     "extractor.files=[data/mine.csv]": {"extract_triples"},
     "embedder.model=package:other/model": EMBEDS
-    | {"build_prompts", "describe_dataset", "propose_passages", "lift_sentences"},
+    | {"build_prompts", "describe_dataset", "propose_passages", "lift_sentences", "gather_context"},
     "embedder.dim=256": EMBEDS,
     "embedder.max_tokens=64": EMBEDS,
     "embedder.batch=16": EMBEDS,
@@ -290,27 +311,29 @@ KEYS = {
     "retriever.rank_width=0.5": {"calibrate_sources"},
     "prompt.assemble=runs": {"build_prompts"},
     "prompt.facts=unique": {"build_prompts"},
-    "prompt.theta=0.9": {"build_prompts"},
+    "prompt.theta=0.9": {"build_prompts", "build_preferences"},
     "prompt.grounding=triples": {"build_prompts"},
     "prompt.words=content": {"build_prompts"},
     "prompt.cite=true": {"build_prompts"},
-    "prompt.best_last=false": {"build_prompts"},
+    "prompt.best_last=false": {"build_prompts", "gather_context"},
     "prompt.encoding=lines": {"build_prompts"},
-    "prompt.budget=256": {"build_prompts", "sample_questions"},
+    "prompt.budget=256": {"build_prompts", "sample_questions", "gather_context", "build_preferences", "replay_sessions"}
+    | ANSWERS,
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
     "prompt.words_per_source=5": {"build_prompts"},
-    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model"} | READS_LM,
-    "lm.backend=sglang": {"prepare_model"} | READS_LM,
-    "lm.dtype.cpu=bfloat16": READS_LM,
-    "lm.window=4096": READS_LM,
-    "lm.pack.cpu=128": READS_LM,
-    "lm.url=http://localhost:8001": READS_LM,
-    "lm.top_logprobs=20": READS_LM,
-    "lm.concurrency=2": READS_LM,
-    "lm.timeout=60": READS_LM,
-    "lm.delays=[1]": READS_LM,
-    "lm.max_wait=60": READS_LM,
+    "lm.model=package:other/model.gguf": {"build_prompts", "prepare_model", "gather_context", "replay_sessions"}
+    | LOADS_LM,
+    "lm.backend=sglang": {"prepare_model"} | LOADS_LM,
+    "lm.dtype.cpu=bfloat16": LOADS_LM,
+    "lm.window=4096": LOADS_LM | {"gather_context"},
+    "lm.pack.cpu=128": LOADS_LM,
+    "lm.url=http://localhost:8001": LOADS_LM,
+    "lm.top_logprobs=20": LOADS_LM,
+    "lm.concurrency=2": LOADS_LM,
+    "lm.timeout=60": LOADS_LM,
+    "lm.delays=[1]": LOADS_LM,
+    "lm.max_wait=60": LOADS_LM,
     "ecs.shards=3": {"combine_scores", "select_greedily", "evaluate_selection"},
     "ecs.pooled_by=zsum": {"propose_passages"},
     "ecs.pool=24": {"propose_passages"},
@@ -318,7 +341,7 @@ KEYS = {
     "ecs.neighbours=0": {"score_candidates", "select_greedily"},
     "ecs.probes=[judge_factual]": {"score_candidates"},
     "ecs.grow_by={zsum: 2.0}": {"select_greedily"},
-    "ecs.layout=question_first": READS_LM,
+    "ecs.layout=question_first": READS_LM - {"answer_questions"},
     "ecs.horizon=4": PASSES,
     "ecs.top_k=20": PASSES,
     "ecs.epsilon=1e-9": PASSES,
@@ -335,52 +358,79 @@ KEYS = {
     "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
     "ecs.questions=8": SWEEPS,
     "ecs.passages=32": SWEEPS,
-    # No rule reads these: the policy is a library.
-    "policy.alpha=2": set(),
-    "policy.beta=0.5": set(),
-    "policy.gamma=0.1": set(),
-    "policy.delta=1": set(),
-    "policy.clip=[0.1, 0.9]": set(),
-    "policy.latency=[0.1, 0.001]": set(),
-    "policy.margin=0.05": set(),
-    "+policy.reference.facts=[0.2, 0.6, 0.2]": set(),
-    "policy.hidden=[32]": set(),
-    "policy.beta_dpo=0.5": set(),
-    "policy.learning_rate=0.001": set(),
-    "policy.weight_decay=0": set(),
-    "policy.batch=32": set(),
-    "policy.epochs=10": set(),
-    "policy.patience=5": set(),
-    "policy.seed=8": set(),
-    "policy.budget=300": set(),
-    "policy.classifier_steps=100": set(),
+    "memory.enabled=false": PREFERS,
+    "memory.questions=1": {"build_preferences"},
+    "memory.answers=1": {"build_preferences"},
+    "memory.window=512": {"replay_sessions"},
+    "memory.reply_tokens=16": {"build_preferences"},
+    "policy.alpha=2": LEARNT,
+    "policy.beta=0.5": LEARNT,
+    "policy.gamma=0.1": LEARNT,
+    "policy.delta=1": LEARNT,
+    "policy.clip=[0.1, 0.9]": LEARNT,
+    "policy.latency=[0.1, 0.001]": LEARNT,
+    "policy.margin=0.05": {"train_policy"},
+    "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
+    "policy.hidden=[32]": {"train_policy"},
+    "policy.beta_dpo=0.5": {"train_policy"},
+    "policy.learning_rate=0.001": {"train_policy"},
+    "policy.weight_decay=0": {"train_policy"},
+    "policy.batch=32": {"train_policy"},
+    "policy.epochs=10": {"train_policy"},
+    "policy.patience=5": {"train_policy"},
+    "policy.seed=8": {"train_policy"},
+    "policy.budget=300": {"evaluate_policy"},
+    "policy.frontier=[0.5]": {"evaluate_policy"},
+    "policy.classifier_steps=100": {"evaluate_policy"},
+    "answer.instructions=Answer.": {"answer_questions"},
+    "answer.window=1024": {"answer_questions"},
+    "answer.max_tokens=32": {"answer_questions"},
+    "answer.stop=[]": {"answer_questions"},
+    "answer.repeats=4": {"answer_questions"},
+    "answer.least_repeated=60": {"answer_questions"},
+    "answer.refusals=[no]": {"answer_questions"},
+    "answer.shards=3": {"evaluate_answers"},
+    "answer.batch=2": {"answer_questions"},
+    "answer.backend=completions": {"answer_questions"},
+    "answer.url=http://localhost:8001/v1": {"answer_questions"},
+    "answer.model=another": {"answer_questions"},
+    "answer.concurrency=2": {"answer_questions"},
+    "answer.timeout=60": {"answer_questions"},
+    "answer.delays=[1]": {"answer_questions"},
+    "answer.max_wait=60": {"answer_questions"},
     "+scorer.scorers.mine={kind: dense}": RANKED,
     "+scorer.utilities.mine={kind: statistic, of: signed}": {"combine_scores"},
     "scorer.suffixes=['+neighbour', '+answer', '+neighbour+answer']": RANKED,
     "scorer.neighbour=0.5": RANKED,
     "scorer.keep=10": RANKED,
     "scorer.lifted=[zsum]": {"lift_sentences"},
-    "system.path=sentences": {"select_context", "evaluate_selection"} | EXPERIMENT,  # of what `ecs` ranks its pool by
+    "system.path=sentences & system.context=null": {"select_context", "evaluate_selection"}
+    | EXPERIMENT,  # of what `ecs` ranks its pool by
     "system.tracks=[blind]": EXPERIMENT,
     "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
-    "system.embedder=other": FROM_CODEBOOK | PATHS["sentences"] | SELECTED,
+    "system.embedder=other": FROM_CODEBOOK | FROM_CONTEXT | PATHS["sentences"] | SELECTED,
     "system.codebook=other": FROM_RUNS,
     "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_CANDIDATES,
-    "system.prompt=paper": FROM_PROMPTS,
-    "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM,
+    "system.prompt=paper": FROM_PROMPTS | {"gather_context"},
+    "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM | FROM_CONTEXT,
     "system.ecs=quick": FROM_POOL,
-    "system.scorer=turns": PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
+    "system.memory=none": PREFERS | {"replay_sessions"} | EXPERIMENT,
+    "system.policy=other": LEARNT | EXPERIMENT,
+    "system.scorer=turns": FROM_CONTEXT | PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
     "system.selection_scorer=other": SELECTED,
+    "system.answer=endpoint": ANSWERS | EXPERIMENT,
+    "system.context=closed_book": FROM_CONTEXT | EXPERIMENT,
     "eval.budgets=[64, 128, 256, 512]": {
         "build_prompts",
         "evaluate_prompts",
         "evaluate_sentences",
         "sample_questions",
     },
-    "eval.exact_min_content=0.6": {"evaluate_prompts"},
+    "eval.exact_min_content=0.6": {"evaluate_prompts", "evaluate_answers", "replay_sessions"},
     "eval.claim=[64]": {"compare_variants"},
     "eval.against=[]": {"compare_variants"},
+    "eval.answers_against=[closed_book]": {"compare_variants"},
     "eval.lift_budgets=[64]": LIFTS,
     "eval.lift_control=128": LIFTS,
     "eval.folds=3": {"calibrate_sources"},
@@ -402,6 +452,7 @@ KEYS = {
     "experiment.systems=[secateur]": EXPERIMENT,
     "experiment.axes.retriever=[paper]": FROM_CANDIDATES,
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
+    "experiment.answers=false": {"compare_variants"},  # which no longer has the figures of graphs
 }
 
 
@@ -412,19 +463,22 @@ EXTRACTOR |= dict.fromkeys(("kind", "files"), "lightrag_medical")
 LM = dict.fromkeys(
     ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"), "vllm_qwen2_5_7b"
 )
+ENDPOINT = ("backend", "url", "model", "concurrency", "timeout", "delays", "max_wait")
 SERVED = (  # of the utilities those that a server can give
     "system.selection_scorer=turns",
     "+scorer.utilities.signed={kind: statistic, of: signed}",
     "ecs.probes=[]",
     "retriever.reader=vllm_qwen2_5_7b",
+    "system.answer=endpoint",
 )
 
 
 @pytest.mark.parametrize("override", KEYS)
 def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     group, name = re.split(r"[.=]", override.lstrip("+"))[:2]
-    option = {"extractor": EXTRACTOR, "lm": LM}.get(group, {}).get(name)
+    option = {"extractor": EXTRACTOR, "lm": LM, "answer": dict.fromkeys(ENDPOINT, "endpoint")}.get(group, {}).get(name)
     given = (f"system.{group}={option}",) if option else ()
+    given += ("experiment.systems=[rag_zsum]",) if name == "context" else ()
     given += SERVED if option and group == "lm" else ()
     given += ("+dataset.first.F1=1",) if name == "scored" else ()
     assert matrix.rerun(*override.split(" & "), given=given) == KEYS[override]
@@ -547,7 +601,10 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("cover", {"build_prompts"}),
         ("triples.openie", EXTRACTS),
         ("baselines", RANKED | SCORES_RUNS),
-        ("models.embedder", EMBEDS | LIFTS),  # lifts share the form of their figures with what embeds
+        (
+            "models.embedder",
+            EMBEDS | LIFTS | {"evaluate_answers"},
+        ),  # lifts share the form of their figures with what embeds
         ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
         ("description", {"describe_dataset"}),
         ("cutoffs", {"evaluate_selection"}),
@@ -557,7 +614,11 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.fusion", {"combine_scores", "select_greedily"}),
         ("ecs.grow", {"select_greedily"}),
         ("ecs.reread", {"reread_sources"}),
-        ("ecs.lift", LIFTS),
+        ("ecs.lift", LIFTS | {"evaluate_answers"}),
+        ("answers.scores", {"evaluate_answers"}),
+        ("answers.generate", {"answer_questions"}),
+        ("contexts", {"gather_context"}),
+        ("sessions", {"answer_questions"}),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
         ("cli", set()),
@@ -623,7 +684,7 @@ def test_what_is_said_about_a_table_reruns_nothing(matrix, monkeypatch):
     assert matrix.digests() == before
 
 
-# --- a real `snakemake -n` on a finished run -----------------------------------------------------
+# --- a real `snakemake -n` on a finished run, in which no graph answers ---------------------------
 
 SMOKE = ("--profile", "profiles/smoke", "-n")
 
@@ -645,7 +706,7 @@ def test_a_finished_run_that_was_moved_elsewhere_reruns_nothing(rerun):
 
 def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_values(rerun):
     overrides = ("--config", "overrides=[retriever.top_k=100]")
-    assert set(planned(rerun, *overrides)) == FROM_CANDIDATES
+    assert set(planned(rerun, *overrides)) == FROM_CANDIDATES - ANSWERS
     said = rerun.snakemake("-n", "--config", "experiment=smoke", *overrides[1:])
     shown = said.stdout + said.stderr
     assert "retriever.top_k=200" in shown
@@ -673,7 +734,8 @@ def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
-    assert set(jobs) == DATA - {"fetch_dataset"} | PATHS["graph"] - {"reread_sources"} | PATHS["sentences"] | EXPERIMENT
+    graph = PATHS["graph"] - {"reread_sources"}
+    assert set(jobs) == DATA - {"fetch_dataset"} | graph | PATHS["sentences"] | FROM_CONTEXT | EXPERIMENT
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
 
@@ -691,7 +753,7 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
     jobs = planned(rerun)
-    assert set(jobs) == FROM_CANDIDATES - {"measure_graph", "sample_questions"}  # of whole systems only
+    assert set(jobs) == FROM_CANDIDATES - ANSWERS - {"measure_graph", "sample_questions"}  # of whole systems only
     assert jobs["propose_candidates"] == 2  # its two tracks; those of the default stay
 
 
@@ -709,4 +771,6 @@ def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
     (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
     table.unlink()
     assert planned(rerun) == {}
-    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - {"reread_sources"}
+    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - ANSWERS - {
+        "reread_sources"
+    }

@@ -54,6 +54,8 @@ wildcard_constraints:
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
     ranking=r"[^/]+/[^/]+(/[^/]+/[^/]+)?",
+    context=r"[^/]+",
+    source=r"(prompts|contexts)(/[^/]+)+",
 
 
 def option(group, name):
@@ -187,12 +189,14 @@ RUNS = "{extractor}/{embedder}/{codebook}/{track}"
 GRAPH = f"{RUNS}/{{consolidation}}"
 
 
+REPLAYED = f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{ecs}}/{{memory}}"
 UTILITY = "{embedder}/{scorer}/{lm}/{ecs}"
 PASSING = tuple(f"ecs.{key}" for key in ("layout", "horizon", "top_k", "epsilon"))  # what a pass gives
 ROWS = PASSING + ("ecs.questions", "ecs.passages")
 SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed"))
 READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
+ANSWERING = keys_but("answer", "shards")  # which stands in paths
 CHECKING = ROWS + tuple(
     f"ecs.{key}" for key in ("seed", "length_penalty", "draws", "percentile", "threshold", "quantiles")
 )
@@ -246,12 +250,25 @@ def herring_file(table, variant):
     return f"results/{variant.corpus}/{variant.dataset}/herrings/{variant['lm']}/{variant['ecs']}/{table}.parquet"
 
 
+def policy_file(table, variant):
+    """A table of the policy on test questions."""
+    axes = f"{REPLAYED}/{{policy}}".format(**variant.wildcards)
+    return f"results/{variant.corpus}/{variant.dataset}/policies/{axes}/test/{table}.parquet"
+
+
 def scores_path(variant):
     """The per-question figures of a variant."""
     if variant.path == "graph":
         return graph_file("evidence", "question_metrics", variant)
     if variant.path == "herrings":
         return herring_file("question_metrics", variant)
+    if variant.path == "policy":
+        return policy_file("question_metrics", variant)
+    if variant.path == "sessions":
+        axes = f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{memory}}".format(**variant.wildcards)
+        return f"results/{variant.corpus}/{variant.dataset}/sessions/{axes}/question_metrics.parquet"
+    if variant.path == "context":
+        return answers_path(variant)
     axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
     stage = "sentences" if variant.path == "sentences" else "selection"
     folder = f"results/{variant.corpus}/{variant.dataset}/{stage}"
@@ -260,6 +277,38 @@ def scores_path(variant):
 
 def unique(values):
     return list(dict.fromkeys(values))
+
+
+def ranking_of(wildcards):
+    """The ranking a context is taken from; none for those that no scorer makes."""
+    folder = f"results/{wildcards.corpus}/{wildcards.dataset}/rankings/{wildcards.embedder}/{wildcards.scorer}"
+    return [] if wildcards.context in configuration.CONTEXTS else [f"{folder}/utilities.parquet"]
+
+
+def gold_of_context(wildcards):
+    """The gold evidence, for the context that is made of it."""
+    gold = f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"
+    return [gold] if wildcards.context == "oracle_evidence" else []
+
+
+def answer_shards(wildcards):
+    """The answers of every shard of the sessions."""
+    count = option("answer", wildcards.answer).shards
+    axes = "{corpus}/{dataset}/answers/{source}/{prompt}/{lm}/{answer}".format(**wildcards)
+    return [f"results/{axes}/{n}of{count}/answers.parquet" for n in range(count)]
+
+
+def track_of_source(wildcards):
+    """The track of a context's rows: a graph's own; of a ranking, whether it looks at neighbours."""
+    path, *axes = wildcards.source.split("/")
+    return axes[3] if path == "prompts" else "aware" if axes[0].endswith("neighbour") else "blind"
+
+
+def answers_path(variant):
+    """The figures of a variant's answers."""
+    source = f"prompts/{GRAPH}/{{retriever}}" if variant.path == "graph" else "contexts/{context}/{embedder}/{scorer}"
+    axes = f"{source}/{{prompt}}/{{lm}}/{{answer}}".format(**variant.wildcards)
+    return f"results/{variant.corpus}/{variant.dataset}/answered/{axes}/question_metrics.parquet"
 
 
 def lift_path(variant):
@@ -271,10 +320,12 @@ def lift_path(variant):
 
 
 def files_of(variant):
-    """The tables of figures of a variant: its evidence or F1, and its answer lift where the data set asks for it."""
+    """The tables of figures of a variant: its evidence or F1, its answer lift where the data set asks for it, and its
+    answers."""
     rows = {"graph": True, "sentences": option("scorer", variant["scorer"]).lifted}.get(variant.path)
     lifted = rows and option("dataset", variant.dataset).lift
-    return [scores_path(variant), *([lift_path(variant)] if lifted else [])]
+    answers = [answers_path(variant)] if variant.answered else []
+    return unique([scores_path(variant), *([lift_path(variant)] if lifted else []), *answers])
 
 
 def figure_rows(_):
@@ -387,6 +438,15 @@ def checked():
 
 def checked_rows(_):
     return [{"dataset": v.dataset, "system": v.system} for v in checked()]
+
+
+def learnt():
+    """The policies, for the report's frontiers."""
+    return [v for v in VARIANTS if v.path == "policy"]
+
+
+def learnt_rows(_):
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track} for v in learnt()]
 
 
 def experiment_name(_):

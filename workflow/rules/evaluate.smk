@@ -219,6 +219,7 @@ rule compare_variants:
             "compare_variants",
             "eval.claim=default",
             "eval.against=default",
+            "eval.answers_against=default",
             "eval.resamples=default",
             "eval.permutations=default",
             "eval.confidence=default",
@@ -244,6 +245,7 @@ rule build_report:
         subgraphs=[graph_file("samples", "subgraphs", v) for v in drawn()],
         published="data/published.yaml",
         score_quantiles=[herring_file("score_quantiles", v) for v in checked()],
+        frontier=[policy_file("frontier", v) for v in learnt()],
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -261,6 +263,7 @@ rule build_report:
             drawn=drawn_rows,
             described=described_rows,
             checked=checked_rows,
+            learnt=learnt_rows,
             name=experiment_name,
         ),
     message:

@@ -7,8 +7,9 @@ import polars as pl
 
 from secateur.stats import bootstrap, paired_test, units
 
-__all__ = ["claims", "compare", "summarise"]
+__all__ = ["claims", "compare", "compare_answers", "summarise"]
 
+REFERENCES = ("sentences", "policy")  # systems whose rows others are compared with
 ROW = ["system", "track", "scorer", "answer_aware", "metric"]
 
 
@@ -54,6 +55,10 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
     return pl.concat(found) if found else pl.DataFrame(schema=_SUMMARY)
 
 
+ANSWERED = (
+    *("rouge_l", "token_f1", "exact_match", "refused", "read_lift", "read_exact", "read_novel"),
+    *("read_tokens", "completion_tokens"),
+)
 _NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
 _SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 _COMPARISON = (
@@ -76,15 +81,31 @@ def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
     for (_, aware, _), group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
         best = _baseline(group)
         named = [name + "+answer" if aware else name for name in cfg.against]
-        for baseline in dict.fromkeys([best, *named]) if best else ():
+        for baseline in dict.fromkeys([best, *named] if best else named):
             found += _against(group, baseline, baseline == best, cfg)
+    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
+
+
+def compare_answers(part: pl.DataFrame, cfg) -> pl.DataFrame:
+    """The figures of every system's answers against those of the systems that `cfg.answers_against` names, paired by
+    question. Tracks are compared with each other: a system of path context has one row for both."""
+    answered = part.filter(pl.col("metric").is_in(ANSWERED))
+    found = []
+    for baseline in cfg.answers_against:
+        for (_,), group in answered.group_by("metric", maintain_order=True):
+            found += _paired(group, pl.col("system") == baseline, baseline, False, cfg)
     return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
 
 
 def _against(group: pl.DataFrame, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
     """The rows of one metric against one sentence scorer; nothing where it has no row."""
-    found, ours = [], (pl.col("system") == "sentences") & (pl.col("scorer") == baseline)
-    reference, others = group.filter(ours), group.filter(~ours.fill_null(False))
+    ours = pl.col("system").is_in(REFERENCES) & (pl.col("scorer") == baseline)
+    return _paired(group, ours.fill_null(False), baseline, best, cfg)
+
+
+def _paired(group: pl.DataFrame, ours: pl.Expr, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
+    """The rows of one metric against those that `ours` is true for, paired by question."""
+    found, reference, others = [], group.filter(ours), group.filter(~ours)
     if reference.height and others.height:
         paired = others.join(reference.select("question_id", base="value"), on="question_id")
         differences = paired.with_columns(value=pl.col("value") - pl.col("base"))

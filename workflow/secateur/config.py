@@ -20,11 +20,14 @@ from secateur.cache import RequestCache, digest
 from secateur.errors import SecateurError, nearest
 
 __all__ = [
+    "CONTEXTS",
     "GROUPS",
+    "Answer",
     "ConfigError",
     "Ecs",
     "Experiment",
     "Lm",
+    "Memory",
     "Policy",
     "Scorers",
     "from_dict",
@@ -94,6 +97,16 @@ class Dataset:
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
     grown_of: str | None = key("the subset of `first` in which that is done; all questions where null")
     lift: int = key("questions on which answer lift is measured, the first by hash of their id; 0: it is not", low=0)
+    answered: int = key(
+        "questions that are answered, the first by hash of their id, where an experiment asks for answers; 0: none",
+        low=0,
+    )
+    trained: dict[str, int] | None = key(
+        "split: how many of its questions the compression policy is trained (train), stopped (dev) and tested (test) on, "
+        "the first by hash of their id",
+        low=1,
+        default=None,
+    )
     cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
 
 
@@ -349,6 +362,63 @@ class Ecs:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """What a session keeps from question to question (paper 1.1, P3)."""
+
+    enabled: bool = key("remember questions, answers and what was shown; else every question stands alone")
+    questions: int = key("earlier questions recalled, at most", low=0)
+    answers: int = key("earlier answers recalled, at most", low=0)
+    window: int = key("word pieces of shown evidence that the reader still has before it", low=0)
+    reply_tokens: int = key("tokens of an answer that a model gives where no gold one may be stored", low=1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a language model answers questions under a context. Which of the keys that may be null a backend needs is in
+    `ANSWERERS`."""
+
+    instructions: str = key("what the model is told before the context; the same for every system")
+    window: int | None = key(
+        "tokens of a prompt at most; context is cut from the end that is farthest from the question; what `lm.window` "
+        "leaves where null",
+        low=16,
+    )
+    max_tokens: int = key("tokens of an answer at most", low=1)
+    stop: tuple[str, ...] = key("texts that end an answer; they are no part of it")
+    repeats: int = key("times in a row that an answer may say the same before it is cut", low=2)
+    least_repeated: int = key("characters that must be nothing but such repeats", low=1)
+    refusals: tuple[str, ...] = key("phrases by which an answer counts as a refusal, in lower case")
+    shards: int = key("jobs the sessions are spread over", low=1, high=1000)
+    batch: int = key("prompts of like length answered at once, in process", low=1)
+    backend: Literal["lm", "chat", "completions"] = key(
+        "what answers: the system's `lm` in process, or an OpenAI-compatible endpoint"
+    )
+    url: str | None = key("endpoint: its address, up to /v1", default=None)
+    model: str | None = key("endpoint: its name for its model", default=None)
+    concurrency: int | None = key("endpoint: requests under way at once", low=1, high=100, default=None)
+    timeout: float | None = key("endpoint: seconds without a byte before a request has failed", low=0.01, default=None)
+    delays: tuple[float, ...] | None = key("endpoint: seconds waited before each repeated attempt", low=0, default=None)
+    max_wait: float | None = key("endpoint: longest wait in seconds that it may ask for", low=0, default=None)
+
+
+ANSWERERS: dict[str, frozenset[str]] = {"lm": frozenset()}  # backend: the optional keys it needs
+ANSWERERS |= dict.fromkeys(
+    ("chat", "completions"), frozenset({"url", "model", "concurrency", "timeout", "delays", "max_wait"})
+)
+
+
+def answer_problems(answer: Answer, lm: Lm) -> list[str]:
+    """What does not fit together in the answering of questions by a language model, each in a clause."""
+    found = _misfits("answer", answer, "backend", ANSWERERS)
+    if answer.backend == "lm" and lm.backend != "transformers":
+        found.append(f"answer.backend lm writes in process, lm.backend is {lm.backend}; take answer.backend chat")
+    if answer.max_tokens >= lm.window:
+        found.append(f"answer.max_tokens is {answer.max_tokens}, lm.window ({lm.window}) must hold a prompt besides")
+    found += [f"answer.refusals holds {p!r}, which is not in lower case" for p in answer.refusals if p != p.lower()]
+    return found + ["answer.stop holds an empty text" for text in answer.stop if not text]
+
+
+@dataclass(frozen=True)
 class Policy:
     """The compression policy: utility of a configuration, preferences, training (paper 2.8, lemmas 12 and 13)."""
 
@@ -377,6 +447,11 @@ class Policy:
     patience: int = key("epochs without a higher utility on dev after which training stops", low=1)
     seed: int = key("of the first weights and of the order of pairs", low=0)
     budget: int | None = key("mean prompt tokens that the policy may cost; no penalty where null", low=1)
+    frontier: tuple[float, ...] = key(
+        "mean prompt tokens of the frontier's points, between the cheapest prompts (0) and the policy without a budget (1)",
+        low=0,
+        high=1,
+    )
     classifier_steps: int = key("steps of the supervised baseline's solver, at most", low=1)
 
 
@@ -429,7 +504,9 @@ def scorer_problems(scorer: Scorers) -> list[str]:
 class System:
     """A named way from question to context: which option of each axis it uses."""
 
-    path: Literal["graph", "sentences", "utility", "herrings"] = key("which path of the DAG it takes")
+    path: Literal["graph", "sentences", "utility", "herrings", "context", "policy", "sessions"] = key(
+        "which path of the DAG it takes"
+    )
     tracks: tuple[str, ...] = key("options of conf/track it has rows in")
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")
@@ -439,8 +516,18 @@ class System:
     prompt: str = key("option of conf/prompt")
     lm: str = key("option of conf/lm")
     ecs: str = key("option of conf/ecs")
+    memory: str = key("option of conf/memory")
+    policy: str = key("option of conf/policy")
     scorer: str = key("option of conf/scorer, for sentence rankings on documents")
     selection_scorer: str = key("option of conf/scorer, for dialogues")
+    answer: str = key("option of conf/answer, where questions are answered")
+    context: str | None = key(
+        "path context: what a question is answered with: closed_book, full_context, oracle_evidence, or the best "
+        "passages of a scorer of `scorer`, by its name",
+    )
+
+
+CONTEXTS = ("closed_book", "full_context", "oracle_evidence")  # that no scorer makes
 
 
 @dataclass(frozen=True)
@@ -450,7 +537,10 @@ class Eval:
     budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
     exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
     claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
-    against: tuple[str, ...] = key("sentence scorers every row is compared with besides the best, where they have rows")
+    answers_against: tuple[str, ...] = key("systems whose answers those of all others are compared with")
+    against: tuple[str, ...] = key(
+        "scorers (of system sentences, or of the policy) every row is compared with besides the best, where they have rows"
+    )
     lift_budgets: tuple[int, ...] = key("word pieces of evidence at which answer lift is measured", low=1)
     lift_control: int = key("the budget at which the context of another question is shown", low=1)
     folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
@@ -484,6 +574,7 @@ class Experiment:
     systems: tuple[str, ...] = key("options of conf/system")
     axes: dict[str, tuple[str, ...]] = key("further options of a system's axes, each varied by itself")
     exclude: tuple[dict[str, str], ...] = key("combinations left out, e.g. {dataset: medical_v2, system: apr}")
+    answers: bool = key("graph systems answer questions too; those of path context always do", default=False)
 
 
 @dataclass(frozen=True)
@@ -506,6 +597,8 @@ GROUPS: dict[str, type] = {
     "prompt": Prompt,
     "lm": Lm,
     "ecs": Ecs,
+    "memory": Memory,
+    "answer": Answer,
     "policy": Policy,
     "scorer": Scorers,
     "system": System,

@@ -5,11 +5,12 @@ options in which it differs from that system: `secateur`, `secateur:dense`.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from secateur.config import (
+    CONTEXTS,
     ConfigError,
     Dataset,
     Ecs,
@@ -17,6 +18,7 @@ from secateur.config import (
     Lm,
     Scorers,
     System,
+    answer_problems,
     extractor_problems,
     lm_problems,
     names,
@@ -29,12 +31,29 @@ from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
-AXES = ("extractor", "embedder", "codebook", "consolidation", "retriever", "prompt", "lm", "ecs", "scorer")
+AXES = (
+    "extractor",
+    "embedder",
+    "codebook",
+    "consolidation",
+    "retriever",
+    "prompt",
+    "lm",
+    "ecs",
+    "memory",
+    "policy",
+    "scorer",
+    "answer",
+)
 VARIED = {  # system: the axes an experiment may vary of it
     "secateur": AXES[:7],
     "ecs": ("embedder", "lm", "ecs"),
     "herrings": ("lm", "ecs"),
+    "policy": AXES[:-2],
+    "sessions": AXES[:-2],
 }
+TRACKED = ("graph", "policy", "sessions")  # paths over the graph, with a row for each track
+SPLITS = ("train", "dev", "test")
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
@@ -49,6 +68,8 @@ class Variant:
     path: str
     track: str | None
     options: tuple[tuple[str, str], ...]
+    context: str | None = None
+    answered: bool = False
 
     def __getitem__(self, axis: str) -> str:
         """The option this variant uses on an axis."""
@@ -57,7 +78,8 @@ class Variant:
     @property
     def wildcards(self) -> dict[str, str]:
         """All axes by name."""
-        return {"dataset": self.dataset, "corpus": self.corpus, "track": self.track or "blind"} | dict(self.options)
+        own = {"dataset": self.dataset, "corpus": self.corpus, "track": self.track or "blind"}
+        return own | {"context": self.context or "none"} | dict(self.options)
 
 
 def _system_name(name: str, changed: dict[str, str]) -> str:
@@ -103,6 +125,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
             system = option(conf, "system", system_name, overrides, where)
             found += list(_of(conf, spec, dataset_name, dataset, system_name, system, overrides))
     found = list(dict.fromkeys(v for v in found if not _excluded(spec, v)))
+    _check_answers(conf, where, found, overrides)
     if not found:
         raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
     return found
@@ -121,21 +144,54 @@ def _of(
     if system.path == "herrings" and dataset.loader != "red_herrings":
         return  # no other data says of what kind a passage is
     if dataset.kind == "dialogue":
-        if system.path != "graph":  # the selection path; track is null there
+        if system.path not in (*TRACKED, "context"):  # the selection path; track is null there
             base["scorer"] = system.selection_scorer
             path = "selection" if system.path == "sentences" else system.path
             for changed in _ablations(spec, name):
                 full = _system_name(name, changed)
                 yield _variant(conf, dataset_name, dataset, full, path, None, base | changed, overrides)
         return
-    if system.path == "utility":
+    missing = {"policy": not dataset.trained, "context": not dataset.answered, "utility": True}
+    if missing.get(system.path):  # a context has no figures but those of its answers
         return
-    for changed in _ablations(spec, name) if system.path == "graph" else [{}]:
+    if wrong := _context_problems(conf, name, system, overrides):
+        raise ConfigError(
+            f"system {name}: {'; '.join(wrong)}. Fix: conf/system/{name}.yaml, or the override that set it."
+        )
+    tracked = system.path in TRACKED
+    for changed in _ablations(spec, name) if tracked else [{}]:
         options = base | changed
         differing = {axis: value for axis, value in changed.items() if value != base[axis]}
-        for track in system.tracks if system.path == "graph" else ("blind",):
+        for track in system.tracks if tracked else ("blind",):
             full = _system_name(name, differing)
-            yield _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
+            one = _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
+            answered = system.path == "context" or (system.path == "graph" and spec.answers and dataset.answered > 0)
+            yield replace(one, context=system.context, answered=answered)
+
+
+def _context_problems(conf: Path, name: str, system: System, overrides: tuple[str, ...]) -> list[str]:
+    """A context that nothing makes, or that belongs to another path, in a clause."""
+    if system.path != "context":
+        return [f"system.context is {system.context}, path {system.path} has none"] if system.context else []
+    scorer = option(conf, "scorer", system.scorer, overrides, f"system {name}")
+    free = [form for form in _forms(scorer) if "+answer" not in form]  # no answer ever reaches a context
+    return _unknown("system.context", [system.context], [*CONTEXTS, *free])
+
+
+def _check_answers(conf: Path, where: str, found: list[Variant], overrides: tuple[str, ...]) -> None:
+    """Raise ConfigError where the systems that answer, or those they are compared with, lack something."""
+    wrong, answered = [], [variant for variant in found if variant.answered]
+    for answer, lm in dict.fromkeys((variant["answer"], variant["lm"]) for variant in answered):
+        parts = option(conf, "answer", answer, overrides), option(conf, "lm", lm, overrides)
+        wrong += [f"answer {answer} and lm {lm}: {problem}" for problem in answer_problems(*parts)]
+    if answered:
+        against = option(conf, "eval", "default", overrides).answers_against
+        wrong += _unknown("eval.answers_against", against, names(conf, "system"))
+    if wrong:
+        raise ConfigError(
+            f"{where}: {'; '.join(wrong)}. Fix: conf/answer, conf/lm, conf/eval/default.yaml, "
+            "or the override that set it."
+        )
 
 
 def _unknown(where: str, names: Iterable[Any], allowed: Iterable[Any]) -> list[str]:
@@ -174,6 +230,9 @@ def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrid
     wrong = [] if track in retriever.calibration else [f"retriever.calibration has no entry for track {track}"]
     if retriever.reader:
         wrong += lm_problems(option(conf, "lm", retriever.reader, overrides, f"conf/retriever/{name}.yaml"))
+    if dataset.trained is not None:
+        wrong += _unknown("dataset.trained", dataset.trained, SPLITS)
+        wrong += [f"dataset.trained names no {split}" for split in SPLITS if split not in dataset.trained]
     if dataset.lift:  # blocks are built at `budgets`
         lifted = (*measured.lift_budgets, measured.lift_control)
         wrong += _unknown("eval.lift_budgets or lift_control", lifted, measured.budgets)
@@ -201,7 +260,7 @@ def _variant(
         )
     if path == "sentences":  # lift is of what sees no answer
         wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
-    if path == "graph":
+    if path in TRACKED:
         wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
@@ -211,7 +270,7 @@ def _variant(
             f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
             f"conf/retriever, conf/dataset, conf/eval, or the override that set it."
         )
-    track = track if path == "graph" else None
+    track = track if path in TRACKED else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["Panel", "bars", "contests", "curves", "panels", "spreads", "tokens_by_encoding"]
+__all__ = ["Panel", "bars", "contests", "curves", "frontier", "panels", "spreads", "tokens_by_encoding"]
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
@@ -148,6 +148,24 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
             axis.set_ylim(spec.low, 1.08 * shown["value"].max())
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return _svg(figure, label)
+
+
+def frontier(points: pl.DataFrame, line: pl.DataFrame, label: str) -> str:
+    """Accuracy against mean prompt tokens: fixed configurations as dots, named policies by name, the policy under
+    falling budgets as a line.
+
+    points: name, tokens, accuracy; line: tokens, accuracy.
+    """
+    figure, (axis,) = _figure(6.4, 4.0)
+    fixed = points.filter(pl.col("name").str.starts_with("fixed:"))
+    axis.plot(fixed["tokens"], fixed["accuracy"], "o", color="#9ca3af", markersize=4, label="fixed configurations")
+    axis.plot(line["tokens"], line["accuracy"], "-o", color=COLOURS[0], markersize=3, label="policy under a budget")
+    named = points.filter(~pl.col("name").str.starts_with("fixed:")).sort("name")
+    for n, (name, tokens, accuracy) in enumerate(named.iter_rows()):
+        axis.plot([tokens], [accuracy], MARKERS[n % len(MARKERS)], color=COLOURS[n + 1], markersize=7, label=name)
+    axis.set(xlabel="tokens of the whole prompt, mean over questions", ylabel="accuracy term, mean over questions")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return _svg(figure, label)
 
 

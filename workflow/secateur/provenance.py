@@ -27,6 +27,7 @@ PACKAGES = (
     "numpy",
     "polars",
     "pyarrow",
+    "rouge-score",
     "scikit-learn",
     "scipy",
     "sentence-transformers",

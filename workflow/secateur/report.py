@@ -7,11 +7,13 @@ from typing import Any
 import polars as pl
 
 from secateur import plots
+from secateur.answer_report import answer_section
 from secateur.cells import cell, number
 from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
 from secateur.herring_report import ABOUT, herring_headlines, herring_parts, is_checked
 from secateur.lemma_report import growth_section, lemma_section
+from secateur.policy_report import policy_headlines, policy_parts
 
 __all__ = ["found", "render", "row_name"]
 
@@ -316,7 +318,7 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
                 lines.append(
                     f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {number(r['value'])} ({_interval(r)}, n {r['n']})."
                 )
-        lines += herring_headlines(dataset, own)
+        lines += herring_headlines(dataset, own) + policy_headlines(dataset, own, comparisons)
         for track in ("blind", "aware"):
             lines += _headline(dataset, track, own, comparisons)
     return lines
@@ -357,13 +359,15 @@ def render(
     statistics: pl.DataFrame,
     stated: pl.DataFrame,
     spreads: pl.DataFrame,
+    frontiers: pl.DataFrame,
 ) -> str:
     """The page.
 
     prompts: dataset, name, encoding, tokens, n; drawings: dataset, system, track and the tables samples and
     subgraphs; measures: corpus, dataset, system, track and the columns of graph_measures; statistics: dataset and
     the columns of dataset_statistics; stated: what publications say of them;
-    spreads: dataset, system and the columns of score_quantiles.
+    spreads: dataset, system and the columns of score_quantiles; frontiers: dataset, system, track and the columns of
+    frontier.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -371,13 +375,14 @@ def render(
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         against = comparisons.filter(pl.col("dataset") == dataset)
         parts = _selection_parts(dataset, own) + _selection_comparisons(dataset, against) + cutoff_parts(dataset, own)
-        parts += herring_parts(dataset, own, spreads)
+        parts += herring_parts(dataset, own, spreads) + policy_parts(dataset, own, against, frontiers)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]
         last = [_cost_part(dataset, prompts), *drawn, statistics_part(dataset, statistics, stated)]
         sections.append({"title": dataset, "about": _about(own), "parts": parts + [p for p in last if p]})
-    sections += [s for s in (growth_section(measures), lemma_section(measures)) if s]
+    last = (answer_section(metrics, comparisons), growth_section(measures), lemma_section(measures))
+    sections += [s for s in last if s]
     template = Path(__file__).with_name("report.html.j2").read_text(encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
     empty = {"text": "", "svg": "", "table": None, "cards": [], "form": "", "note": ""}

@@ -6,7 +6,7 @@ from typing import Any
 from secateur.ecs.engine import packs
 from secateur.models.causal import NOTHING, CausalLM
 
-__all__ = ["follow", "greedily", "sampling"]
+__all__ = ["ends", "follow", "greedily", "sampling"]
 
 Choose = Callable[[int, Any], int]  # (place of the context, its logits) -> the next token
 
@@ -28,7 +28,7 @@ def sampling(temperature: float, seeds: Sequence[int]) -> Choose:
     return choose
 
 
-def _ends(lm: CausalLM) -> set[int]:
+def ends(lm: CausalLM) -> set[int]:
     """The tokens that end a text."""
     found = getattr(lm.model.generation_config, "eos_token_id", None)
     return {*(found if isinstance(found, list) else [found]), lm.tokenizer.eos_token_id} - {None}
@@ -36,7 +36,7 @@ def _ends(lm: CausalLM) -> set[int]:
 
 def follow(lm: CausalLM, contexts: Sequence[Sequence[int]], steps: int, choose: Choose) -> list[tuple[int, ...]]:
     """Up to `steps` tokens after each context; an end of text is kept and ends it."""
-    distinct, ends = list(dict.fromkeys(tuple(c) for c in contexts)), _ends(lm)
+    distinct, final = list(dict.fromkeys(tuple(c) for c in contexts)), ends(lm)
     heads = [c for c in distinct if len(c) > 1]
     filled = [p for part in packs(heads, [len(c) for c in heads], lm.pack) for p in lm.prefill([c[:-1] for c in part])]
     known = dict(zip(heads, filled, strict=True))
@@ -49,5 +49,5 @@ def follow(lm: CausalLM, contexts: Sequence[Sequence[int]], steps: int, choose: 
         chosen = {n: choose(n, logits[row]) for row, n in enumerate(live)}
         for n, token in chosen.items():
             found[n] += (token,)
-        live = {n: (chosen[n], prefix) for n, prefix in zip(live, grown, strict=True) if chosen[n] not in ends}
+        live = {n: (chosen[n], prefix) for n, prefix in zip(live, grown, strict=True) if chosen[n] not in final}
     return found

@@ -14,14 +14,20 @@ from secateur.ecs.pairs import encode
 from secateur.ecs.template import Passage, Question
 from secateur.models.causal import CausalLM
 
-__all__ = ["CLOSED", "lift_rows"]
+__all__ = ["CLOSED", "answer_logprobs", "lift_rows"]
 
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
 
 
-def answer_logprobs(lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path) -> list[float]:
-    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once."""
+def answer_logprobs(
+    lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path, heads: Sequence[str] | None = None
+) -> list[float]:
+    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once.
+
+    heads: what each context begins with, so that the model reads what several share once; all alike where not given.
+    """
+    family = dict(zip(texts, heads if heads is not None else [text != CLOSED for text in texts], strict=True))
     known, found = RequestCache(cache / "lift"), {}
     keys = {text: digest(lm.identity, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
     for text, key in keys.items():
@@ -30,7 +36,7 @@ def answer_logprobs(lm: CausalLM, cfg, question: Question, texts: Sequence[str],
     if missing:
         shown = [[Passage("", text)] for text in missing]
         sequences = encode(lm, cfg, [question] * len(missing), shown)
-        for n, reading in read(lm, sequences, [text != CLOSED for text in missing], 1):
+        for n, reading in read(lm, sequences, [family[text] for text in missing], 1):
             found[missing[n]] = float(reading.answer.double().mean())
             known.put(keys[missing[n]], found[missing[n]])
     return [found[text] for text in texts]

@@ -48,6 +48,16 @@ def _statistics(cfg, inputs) -> pl.DataFrame:
     return pl.concat([frame.with_columns(dataset=pl.lit(row["dataset"])) for row, frame in frames])
 
 
+def _frontiers(cfg, inputs) -> pl.DataFrame:
+    """The frontiers of all policies, with what each of them speaks of."""
+    frames, keys = inputs.each("frontier") if cfg.extra.learnt else [], ("dataset", "system", "track")
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
+        for row, frame in zip(cfg.extra.learnt, frames, strict=True)
+    ]
+    return pl.concat([TABLES["frontier"].empty().with_columns(**{key: pl.lit("") for key in keys}), *named])
+
+
 def _spreads(cfg, inputs) -> pl.DataFrame:
     """The distributions of scores over passages of known kind, with their data set and system."""
     frames = inputs.each("score_quantiles") if cfg.extra.checked else []
@@ -71,6 +81,7 @@ def run(cfg, inputs, outputs, ctx):
         _statistics(cfg, inputs),
         published_statistics(inputs.paths("published")[0], [row["dataset"] for row in cfg.extra.described]),
         _spreads(cfg, inputs),
+        _frontiers(cfg, inputs),
     )
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.comparison import claims, compare, summarise
+from secateur.comparison import claims, compare, compare_answers, summarise
 from secateur.published import published
 from secateur.subsets import members
 
@@ -18,6 +18,11 @@ def _figures(cfg, inputs) -> pl.DataFrame:
     return pl.concat([figures, claims(figures, cfg.eval.claim)])
 
 
+def _split(reported: str) -> pl.Expr:
+    """The split a row speaks of: a policy's is always test, whatever a data set reports of the rest."""
+    return pl.when(pl.col("metric").str.starts_with("policy_")).then(pl.lit("test")).otherwise(pl.lit(reported))
+
+
 def run(cfg, inputs, outputs, ctx):
     figures, metrics, comparisons = _figures(cfg, inputs), [], []
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
@@ -29,9 +34,9 @@ def run(cfg, inputs, outputs, ctx):
         )
         for subset, ids in members(chosen, evidence, spec).items():
             part = own.filter(pl.col("question_id").is_in(list(ids)))
-            extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": pl.lit(spec["split"])}
+            extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
-            comparisons.append(compare(part, cfg.eval).with_columns(**extra))
+            comparisons += [of(part, cfg.eval).with_columns(**extra) for of in (compare, compare_answers)]
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:
             ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")

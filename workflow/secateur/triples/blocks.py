@@ -5,7 +5,7 @@ nor a kill changes a triple. Adding a document costs its own blocks only.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from secateur.tables import TABLES
 from secateur.triples import llm, openie, rebel
 from secateur.triples.surface import Found, Triple
 
-__all__ = ["FRONT_ENDS", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
+__all__ = ["FRONT_ENDS", "alone", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
 
 Rows = list[dict[str, Any]]
 NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
@@ -87,6 +87,21 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
         silent += sum(not triples for triples in found.triples)
     ctx.counts |= {"cache_hits": cache.hits, "cache_misses": cache.misses}
     return rows, counts, silent
+
+
+def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
+    """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
+    got no usable answer."""
+    front = FRONT_ENDS[cfg.kind](cfg, ctx)
+    cache = RequestCache(ctx.cache / "triples" / front.name)
+
+    def read(text: str) -> list[Triple]:
+        found = _block(front, cache, ctx.code, [text], None)
+        if found.problem:
+            raise _too_many(1, 1, cfg.max_failed, found.problem)
+        return found.triples[0]
+
+    return read
 
 
 def _too_many(failed: int, total: int, allowed: float, problem: str) -> SecateurError:

@@ -1,0 +1,72 @@
+"""An OpenAI-compatible endpoint in little, over a real socket: it answers chats and completions, and may die."""
+
+import json
+import threading
+from collections import deque
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Server(ThreadingHTTPServer):
+    """Answers every question with its own words. An entry of `script`, one a request, comes in place of a reply: (status,
+    headers, body), or changes to the choice. After `lives` replies it has died: each further request gets a 503."""
+
+    daemon_threads = True
+
+    def __init__(self, lives: int | None) -> None:
+        self.script, self.lives, self.asked, self.headers = deque(), lives, [], []
+        self._one = threading.Lock()
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def reply(self, path: str, request: dict, headers: dict) -> tuple[int, dict, str]:
+        with self._one:
+            self.asked.append((path, request))
+            self.headers.append(headers)
+            if self.lives is not None:
+                self.lives -= 1
+                if self.lives < 0:
+                    return 503, {}, "gone"
+            entry = self.script.popleft() if self.script else {}
+        return entry if isinstance(entry, tuple) else self._completion(path, request, entry)
+
+    def _completion(self, path: str, request: dict, changes: dict) -> tuple[int, dict, str]:
+        chat = path == "/v1/chat/completions"
+        if not chat and path != "/v1/completions":
+            return 404, {}, "Not Found"
+        prompt = request["messages"][-1]["content"] if chat else request["prompt"]
+        text = prompt.rpartition("Question: ")[2].removesuffix("\nAnswer:")
+        said = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+        choice = {"index": 0, "finish_reason": "stop"} | said | changes
+        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
+        return 200, {}, json.dumps({"model": request["model"], "choices": [choice], "usage": usage})
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, headers, body = self.server.reply(self.path, request, dict(self.headers))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@contextmanager
+def answering(lives: int | None = None):
+    """A server on a free port, until the block ends."""
+    one = Server(lives)
+    threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield one
+    finally:
+        one.shutdown()
+        one.server_close()

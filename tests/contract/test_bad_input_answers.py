@@ -1,0 +1,264 @@
+"""What an endpoint may say in place of an answer, and what happens when it dies in the middle."""
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from answer_server import answering
+
+from secateur import config
+from secateur.answers.endpoint import Remote
+from secateur.answers.generate import Completion
+from secateur.config import ConfigError, answer_problems
+from secateur.errors import SecateurError
+from secateur.models.http import KEYS
+from secateur.plan import variants
+from secateur.stage import Job, run_stage
+from secateur.stages import answer_questions
+from secateur.tables import TABLES, read_table, write_table
+
+ROOT = Path(__file__).parents[2]
+CONF = ROOT / "conf"
+KEY = "sk-secret-0123456789"
+PROMPTS = [f"Be brief.\n\nQuestion: What is {n}?" for n in range(5)]
+
+
+class Log(list):
+    """The lines of a logger."""
+
+    def warning(self, form, *values) -> None:
+        self.append(form % values)
+
+    info = warning
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def remote(server, cache: Path, backend: str = "chat", **changes) -> Remote:
+    plain = {"url": server.url, "model": "m", "backend": backend, "max_tokens": 16, "concurrency": 1, "window": None}
+    plain |= {"timeout": 5.0, "delays": (0.0,), "max_wait": 1.0, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40}
+    log = Log()
+    one = Remote(
+        SimpleNamespace(**plain | changes), lambda texts: np.array([len(t.split()) for t in texts]), 99, cache, log
+    )
+    one.log = log
+    return one
+
+
+@pytest.mark.parametrize("backend", ["chat", "completions"])
+def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
+    with answering() as server:
+        answers = remote(server, tmp_path, backend, concurrency=3)(PROMPTS)
+        assert [a.text for a in answers] == [f"What is {n}?" for n in range(5)]
+        assert {a.stopped for a in answers} == {"end"}
+        assert answers[0].prompt_tokens == 6 + (backend == "completions")
+        for _, request in server.asked:
+            assert request["temperature"] == 0
+            assert request["max_tokens"] == 16
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer", "stopped"),
+    [
+        ({"message": {"content": ""}}, "", "end"),
+        ({"message": {"content": None, "refusal": "I cannot."}}, "I cannot.", "end"),
+        ({"message": {"content": None}}, "", "end"),
+        ({"finish_reason": "length"}, "What is 0?", "length"),
+        ({"message": {"content": "\n\nAnn.\n\nShe left."}}, "Ann.", "stop"),
+        (
+            {"message": {"content": "It was Ann, I think. " * 9}, "finish_reason": "length"},
+            "It was Ann, I think.",
+            "repeats",
+        ),
+        ({"message": {"content": "half \ud83d a pair"}}, "half ? a pair", "end"),
+    ],
+)
+def test_an_answer_is_kept_as_it_is_and_cut_where_it_should_have_ended(tmp_path, changes, answer, stopped):
+    with answering() as server:
+        server.script.append(changes)
+        (found,) = remote(server, tmp_path)(PROMPTS[:1])
+    assert (found.text, found.stopped) == (answer, stopped)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        (200, {}, "<!doctype html>"),
+        (200, {}, "{}"),
+        (200, {}, json.dumps({"choices": []})),
+        (200, {}, json.dumps({"choices": [{"message": {"content": 7}}]})),
+        (200, {}, json.dumps({"choices": [{"message": {"role": "assistant"}}]})),
+        (200, {}, "[" * 100_000),
+        (429, {}, ""),
+        (500, {}, ""),
+    ],
+)
+def test_what_is_no_answer_is_asked_again_and_then_stops_with_one_message(tmp_path, entry):
+    with answering() as server:
+        server.script.append(entry)
+        assert remote(server, tmp_path)(PROMPTS[:1])[0].text == "What is 0?"
+        assert len(server.asked) == 2
+        server.script.extend([entry, entry])
+        with pytest.raises(SecateurError, match=r"/chat/completions: .*after 2 attempts.*Fix: .*cached") as caught:
+            remote(server, tmp_path)(PROMPTS[1:2])
+        assert "\n" not in str(caught.value)
+    assert len(list(tmp_path.rglob("*.json"))) == 1  # of the good one
+
+
+def test_tokens_are_counted_here_where_an_endpoint_does_not_say(tmp_path):
+    body = {"choices": [{"message": {"content": "It was Ann."}}], "usage": {"prompt_tokens": "many"}}
+    with answering() as server:
+        server.script.append((200, {}, json.dumps(body)))
+        assert remote(server, tmp_path)(PROMPTS[:1]) == [Completion("It was Ann.", 6, 3, "end")]
+
+
+def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkeypatch):
+    monkeypatch.setenv(KEYS[0], KEY)
+    with answering() as server:
+        server.script.append((401, {}, f"wrong key {KEY}"))
+        one = remote(server, tmp_path)
+        with pytest.raises(SecateurError, match="refused the request with status 401") as caught:
+            one(PROMPTS[:1])
+        assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+        one(PROMPTS[:1])
+    kept = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
+    assert KEY not in str(caught.value) + kept + "".join(one.log)
+    assert kept
+
+
+# --- the stage --------------------------------------------------------------------------------------
+
+QUESTIONS = [(f"q{n}", "g", "c", n, f"What is {n}?", str(n), None, "test") for n in range(5)]
+PASSAGES = [(f"p{n}", "d", None, "g", None, n, f"{n} is a number.", None, None, None, None) for n in range(5)]
+EVIDENCE = [(f"q{n}", 0, None, f"p{n}") for n in range(5)]
+BLOCKS = [(f"q{n}", 512, k, "sentence", f"p{k}", [], f"{k} is a number.", 5) for n in range(5) for k in range(3)]
+
+
+def job_of(folder: Path, url: str, **changes: str) -> Job:
+    """A job of answer_questions whose model stands behind an endpoint."""
+    inputs = {}
+    for name, rows in (("questions", QUESTIONS), ("passages", PASSAGES), ("evidence", EVIDENCE), ("blocks", BLOCKS)):
+        frame = pl.DataFrame(rows, schema=TABLES[name].empty().schema, orient="row")
+        inputs[name] = [folder / f"{name}.parquet"]
+        write_table(TABLES[name], frame, inputs[name][0])
+    overrides = [f"answer.url={url}", "answer.backend=chat", "answer.model=m", "answer.concurrency=1"]
+    overrides += ["answer.timeout=5", "answer.delays=[0]", "answer.max_wait=1"]
+    answer = config.option(CONF, "answer", "default", tuple(overrides))
+    leaves = config.leaves("answer", answer) | config.leaves("lm", config.option(CONF, "lm", "smollm2"))
+    leaves |= {"dataset.split": '"all"', "dataset.answered": "5", "prompt.budget": "512"} | changes
+    return Job(
+        rule="answer_questions",
+        inputs=inputs,
+        outputs={"answers": folder / "out/answers.parquet"},
+        record=folder / "out/run.json",
+        leaves=leaves,
+        code="c",
+        axes={"shard": "0of1"},
+        threads=1,
+        log=folder / "log.txt",
+        root=folder,
+    )
+
+
+def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    with answering(lives=3) as server:
+        job = job_of(tmp_path, server.url)
+        with pytest.raises(SecateurError, match=r"status 503, after 2 attempts.*run again"):
+            run_stage(answer_questions.run, job)
+        assert not job.outputs["answers"].exists()
+        assert not job.record.exists()
+        failure = json.loads(job.record.with_name("failure.json").read_text())["failure"]
+        assert "503" in failure
+        server.lives = None
+        before = len(server.asked)
+        run_stage(answer_questions.run, job)
+        assert len(server.asked) - before == 2  # three answers were there already
+        first = job.outputs["answers"].read_bytes()
+        run_stage(answer_questions.run, job)
+        assert len(server.asked) - before == 2
+        assert job.outputs["answers"].read_bytes() == first
+    answers = read_table(TABLES["answers"], job.outputs["answers"])
+    assert answers["text"].to_list() == [f"What is {n}?" for n in range(5)]
+    assert set(answers["session_id"]) == {"test document d"}
+    assert answers["n"].to_list() == list(range(5))
+    metrics = json.loads(job.record.read_text())["metrics"]
+    assert metrics["prompt_tokens"] == answers["prompt_tokens"].mean()
+    assert metrics["prefill_seconds_per_question"] == 0  # all from the cache
+
+
+def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_question_and_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    with answering() as server:
+        job = job_of(tmp_path, server.url, **{"answer.window": "40"})
+        run_stage(answer_questions.run, job)
+        answers = read_table(TABLES["answers"], job.outputs["answers"])
+        (cut,) = set(answers["cut"])
+        assert 0 < cut < 3
+        for _, request in server.asked:
+            shown = request["messages"][0]["content"]
+            assert "2 is a number." in shown
+            assert "0 is a number." not in shown
+    assert "5 of 5 contexts do not fit the window of 40 tokens" in " ".join(
+        json.loads(job.record.read_text())["warnings"]
+    )
+
+
+def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path):
+    with answering() as server:
+        job = job_of(tmp_path, server.url, **{"answer.window": "16"})
+        with pytest.raises(SecateurError, match=r"question q\d: its prompt has \d+ tokens without any context"):
+            run_stage(answer_questions.run, job)
+        assert server.asked == []
+
+
+# --- settings ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (("system.context=zsun",), r"system.context names zsun, allowed: closed_book.*did you mean.*zsum"),
+        (("system.context=zsum+answer",), r"system.context names zsum\+answer"),
+        (("system.context=null",), r"system.context names None"),
+        (("system.path=graph",), r"system.context is zsum, path graph has none"),
+        (("eval.answers_against=[rag_zsun]",), r"eval.answers_against .* rag_zsun, allowed: .*did you mean.*rag_zsum"),
+        (("answer.backend=chat",), r"answer.url is needed by backend chat"),
+        (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
+        (("answer.max_tokens=9000",), r"answer.max_tokens is 9000, lm.window \(8192\) must hold a prompt besides"),
+        (("answer.stop=['']",), r"answer.stop holds an empty text"),
+        (("answer.refusals=[No]",), r"answer.refusals holds 'No', which is not in lower case"),
+        (("system.lm=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),
+    ],
+)
+def test_settings_that_cannot_answer_are_refused_before_anything_runs(tmp_path, overrides, said):
+    with pytest.raises(ConfigError, match=f"(?s){said}.*Fix:"):
+        variants(_conf(tmp_path), "mine", overrides)
+
+
+def _conf(folder: Path) -> Path:
+    conf = shutil.copytree(CONF, folder / "conf")
+    text = "title: T\ndatasets: [toy_documents]\nsystems: [rag_zsum]\naxes: {}\nexclude: []\n"
+    (conf / "experiment/mine.yaml").write_text(text)
+    return conf
+
+
+def test_a_good_endpoint_has_no_problems():
+    answer = config.option(CONF, "answer", "default")
+    assert answer_problems(answer, config.option(CONF, "lm", "smollm2")) == []
+
+
+def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):
+    row = ("q", "s", 0, 0, 1, 1, "a", False, "tired")
+    frame = pl.DataFrame([row], schema=TABLES["answers"].empty().schema, orient="row")
+    with pytest.raises(SecateurError, match="stopped in end, stop, length, repeats"):
+        write_table(TABLES["answers"], frame, tmp_path / "answers.parquet")

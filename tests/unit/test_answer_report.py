@@ -1,0 +1,67 @@
+"""The section on answers: there where questions were answered, one line a system, with its differences."""
+
+import polars as pl
+
+from secateur.answer_report import answer_section
+from secateur.tables import TABLES
+
+
+def metric(system: str, name: str, value: float, track: str = "blind") -> dict:
+    whole = {
+        "dataset": "toy",
+        "scorer": None,
+        "answer_aware": False,
+        "subset": "all",
+        "split": "all",
+        "published": False,
+    }
+    return whole | {
+        "system": system, "track": track, "metric": name, "value": value, "low": value / 2, "high": 1.0, "n": 6,
+    }  # fmt: skip
+
+
+def difference(system: str, baseline: str, value: float, track: str = "blind") -> dict:
+    whole = {"dataset": "toy", "scorer": None, "answer_aware": False, "subset": "all", "split": "all", "best": False}
+    own = {"difference": value, "low": -1.0, "high": 1.0, "p": 0.5, "n": 6, "metric": "rouge_l"}
+    return whole | own | {"system": system, "track": track, "baseline": baseline}
+
+
+def table(name: str, rows: list[dict]) -> pl.DataFrame:
+    empty = TABLES[name].empty()
+    return pl.DataFrame(rows, schema=empty.schema) if rows else empty
+
+
+METRICS = [
+    metric("closed_book", "rouge_l", 0.1),
+    metric("closed_book", "read_tokens", 75.4),
+    metric("rag_zsum", "rouge_l", 0.25),
+    metric("secateur", "rouge_l", 0.3),
+    metric("secateur", "rouge_l", 0.4, "aware"),
+    metric("secateur", "exact@64", 0.9),
+]
+
+
+def test_no_answers_no_section():
+    assert answer_section(table("metrics", METRICS[-1:]), table("comparisons", [])) is None
+
+
+def test_each_system_has_a_line_and_a_graph_one_for_each_track():
+    section = answer_section(table("metrics", METRICS), table("comparisons", []))
+    (part,) = section["parts"]
+    assert part["table"]["heads"] == ["system", "ROUGE-L", "prompt tokens"]
+    shown = {row["cells"][0]["text"]: [c["text"] for c in row["cells"][1:]] for row in part["table"]["rows"]}
+    assert shown == {
+        "closed_book": [".100", "75"],
+        "rag_zsum": [".250", ""],
+        "secateur · order-aware": [".400", ""],
+        "secateur · order-blind": [".300", ""],
+    }
+    assert "n = 6" in part["note"]
+
+
+def test_differences_are_shown_with_what_they_are_differences_from():
+    compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
+    _, part = answer_section(table("metrics", METRICS), table("comparisons", compared))["parts"]
+    lines = [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]]
+    assert lines == [["secateur", "closed_book", "+0.200", "", ""], ["secateur", "rag_zsum", "+0.050", "", ""]]
+    assert part["table"]["rows"][0]["cells"][2]["small"] == "-1.000 to +1.000, p 0.5000"

@@ -1,0 +1,189 @@
+"""Answers: the prompt and its window, where an answer ends, its scores, and generation that no batch changes."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from secateur.answers.ending import finished, is_over, is_refusal
+from secateur.answers.generate import InProcess
+from secateur.answers.prompt import compose, units_cut
+from secateur.answers.scores import answer_scores, exact_match, rouge_l, token_f1
+from secateur.errors import SecateurError
+
+RULES = SimpleNamespace(stop=("\n\n", "\nQuestion:"), repeats=3, least_repeated=14)
+
+
+# --- the prompt ----------------------------------------------------------------------------------
+
+
+def test_a_closed_book_differs_by_its_context_alone():
+    shown, closed = compose("Be brief.", ["It was Ann."], " Who? "), compose("Be brief.", [], "Who?")
+    assert shown == "Be brief.\n\nIt was Ann.\n\nQuestion: Who?"
+    assert shown.replace("It was Ann.\n\n", "") == closed
+
+
+def test_a_context_that_fits_is_kept_whole():
+    assert units_cut(3, lambda cut: 10 - cut, 10, "q") == 0
+
+
+def test_units_go_from_the_end_that_is_farthest_from_the_question():
+    assert units_cut(3, lambda cut: 10 + 3 * (3 - cut), 13, "q") == 2
+
+
+def test_a_question_that_fits_no_window_stops_with_its_name():
+    with pytest.raises(SecateurError, match=r"question q7: .* 40 tokens without any context.*the 10 .*Fix:"):
+        units_cut(2, lambda cut: 60 - 10 * cut, 10, "q7")
+
+
+# --- where an answer ends ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "why"),
+    [
+        ("Half a tennis ball.", "Half a tennis ball.", None),
+        ("\n\n Ann.", "Ann.", None),
+        ("Ann.\nQuestion: And who?", "Ann.", "stop"),
+        ("Ann.\n\nShe left.\nQuestion:", "Ann.", "stop"),
+        ("It was Ann. It was Ann. It was Ann. It was", "It was Ann.", "repeats"),
+        ("So: no, no, no, no, no, no", "So: no,", "repeats"),
+        ("ha ha ha", "ha ha ha", None),
+        ("It cost 1,000,000,000.", "It cost 1,000,000,000.", None),
+        ("", "", None),
+        (" \n ", "", None),
+    ],
+)
+def test_an_answer_ends_where_it_is_told_to_or_begins_to_repeat_itself(text, answer, why):
+    assert finished(text, RULES) == (answer, why)
+    assert is_over(text, RULES) or why is None
+
+
+def test_how_long_a_model_went_on_repeating_itself_does_not_matter():
+    said = "The mill. " + "The river is wide. " * 9
+    answers = {finished(said[:length], RULES) for length in range(70, len(said) + 1)}
+    assert answers == {("The mill. The river is wide.", "repeats")}
+
+
+def test_a_refusal_is_known_by_its_phrase():
+    phrases = ("i don't know", "cannot be determined")
+    assert is_refusal("Sorry, I don’t  know that.", phrases)
+    assert is_refusal("This CANNOT be determined.", phrases)
+    assert not is_refusal("I know Don.", phrases)
+    assert not is_refusal("", phrases)
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+
+def test_scores_of_words():
+    assert exact_match("The Red Mill!", "red mill") == 1
+    assert exact_match("The red mills", "red mill") == 0
+    assert token_f1("mill mill", "the mill") == pytest.approx(2 / 3)
+    assert token_f1("", "the mill") == 0
+    assert token_f1("the", "a") == 1  # nothing is left of either
+
+
+def test_rouge_l_is_the_f_of_the_longest_common_subsequence_of_stems():
+    assert rouge_l("police killed the gunman", "police kills the gunman") == 1
+    assert rouge_l("the gunman police killed", "police kill the gunman") == pytest.approx(0.5)
+    assert rouge_l("", "police kill the gunman") == 0
+
+
+def test_every_score_of_an_empty_answer_is_there():
+    assert answer_scores("", "Ann") == {"rouge_l": 0, "token_f1": 0, "exact_match": 0}
+
+
+# --- generation ----------------------------------------------------------------------------------
+
+PROMPTS = [
+    compose("Answer.", units, question)
+    for units in ([], ["Mira treated a spaniel in Ghent ."], ["Jonas left his flat by June 1994 .", "The Mill"] * 3)
+    for question in ("What had she swallowed?", "Who left his flat?")
+]
+
+
+def settings(**changes) -> SimpleNamespace:
+    plain = {"window": None, "max_tokens": 12, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40, "batch": 4}
+    return SimpleNamespace(**plain | changes)
+
+
+@pytest.fixture
+def answering(tiny_lm, tmp_path):
+    """A function that answers with a tiny model and a cache of its own."""
+    from itertools import count
+
+    numbers = count()
+
+    def answer(prompts, *, kind="llama", chat=False, bos=False, cache=None, **changes):
+        lm = tiny_lm(kind, chat=chat, bos=bos, window=256)
+        return InProcess(lm, settings(**changes), cache or tmp_path / str(next(numbers)))(prompts)
+
+    return answer
+
+
+def alone(lm, prompt: str, steps: int) -> list[int]:
+    """Greedy tokens after a prompt, by the naive way: the whole text read again for each."""
+    import torch
+
+    ids = list(lm.encoder.encode([f"{prompt}\nAnswer:"], [""], [None], ["p"])[0].ids)
+    written = []
+    for _ in range(steps):
+        with torch.inference_mode():
+            written.append(int(lm.model(torch.tensor([ids + written])).logits[0, -1].argmax()))
+        if written[-1] == lm.tokenizer.eos_token_id:
+            break
+    return written
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
+def test_no_batch_and_no_order_changes_an_answer(answering, tiny_lm, kind):
+    expected = [alone(tiny_lm(kind, window=256), p, 12) for p in PROMPTS]
+    answers = answering(PROMPTS, kind=kind, batch=1)
+    assert [a.completion_tokens for a in answers] == [len(tokens) for tokens in expected]
+    texts = [tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip() for tokens in expected]
+    assert [a.text for a in answers if a.stopped in ("end", "length")] == [
+        text for text, a in zip(texts, answers, strict=True) if a.stopped in ("end", "length")
+    ]
+    for batch in (2, 3, 6):
+        assert answering(PROMPTS, kind=kind, batch=batch) == answers
+    assert answering(PROMPTS[::-1], kind=kind) == answers[::-1]
+
+
+def test_an_answer_ends_at_the_longest(answering):
+    for answer in answering(PROMPTS, max_tokens=3):
+        assert answer.completion_tokens <= 3
+        assert answer.stopped in ("end", "length")
+
+
+def test_a_model_that_repeats_itself_is_cut(answering):
+    answers = answering(PROMPTS, max_tokens=120, least_repeated=4)
+    cut = [answer for answer in answers if answer.stopped == "repeats"]
+    assert cut, "a random network is expected to fall into a loop"
+    assert all(answer.completion_tokens < 120 for answer in cut)
+    assert answers == answering(PROMPTS, max_tokens=120, least_repeated=4, batch=1)
+
+
+def test_the_chat_template_frames_the_prompt_and_bos_stands_once(tiny_lm, answering, tmp_path):
+    lm = tiny_lm(chat=True, bos=True, window=256)
+    ids = InProcess(lm, settings(), tmp_path)._ids("Who?")
+    assert lm.tokenizer.decode(ids) == "<s><|user|>Who?\n<|assistant|>\n"
+    (answer,) = answering(["Who?"], chat=True, bos=True)
+    assert answer.prompt_tokens == len(ids)
+
+
+def test_a_prompt_is_answered_once(answering, tmp_path):
+    first = answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept")
+    stored = sorted((tmp_path / "kept").rglob("*.json"))
+    assert len(stored) == len(PROMPTS)
+    times = [path.stat().st_mtime_ns for path in stored]
+    assert answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept") == first
+    assert [path.stat().st_mtime_ns for path in stored] == times
+    answering(PROMPTS[:1], cache=tmp_path / "kept", max_tokens=5)
+    assert len(list((tmp_path / "kept").rglob("*.json"))) == len(PROMPTS) + 1
+
+
+def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path):
+    lm = tiny_lm(window=256)
+    assert InProcess(lm, settings(), tmp_path).window == 256 - 12
+    assert InProcess(lm, settings(window=100), tmp_path).window == 100
+    assert InProcess(lm, settings(window=1000), tmp_path).window == 256 - 12

@@ -1,0 +1,74 @@
+"""What a prompt shows under each configuration, and the tables of preferences as arrays."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.errors import SecateurError
+from secateur.policy.actions import lattice, name
+from secateur.policy.contexts import Shown, contexts
+from secateur.policy.splits import measured
+
+EYE = np.eye(3, dtype=np.float32)
+CHANNELS = {
+    "question": Shown(("who?",), EYE[:1]),
+    "answer": Shown((), EYE[:0]),
+    "facts": Shown(("a", "b", "again a"), EYE[[0, 1, 0]]),
+}
+
+
+def by_name() -> dict[str, str]:
+    shown = contexts(CHANNELS, lattice(True), theta=0.93)
+    return {name(c): text for c, (_, text) in zip(lattice(True), shown, strict=True)}
+
+
+def test_include_all_shows_facts_first_then_what_was_asked():
+    assert by_name()["include_all/include_all/include_all"] == "a\nb\nagain a\nAsked before: who?"
+
+
+def test_unique_keeps_one_of_equal_units_in_their_order():
+    assert by_name()["not_include/not_include/unique"] in ("a\nb", "b\nagain a")
+
+
+def test_nothing_is_shown_at_the_bottom_of_the_lattice():
+    assert by_name()["not_include/not_include/not_include"] == ""
+
+
+def test_an_empty_channel_is_the_same_under_every_action():
+    found = by_name()
+    assert len({found[f"unique/{action}/unique"] for action in ("include_all", "unique", "not_include")}) == 1
+
+
+def test_configurations_with_the_same_facts_share_their_beginning():
+    for facts, whole in contexts(CHANNELS, lattice(True), theta=0.93):
+        assert whole.startswith(facts)
+
+
+def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    terms = [
+        (q, split, name(c), float(n), 0.5, 10 - n)
+        for q, split in (("q2", "train"), ("q1", "train"), ("q3", "dev"))
+        for n, c in enumerate(lattice(False))
+    ]
+    schema = ["question_id", "split", "configuration", "lift", "faithfulness", "tokens"]
+    seen = [
+        (q, s, n, f, float(ord(q[1]) + n))
+        for q, s in (("q2", "train"), ("q1", "train"), ("q3", "dev"))
+        for n, f in enumerate("fg")
+    ]
+    return (
+        pl.DataFrame(terms, schema=schema, orient="row"),
+        pl.DataFrame(seen, schema=["question_id", "split", "n", "feature", "value"], orient="row"),
+    )
+
+
+def test_questions_and_features_stand_in_the_same_order():
+    found = measured(*tables(), "train", lattice(False))
+    assert found.terms.questions == ("q1", "q2")
+    assert found.names == ("f", "g")
+    np.testing.assert_array_equal(found.x, [[ord("1"), ord("1") + 1], [ord("2"), ord("2") + 1]])
+
+
+def test_a_split_without_a_question_is_named():
+    with pytest.raises(SecateurError, match=r"no question of the split test.*dataset\.trained"):
+        measured(*tables(), "test", lattice(False))

@@ -1,0 +1,42 @@
+"""Sessions: who is asked after whom, and which job asks them."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secateur.errors import SecateurError
+from secateur.sessions import of_shard, sessions
+
+
+def questions(*rows: tuple[str, str, str, int]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["question_id", "group_id", "cluster_id", "position"], orient="row")
+
+
+def test_a_session_is_a_document_in_file_order():
+    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["a", "b"]})
+    found = sessions(questions(("q2", "g", "a", 2), ("q1", "g", "b", 1), ("q0", "g", "a", 0)), passages)
+    assert found.rows() == [("q0", "a", 0), ("q2", "a", 1), ("q1", "b", 0)]
+
+
+def test_all_questions_of_a_group_that_is_one_document_are_one_session():
+    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["book", "book"]})
+    found = sessions(questions(("q0", "g", "q0", 0), ("q1", "g", "q1", 1)), passages)
+    assert found.rows() == [("q0", "g", 0), ("q1", "g", 1)]
+
+
+@given(sizes=st.lists(st.integers(1, 9), max_size=12), count=st.integers(1, 6))
+def test_shards_hold_every_question_once_and_no_half_session(sizes, count):
+    rows = [(f"q{s}-{n}", f"s{s}", n) for s, size in enumerate(sizes) for n in range(size)]
+    schema = {"question_id": pl.String, "session_id": pl.String, "n": pl.Int32}
+    asked = pl.DataFrame(rows, schema=schema, orient="row")
+    parts = [of_shard(asked, f"{n}of{count}") for n in range(count)]
+    assert pl.concat(parts).equals(asked)
+    assert sum(part["session_id"].n_unique() for part in parts) == len(sizes)
+    assert max(part.height for part in parts) <= asked.height / count + max(sizes, default=0)
+
+
+@pytest.mark.parametrize("shard", ["2of2", "of2", "x", "-1of2"])
+def test_a_shard_that_is_none_is_refused(shard):
+    with pytest.raises(SecateurError, match=r"Fix: NofCOUNT"):
+        of_shard(pl.DataFrame({"question_id": ["q"], "session_id": ["s"], "n": [0]}), shard)

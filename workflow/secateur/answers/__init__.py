@@ -1,0 +1,1 @@
+"""Questions answered by a language model under a context: prompt, generation, scores."""

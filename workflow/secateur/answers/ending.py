@@ -1,0 +1,48 @@
+"""Where an answer ends that does not end by itself, and whether it is one."""
+
+from collections.abc import Sequence
+
+__all__ = ["finished", "is_over", "is_refusal"]
+
+
+def _kept_of_repeats(text: str, times: int, least: int) -> int | None:
+    """Characters up to the end of the first of the repeats that a text ends in, and of its last word; None where it ends
+    in none. How often it is repeated makes no difference."""
+    for period in range(1, len(text) // times + 1):
+        span = max(times * period, least)
+        if span <= len(text) and text[-span:-period] == text[-span + period :]:
+            start = len(text) - span
+            while start and text[start - 1] == text[start - 1 + period]:
+                start -= 1
+            kept, most = start + period, start + 2 * period
+            return next((n for n in range(kept - 1, most) if text[n].isspace()), kept)
+    return None
+
+
+def is_over(text: str, cfg) -> bool:
+    """Whether nothing that follows can be part of the answer. cfg: an `answer` option."""
+    text = text.lstrip()
+    return any(stop in text for stop in cfg.stop) or _kept_of_repeats(text, cfg.repeats, cfg.least_repeated) is not None
+
+
+def finished(text: str, cfg) -> tuple[str, str | None]:
+    """The answer in a text, and why it ends before the text does: stop, repeats or None."""
+    text, why = text.lstrip(), None
+    places = [place for stop in cfg.stop if (place := text.find(stop)) >= 0]
+    if places:
+        text, why = text[: min(places)], "stop"
+    for length in range(cfg.least_repeated, len(text) + 1):
+        kept = _kept_of_repeats(text[:length], cfg.repeats, cfg.least_repeated)
+        if kept is not None:
+            return text[:kept].strip(), "repeats"
+    return text.strip(), why
+
+
+def is_refusal(text: str, phrases: Sequence[str]) -> bool:
+    """Whether an answer says that it is none.
+
+    >>> is_refusal("I’m sorry, I  don’t know.", ["i don't know"])
+    True
+    """
+    said = " ".join(text.lower().replace("’", "'").split())
+    return any(phrase in said for phrase in phrases)

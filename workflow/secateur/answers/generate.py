@@ -1,0 +1,152 @@
+"""Greedy answers to prompts, by a model in process: batched, left-padded, sorted by length.
+
+An answer depends on its prompt alone, but for ties: padding is masked, and sums differ in their last bits at most.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from secateur.answers.ending import finished, is_over
+from secateur.cache import RequestCache, digest
+from secateur.ecs.decode import ends
+from secateur.models.causal import CausalLM
+
+__all__ = ["Completion", "Generator", "InProcess", "Seconds"]
+
+
+@dataclass(frozen=True)
+class Completion:
+    """An answer. stopped: end (the model's own), stop, length or repeats; its tokens count with the one that ends it."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    stopped: str
+
+
+@dataclass
+class Seconds:
+    """Time that was spent on answers which no cache had."""
+
+    prompts: int = 0
+    prefill: float = 0.0
+    steps: int = 0
+    decode: float = 0.0
+
+
+class Generator(Protocol):
+    """Prompts to answers. window: tokens of a prompt at most."""
+
+    window: int
+    seconds: Seconds
+
+    def size(self, prompt: str) -> int:
+        """Tokens of a prompt."""
+
+    def __call__(self, prompts: Sequence[str]) -> list[Completion]:
+        """The answer to each prompt."""
+
+
+@dataclass
+class _Row:
+    """An answer that is being written."""
+
+    text: str = ""
+    tokens: int = 0
+    stopped: str | None = None
+
+
+def _watch(lm: CausalLM, cfg, width: int, rows: list[_Row], clock: list[float]):
+    """A criterion that ends each row by itself and notes the time of each step. width: tokens of the padded prompts."""
+    import torch
+    from transformers import StoppingCriteria
+
+    final = ends(lm)
+
+    class Watch(StoppingCriteria):
+        def __call__(self, input_ids, scores, **_):
+            clock.append(time.perf_counter())
+            for row, ids in zip(rows, input_ids[:, width:].tolist(), strict=True):
+                if row.stopped is None:
+                    row.tokens = len(ids)
+                    row.text = lm.tokenizer.decode(ids, skip_special_tokens=True)
+                    row.stopped = "end" if ids[-1] in final else "cut" if is_over(row.text, cfg) else None
+            return torch.tensor([row.stopped is not None for row in rows], device=input_ids.device)
+
+    return Watch()
+
+
+@dataclass
+class InProcess:
+    """A model of this process. cfg: an `answer` option."""
+
+    lm: CausalLM
+    cfg: object
+    cache: Path
+    seconds: Seconds = field(default_factory=Seconds)
+
+    @property
+    def window(self) -> int:
+        most = self.lm.encoder.window - self.cfg.max_tokens
+        return min(most, self.cfg.window or most)
+
+    def size(self, prompt: str) -> int:
+        return len(self._ids(prompt))
+
+    def __call__(self, prompts: Sequence[str]) -> list[Completion]:
+        known, cfg = RequestCache(self.cache / "answers"), self.cfg
+        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated)
+        keys = {prompt: digest(self.lm.identity, prompt, rules) for prompt in prompts}
+        found = {prompt: Completion(**reply) for prompt, key in keys.items() if (reply := known.get(key))}
+        missing = sorted((p for p in keys if p not in found), key=lambda p: (self.size(p), p))
+        for first in range(0, len(missing), cfg.batch):
+            batch = missing[first : first + cfg.batch]
+            for prompt, answer in zip(batch, self._answers([self._ids(p) for p in batch]), strict=True):
+                found[prompt] = answer
+                known.put(keys[prompt], asdict(answer))
+        return [found[prompt] for prompt in prompts]
+
+    def _ids(self, prompt: str) -> tuple[int, ...]:
+        """The tokens of a prompt, through the chat template where the tokenizer has one."""
+        text = f"{prompt}\nAnswer:"
+        if self.lm.tokenizer.chat_template:
+            turns = [{"role": "user", "content": prompt}]
+            text = self.lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return self.lm.encoder.encode([text], [""], [None], ["a prompt"])[0].ids
+
+    def _answers(self, prompts: Sequence[Sequence[int]]) -> list[Completion]:
+        """One batch."""
+        import torch
+        from transformers import StoppingCriteriaList
+
+        width, final = max(map(len, prompts)), sorted(ends(self.lm))
+        rows, clock, device = [_Row() for _ in prompts], [time.perf_counter()], self.lm.model.device
+        padded = [[final[0]] * (width - len(p)) + list(p) for p in prompts]
+        shown = [[0] * (width - len(p)) + [1] * len(p) for p in prompts]
+        with torch.inference_mode():
+            self.lm.model.generate(
+                torch.tensor(padded, device=device),
+                attention_mask=torch.tensor(shown, device=device),
+                stopping_criteria=StoppingCriteriaList([_watch(self.lm, self.cfg, width, rows, clock)]),
+                generation_config=_greedily(self.cfg.max_tokens, final),
+            )
+        self.seconds.prompts += len(prompts)
+        self.seconds.prefill += clock[1] - clock[0]
+        self.seconds.steps += len(clock) - 2
+        self.seconds.decode += clock[-1] - clock[1]
+        return [self._completion(row, len(prompt)) for row, prompt in zip(rows, prompts, strict=True)]
+
+    def _completion(self, row: _Row, size: int) -> Completion:
+        text, why = finished(row.text, self.cfg)
+        return Completion(text, size, row.tokens, why or ("end" if row.stopped == "end" else "length"))
+
+
+def _greedily(most: int, final: list[int]):
+    """The most probable token each time, whatever the model's own settings for sampling are."""
+    from transformers import GenerationConfig
+
+    plain = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0}
+    return GenerationConfig(max_new_tokens=most, eos_token_id=final, pad_token_id=final[0], **plain)

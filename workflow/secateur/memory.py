@@ -1,0 +1,114 @@
+"""What a session remembers (paper 1.1, P3): runs of its questions and answers, and the units its reader has been shown."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.candidates import Symbols
+from secateur.retrieve import Membership, coarse_scores, fine_scores, top
+
+__all__ = ["Remembered", "Store", "Transcript", "symbols_of"]
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A run of a session: a question that was asked, or the answer it got.
+
+    verified: whether the answer is gold (training sessions only) and not a model's; null for a question.
+    """
+
+    question_id: str
+    channel: str
+    text: str
+    symbols: Symbols
+    verified: bool | None = None
+
+
+def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
+    """Entities, relations and lines of a run; a text without triples is its own one symbol of each kind."""
+    if not triples:
+        return [text], [text], [text]
+    entities = list(dict.fromkeys(x for head, _, tail in triples for x in (head, tail)))
+    relations = list(dict.fromkeys(relation for _, relation, _ in triples))
+    return entities, relations, list(dict.fromkeys(" ".join(triple) for triple in triples))
+
+
+def _places(runs: Sequence[Sequence[str]]) -> tuple[list[str], Membership]:
+    """The distinct symbols of some runs, and which run holds which."""
+    place = {symbol: n for n, symbol in enumerate(dict.fromkeys(s for run in runs for s in run))}
+    owner = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+    return list(place), Membership.of(owner, np.array([place[s] for run in runs for s in run], np.int64), len(runs))
+
+
+class Store:
+    """The question and answer runs of one session, recalled coarse to fine as facts are. cfg: the retriever."""
+
+    def __init__(self, cfg, embedder) -> None:
+        self.cfg, self.embedder, self._runs = cfg, embedder, {"question": [], "answer": []}
+
+    def add(self, run: Remembered) -> None:
+        """Remember a run; an empty text (a model that said nothing) is not worth one."""
+        if run.text.strip():
+            self._runs[run.channel].append(run)
+
+    def recall(self, channel: str, asked: Symbols, most: int) -> list[Remembered]:
+        """The channel's best runs for a question, best first."""
+        runs = self._runs[channel]
+        if not runs or not most:
+            return []
+        kept = top(self._coarse(runs, asked), self.cfg.top_k)
+        runs = [runs[n] for n in kept]
+        return [runs[n] for n in top(self._fine(runs, asked), most)]
+
+    def _coarse(self, runs: Sequence[Remembered], asked: Symbols) -> NDArray[np.float32]:
+        """Equation of 2.4 over the session's own small codebook."""
+        (entities, holds_entity), (relations, holds_relation) = (_places([r.symbols[k] for r in runs]) for k in (0, 1))
+        embed, weights = self.embedder.embed, (self.cfg.w_ent, self.cfg.w_rel)
+        query = (embed(asked[0]), embed(asked[1]))
+        return coarse_scores(*query, embed(entities), embed(relations), (holds_entity, holds_relation), weights)
+
+    def _fine(self, runs: Sequence[Remembered], asked: Symbols) -> NDArray[np.float64]:
+        """The terms of A.3."""
+        lines = [line for run in runs for line in run.symbols[2]]
+        starts = np.concatenate([[0], np.cumsum([len(run.symbols[2]) for run in runs])])
+
+        def whole():
+            joined = self.embedder.embed([" ; ".join(run.symbols[2]) for run in runs])
+            return joined @ self.embedder.embed([" ; ".join(asked[2])])[0]
+
+        return fine_scores(self.embedder.embed(asked[2]), self.embedder.embed(lines), starts, self.cfg, whole)["fine"]
+
+
+class Transcript:
+    """The units a session's reader still has before it: a prompt carries only those that it has not (delta).
+
+    window: tokens that the transcript may hold; the oldest units leave first, and a unit shown again stays where it is.
+    """
+
+    def __init__(self, window: int) -> None:
+        self.window, self._shown, self._used = window, OrderedDict(), 0
+
+    def __iter__(self):
+        return iter(self._shown)
+
+    def __contains__(self, unit: str) -> bool:
+        return unit in self._shown
+
+    @property
+    def tokens(self) -> int:
+        """Tokens it holds."""
+        return self._used
+
+    def show(self, units: Iterable[tuple[str, int]]) -> list[str]:
+        """Add (unit, tokens); the units that were new, each once, in order."""
+        fresh = {unit: tokens for unit, tokens in units if unit not in self._shown}
+        for unit, tokens in fresh.items():
+            self._shown[unit] = tokens
+            self._used += tokens
+        while self._used > self.window and len(self._shown) > len(fresh):  # what was just sent stays
+            _, tokens = self._shown.popitem(last=False)
+            self._used -= tokens
+        return list(fresh)

@@ -1,0 +1,41 @@
+"""The compression policy, learnt by DPO from the utilities of the training questions (paper 2.8)."""
+
+import polars as pl
+
+from secateur.models.causal import load
+from secateur.policy.actions import lattice, rises
+from secateur.policy.dpo import Examples, spec_digest, train
+from secateur.policy.features import fit_standard, standardise
+from secateur.policy.network import Trained, save
+from secateur.policy.preferences import pair_statistics, preference_pairs
+from secateur.policy.splits import measured
+from secateur.policy.utility import lift_range, weigh
+
+
+def run(cfg, inputs, outputs, ctx):
+    configurations, policy = lattice(cfg.memory.enabled), cfg.policy
+    parts = {
+        split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
+    }
+    lifts, standard = lift_range(parts["train"].terms, policy), fit_standard(parts["train"].x, parts["train"].names)
+    value = {split: weigh(part.terms, policy, lifts).value for split, part in parts.items()}
+    examples = [
+        Examples(
+            standardise(part.x, standard, part.terms.questions),
+            value[split],
+            preference_pairs(value[split], policy.margin),
+        )
+        for split, part in parts.items()
+    ]
+    network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
+    model = load(cfg.lm, ctx.cache, "cpu").identity
+    save(
+        Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy)),
+        outputs.path("policy"),
+    )
+    long = [(row["epoch"], metric, v) for row in curves for metric, v in row.items() if metric != "epoch"]
+    outputs["curves"] = pl.DataFrame(
+        long, schema={"epoch": pl.Int32, "metric": pl.String, "value": pl.Float64}, orient="row"
+    )
+    told = pair_statistics(value["train"], policy.margin, configurations)
+    return told | {"epochs": len(curves), "rises": rises(parts["train"].terms.tokens, configurations)}
