@@ -32,7 +32,7 @@ ifneq ($(OVERRIDES),)
 CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
 endif
 
-.PHONY: help setup run smoke test lint bench docs clean
+.PHONY: help setup run smoke ui test lint bench docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -59,6 +59,9 @@ run: $(READY)  ## run an experiment, print what was found and where the report i
 smoke: $(READY)  ## the whole pipeline on 40 passages
 	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
 	@$(BIN)/secateur summary smoke
+
+ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C
+	@MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow ui --workers 1 --backend-store-uri sqlite:///mlflow.db
 
 test: $(READY)  ## all tests
 	@$(BIN)/python -m pytest

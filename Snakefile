@@ -22,6 +22,7 @@ include: "workflow/rules/ecs.smk"
 include: "workflow/rules/policy.smk"
 include: "workflow/rules/answers.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/track.smk"
 
 
 localrules:
@@ -30,6 +31,7 @@ localrules:
     prepare_model,
     compare_variants,
     build_report,
+    track_variants,
 
 
 rule all:
@@ -38,3 +40,4 @@ rule all:
         f"results/experiments/{EXPERIMENT}/metrics.parquet",
         f"results/experiments/{EXPERIMENT}/comparisons.parquet",
         f"results/experiments/{EXPERIMENT}/report.html",
+        f"results/experiments/{EXPERIMENT}/track/run.json",

@@ -46,9 +46,10 @@ class Project:
         return self.run(sys.executable, "-c", "from secateur.cli import main; main()", *args)
 
     def artifacts(self) -> set[str]:
-        """Everything under results/ that another job could read; a failure's record is none of it."""
+        """Everything under results/ that another job could read; the ledger and a failure's record are none of it."""
         files = (path for path in (self.root / "results").rglob("*") if path.is_file())
-        return {str(path.relative_to(self.root)) for path in files if path.name != "failure.json"}
+        made = {str(path.relative_to(self.root)) for path in files if path.name != "failure.json"}
+        return {path for path in made if not path.startswith("results/ledger/")}
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a text that stands exactly once in a file."""

@@ -6,6 +6,7 @@ Every case is a real command in a copy of the project, without a network.
 import json
 from collections import Counter
 
+import polars as pl
 import pytest
 
 FIELDS = ["dataset", "system", "track", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
@@ -91,6 +92,19 @@ def test_a_malformed_line_is_named_by_file_and_line(project):
     failure = json.loads((project.root / "results/custom/passages/failure.json").read_text())
     assert "line 2" in failure["failure"]
     assert "line 2" in (project.root / "logs/prepare_corpus/custom.log").read_text()
+
+
+@pytest.mark.parametrize("server", [None, "http://127.0.0.1:9"], ids=["store", "dead server"])
+def test_a_failure_is_kept_and_mlflow_adds_no_word_to_its_message(project, server):
+    given = custom(project, '{"id": "p1", "text": \n')
+    said = refused(project, *given, **({"MLFLOW_TRACKING_URI": server} if server else {}))
+    assert "MLflow" not in said
+    _, _, after = said.rpartition("Fix: ")
+    assert "Exiting because a job execution failed" in after  # Snakemake's own end follows, and nothing else of ours
+    (kept,) = pl.read_parquet(project.root / "results/ledger/job_runs.parquet").to_dicts()
+    assert (kept["experiment"], kept["stage"], kept["failed"]) == ("custom", "prepare_corpus", True)
+    told = (project.root / "logs/mlflow.log").read_text()
+    assert ("Nothing is lost" if server else "1 of 1 runs written") in told
 
 
 def test_a_file_only_a_mirror_has_is_answered_with_what_to_use_instead(project):

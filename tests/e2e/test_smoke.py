@@ -4,6 +4,8 @@ import io
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -76,11 +78,10 @@ def custom(smoke, copy_project, tmp_path_factory):
 def test_all_outputs_are_there_and_nothing_else_is(smoke):
     names = {path.name for path in (smoke.root / "results").rglob("*") if path.is_file()}
     known = {f"{name}.parquet" for name in TABLES}
-    assert names - known == {"run.json", "report.html", "model.json"}
-    assert {
-        f"{name}.parquet"
-        for name in (*COMPUTED, *LEARNT, "answers", "pool", "statistics", "selections", "metrics", "comparisons")
-    } <= names
+    others = {"run.json", "report.html", "model.json", "policy.safetensors", ".lock"}  # the last is the ledger's
+    assert names - known == others
+    made = {*COMPUTED, *LEARNT, "answers", "pool", "statistics", "selections", "metrics", "comparisons"}
+    assert {f"{name}.parquet" for name in made | {"variant_runs", "job_runs"}} <= names
 
 
 def test_every_job_left_a_record_of_success_a_log_and_a_benchmark(smoke):
@@ -198,6 +199,43 @@ def test_every_share_that_was_measured_is_one(smoke):
     shares = pl.concat(tables).filter(pl.col("measure").str.contains("cover_|touched|survived|recall|_cut"))
     assert shares["value"].is_between(0, 1).all()
     assert pl.concat(tables)["n"].min() > 0
+
+
+def told(project) -> set[tuple[str, str, str]]:
+    """Experiment, name and status of every run in the project's MLflow."""
+    with closing(sqlite3.connect(project.root / "mlflow.db")) as store:
+        query = "select e.name, r.name, r.status from runs r join experiments e using (experiment_id)"
+        return set(store.execute(query))
+
+
+def test_every_row_of_figures_and_every_job_is_a_run_in_mlflow(smoke):
+    rows = metrics(smoke).filter(~pl.col("published")).select("dataset", "system", "track", "scorer").unique()
+    names = {" ".join(part for part in reversed(row) if part) for row in rows.iter_rows()}
+    assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
+    stages = {json.loads(path.read_text())["stage"] for path in (smoke.root / "results").rglob("run.json")}
+    assert {name.split()[0] for experiment, name, _ in told(smoke) if experiment == "smoke.jobs"} == stages
+    assert {status for *_, status in told(smoke)} == {"FINISHED"}
+
+
+def test_a_failed_job_is_a_run_in_mlflow(rerun):
+    rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", '41 million euros"')
+    done = rerun.snakemake("--profile", "profiles/smoke")
+    assert done.returncode == 1
+    failed = {(experiment, name.split()[0]) for experiment, name, status in told(rerun) if status == "FAILED"}
+    assert failed == {("smoke.jobs", "prepare_corpus")}
+
+
+def test_without_its_mlflow_server_a_run_succeeds_and_the_next_one_catches_up(rerun):
+    before = told(rerun)
+    (rerun.root / "mlflow.db").unlink()
+    run = ("--profile", "profiles/smoke")
+    down = rerun.snakemake(*run, "--forcerun", "track_variants", MLFLOW_TRACKING_URI="http://127.0.0.1:9")
+    assert down.returncode == 0, down.stdout + down.stderr
+    assert "Nothing is lost" in down.stderr
+    up = rerun.snakemake(*run)
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert told(rerun) == before
+    assert "Nothing to be done" in rerun.snakemake(*run).stderr
 
 
 def test_running_again_does_nothing(smoke):

@@ -25,6 +25,7 @@ POOL = pl.DataFrame(
 # design.md, "A stage". Tokens come with the first stage that asks a language model.
 RECORD = {
     "stage",
+    "experiment",
     "axes",
     "config",
     "code",

@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from secateur import config as configuration
@@ -11,6 +13,7 @@ from secateur.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
+TRACKING_SECONDS = 120  # tracking has limits of its own; this is for what hangs nevertheless
 
 
 def _stop(error):
@@ -24,6 +27,7 @@ def _listed(value):
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))
+os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 FOLDER = config.get("data")
 OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
@@ -335,6 +339,39 @@ def variant_rows(_):
         {"dataset": v.dataset, "system": v.system, "track": v.track, "path": v.path, "file": scores_path(v)}
         for v in VARIANTS
     ]
+
+
+def tracked_rows(_):
+    """The variants with all files of their figures: what stands behind a run."""
+    return [{"dataset": v.dataset, "system": v.system, "track": v.track, "files": files_of(v)} for v in VARIANTS]
+
+
+def track(log=None):
+    """Tell MLflow what has been run, in a process of its own: no trouble there is one of the run.
+
+    What it says goes to `log`, where one is given; whether MLflow knows all.
+    """
+    command = [sys.executable, "-m", "secateur.cli", "track"]
+    try:
+        with log.open("w") if log else nullcontext() as said:
+            done = subprocess.run(command, check=False, timeout=TRACKING_SECONDS, stdout=said, stderr=said)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        print(f"MLflow: {error}. Fix: secateur track", file=sys.stderr)
+        return False
+    return done.returncode == 0
+
+
+def track_success():
+    """Tell MLflow; where it cannot be told, leave the last job to the next run, which tries again."""
+    if not track():
+        Path(f"results/experiments/{EXPERIMENT}/track/run.json").unlink(missing_ok=True)
+
+
+def track_failure():
+    """Tell MLflow, and nobody else: the last word on the terminal is the failure's message."""
+    log = Path("logs/mlflow.log")
+    log.parent.mkdir(exist_ok=True)
+    track(log)
 
 
 def dataset_rows(_):

@@ -63,7 +63,8 @@ def summary(args: argparse.Namespace) -> None:
     print("\nWhat was found")
     for line in found(_table(args.experiment, "metrics"), _table(args.experiment, "comparisons")):
         print(f"  {line}")
-    print(f"\nAll rows: secateur table {args.experiment} [--json]. Report:")
+    print("\nRuns side by side: make ui (mlflow ui --backend-store-uri sqlite:///mlflow.db)")
+    print(f"All rows: secateur table {args.experiment} [--json]. Report:")
     print(EXPERIMENTS / args.experiment / "report.html")
 
 
@@ -144,6 +145,14 @@ def score(args: argparse.Namespace) -> None:
     print(_aligned(ranked.head(args.top or ranked.height).to_dicts()))
 
 
+def track(args: argparse.Namespace) -> None:
+    """Tell MLflow what has been run."""
+    from secateur import tracking
+
+    written, of, where = tracking.track(Path("results"), args.rebuild)
+    print(f"MLflow at {where}: {written} of {of} runs written")
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -185,6 +194,9 @@ def _parser() -> argparse.ArgumentParser:
     seven.add_argument("--set", action="append", default=[], metavar="GROUP.KEY=VALUE", help="a setting of ecs or lm")
     seven.add_argument("--top", type=int, help="print the best ones only")
     seven.set_defaults(call=score)
+    eight = commands.add_parser("track", help="tell MLflow what has been run, failures included")
+    eight.add_argument("--rebuild", action="store_true", help="write every run of results/ledger anew")
+    eight.set_defaults(call=track)
     three = commands.add_parser("docs", help="write docs/configuration.md and docs/tables.md")
     three.set_defaults(call=docs)
     return parser

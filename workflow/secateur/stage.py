@@ -160,6 +160,7 @@ def _record(
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "stage": job.rule,
+        "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # in whose name; others may share what it made
         "axes": dict(job.axes),
         "config": values,
         "seeds": {path: value for path, value in values.items() if path.endswith("seed")},

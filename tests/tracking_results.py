@@ -1,0 +1,104 @@
+"""Results of an invented experiment: records, figures and runs as the pipeline leaves them, without running it."""
+
+from pathlib import Path
+
+import polars as pl
+
+from secateur.artifacts import atomic, write_json
+from secateur.ledger import records, variant_runs
+from secateur.tables import TABLES, write_table
+
+CONF = Path(__file__).parents[1] / "conf"
+RESULTS = Path("results")  # paths in records are relative to the working directory
+FIGURES = "results/toy/toy/evidence/openie/question_metrics.parquet"
+HOME = "results/experiments/tiny"
+
+
+def record(stage: str, folder: str, outputs: list[str], inputs: dict[str, str], **changes) -> dict:
+    """Write a record as a stage does and return it."""
+    content = {
+        "stage": stage,
+        "experiment": "tiny",
+        "axes": {"corpus": "toy", "dataset": "toy", "extractor": "openie"},
+        "config": {"retriever.top_k": 200},
+        "code": f"code of {stage}",
+        "inputs": inputs,
+        "outputs": {Path(path).stem: path for path in outputs},
+        "finished": "2026-01-01T00:01:00+00:00",
+        "wall_seconds": 2.0,
+        "cpu_seconds": 1.0,
+        "peak_bytes": 100,
+        "device": "cpu",
+        "counts": {"tokens_read": 5},
+        "rows": {},
+        "metrics": {"share": 0.5},
+        "commit": "abc+",
+        "slurm_job": None,
+        "failure": None,
+    } | changes
+    write_json(Path(folder) / ("failure.json" if content["failure"] else "run.json"), content)
+    return content
+
+
+def table(name: str, rows: list[dict], path: str) -> None:
+    """Write a table from rows."""
+    with atomic(Path(path)) as temporary:
+        write_table(TABLES[name], pl.DataFrame(rows, schema=TABLES[name].empty().schema), temporary)
+
+
+def figure(metric: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
+    """A row of the table metrics."""
+    row = {"dataset": "toy", "system": "secateur", "track": "blind", "answer_aware": False, "n": 9, "split": "all"}
+    figures = {"scorer": scorer, "subset": subset, "metric": metric, "value": value, "low": None, "high": None}
+    return row | figures | {"published": False}
+
+
+def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:00+00:00") -> None:
+    """The experiment `tiny` as if it had run: two shards, one figure file, metrics, a report, its runs."""
+    config = {"retriever.top_k": top_k}
+    for n in (0, 1):
+        folder = f"results/toy/triples/openie/{n}of2"
+        axes = {"corpus": "toy", "extractor": "openie", "shard": f"{n}of2"}
+        record("extract_triples", folder, [f"{folder}/triples.parquet"], {"data/toy.jsonl": "d1"}, axes=axes)
+    triples = {f"results/toy/triples/openie/{n}of2/triples.parquet": f"t{n}" for n in (0, 1)}
+    axes = {"corpus": "toy", "dataset": "toy", "retriever": "default"}
+    given = {"config": config, "finished": finished, "axes": axes}
+    record("evaluate_prompts", str(Path(FIGURES).parent), [FIGURES], triples, **given)
+    compared = {"eval.seed": 7, "extra.datasets": [{"name": "toy"}], "extra.variants": []}
+    made = [f"{HOME}/metrics.parquet", f"{HOME}/comparisons.parquet"]
+    record("compare_variants", HOME, made, {FIGURES: "f"}, config=compared, axes={}, finished=finished)
+    rows = [figure("exact@64", value), figure("exact@128", value), figure("prompt_tokens", 90.0)]
+    table("metrics", [*rows, figure("exact@64", 0.1, "tfidf+answer", "hard")], f"{HOME}/metrics.parquet")
+    note()
+
+
+def note() -> None:
+    """What the rule track_variants does."""
+    metrics = pl.read_parquet(f"{HOME}/metrics.parquet")
+    variants = [{"dataset": "toy", "system": "secateur", "track": "blind", "files": [FIGURES]}]
+    runs = variant_runs("tiny", variants, metrics, records(RESULTS), CONF)
+    table("variant_runs", runs.to_dicts(), f"{HOME}/variant_runs.parquet")
+
+
+def failed(message: str = "LoaderError: no such file", **changes) -> None:
+    """A failed job in its name."""
+    record("build_codebook", "results/toy/codebook", [], {}, failure=message, metrics={}, **changes)
+
+
+def shown(client, experiment: str) -> list[dict]:
+    """What MLflow shows of an experiment, without what it made up itself, in the order of names and times."""
+    runs = client.search_runs([client.get_experiment_by_name(experiment).experiment_id])
+    found = [
+        {
+            "name": run.info.run_name,
+            "status": run.info.status,
+            "time": (run.info.start_time, run.info.end_time),
+            "params": run.data.params,
+            "metrics": run.data.metrics,
+            "curve": [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/exact")],
+            "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
+            "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),
+        }
+        for run in runs
+    ]
+    return sorted(found, key=lambda run: (run["name"], run["time"], run["tags"]["secateur.key"]))

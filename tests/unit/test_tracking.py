@@ -1,0 +1,315 @@
+"""The ledger and MLflow on a SQLite store: told once, told again, told otherwise, and made anew."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from filelock import FileLock
+from tracking_results import RESULTS, failed, note, ran, record, shown
+
+from secateur import ledger, tracking
+from secateur.errors import SecateurError
+from secateur.ledger import collect, records, upstream
+from secateur.tables import TABLES, TableError
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    """A store with its tables made, once: that takes seconds."""
+    folder = tmp_path_factory.mktemp("store")
+    tracking.sync([], f"sqlite:///{folder}/mlflow.db")
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def client(tmp_path, store, monkeypatch):
+    """An empty project with an empty store as its working directory, and a client of the store."""
+    from mlflow.tracking import MlflowClient
+
+    monkeypatch.chdir(tmp_path)
+    uri = f"sqlite:///{tmp_path}/mlflow.db"  # MLflow remembers a relative one's file for as long as the process lives
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    (tmp_path / "mlflow.db").write_bytes(store.read_bytes())
+    return MlflowClient(uri)
+
+
+def told(rebuild: bool = False) -> int:
+    """How many runs were written."""
+    return tracking.track(RESULTS, rebuild)[0]
+
+
+def test_a_row_of_figures_is_a_run_with_its_settings_costs_and_figures(client):
+    ran(top_k=100)
+    assert told() == 2 + 4  # a row with a scorer and one without; four jobs
+    other, one = shown(client, "tiny")
+    assert [run["name"] for run in (other, one)] == ["blind secateur toy", "tfidf+answer blind secateur toy"]
+    params = {"dataset": "toy", "system": "secateur", "track": "blind", "answer_aware": "false", "split": "all"}
+    params |= {"conf.corpus": "toy", "conf.extractor": "openie", "conf.retriever": "default", "retriever.top_k": "100"}
+    assert other["params"] == params
+    assert {"exact_at_64": 0.5, "prompt_tokens": 90.0}.items() <= other["metrics"].items()
+    assert one["metrics"]["hard/exact_at_64"] == 0.1
+    assert one["params"]["scorer"] == "tfidf+answer"
+    assert other["curve"] == [(64, 0.5), (128, 0.5)]
+    assert other["artifacts"] == ["config.json", "figures.csv"]
+
+
+def test_a_setting_as_the_option_file_has_it_is_no_param(client):
+    ran(top_k=200)
+    told()
+    assert all("retriever.top_k" not in run["params"] for run in shown(client, "tiny"))
+
+
+def test_shards_add_up_and_their_memory_does_not(client):
+    ran()
+    told()
+    metrics = shown(client, "tiny")[0]["metrics"]
+    assert {
+        name: metrics[f"stages/extract_triples/{name}"]
+        for name in ("wall_seconds", "peak_bytes", "tokens_read", "share")
+    } == {
+        "wall_seconds": 4.0,
+        "peak_bytes": 100,
+        "tokens_read": 10,
+        "share": 0.5,
+    }
+    assert metrics["total/cpu_seconds"] == 3.0  # not that of the comparison, which is all rows' together
+
+
+def test_telling_again_changes_nothing(client):
+    ran()
+    failed()
+    told()
+    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    files = {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")}
+    assert told() == 0
+    assert {name: shown(client, name) for name in before} == before
+    assert {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")} == files
+
+
+def test_an_edit_makes_a_new_run_and_says_so_on_the_old_one(client):
+    ran()
+    told()
+    ran(top_k=100, value=0.7, finished="2026-01-01T00:02:00+00:00")
+    told()
+    runs = {run["metrics"]["exact_at_64"]: run for run in shown(client, "tiny") if "exact_at_64" in run["metrics"]}
+    assert set(runs) == {0.5, 0.7}
+    assert runs[0.5]["tags"]["superseded_by"] == runs[0.7]["tags"]["fingerprint"]
+    assert "superseded_by" not in runs[0.7]["tags"]
+
+
+def test_an_edit_taken_back_makes_the_old_run_the_current_one(client):
+    for top_k in (200, 100, 200):
+        ran(top_k=top_k)
+        told()
+    runs = [run for run in shown(client, "tiny") if "scorer" not in run["params"]]
+    assert len(runs) == 2
+    (old,) = (run for run in runs if "superseded_by" in run["tags"])
+    assert old["params"]["retriever.top_k"] == "100"
+
+
+def test_the_same_settings_run_again_renew_the_run(client):
+    ran(value=0.5)
+    told()
+    ran(value=0.25, finished="2026-01-01T00:09:00+00:00")
+    assert told() == 2 + 2  # two stages ended later
+    runs = shown(client, "tiny")
+    assert len(runs) == 2
+    assert runs[0]["metrics"]["exact_at_64"] == 0.25
+
+
+def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
+    failed("LoaderError: no such file")
+    told()
+    (run,) = shown(client, "tiny.jobs")
+    assert (run["status"], run["tags"]["failure"]) == ("FAILED", "LoaderError: no such file")
+    Path("results/toy/codebook/failure.json").unlink()
+    record("build_codebook", "results/toy/codebook", [], {})
+    told()
+    assert sorted(run["status"] for run in shown(client, "tiny.jobs")) == ["FAILED", "FINISHED"]
+
+
+def test_a_deleted_store_is_made_anew_from_the_ledger_alone(client, store, tmp_path):
+    ran()
+    failed()
+    told()
+    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
+    told()
+    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    for path in sorted(RESULTS.rglob("*.json")):
+        path.unlink()
+    Path("results/experiments/tiny/variant_runs.parquet").unlink()
+    Path("results/experiments/tiny/metrics.parquet").unlink()
+    Path("elsewhere.db").write_bytes(store.read_bytes())
+    uri = f"sqlite:///{tmp_path}/elsewhere.db"
+    tracking.sync(tracking.runs_of(*collect(RESULTS)), uri)
+    after = {name: shown(type(client)(uri), name) for name in before}
+    for runs in (*before.values(), *after.values()):
+        for run in runs:  # what an experiment's own stages made is kept in results, not in the ledger
+            run["artifacts"] = [name for name in run["artifacts"] if not name.endswith("parquet")]
+    assert after == before
+
+
+def test_a_rebuild_undoes_what_somebody_changed(client):
+    ran()
+    told()
+    before = shown(client, "tiny")
+    home = client.get_experiment_by_name("tiny").experiment_id
+    for run in client.search_runs([home]):
+        client.set_tag(run.info.run_id, "fingerprint", "mine")
+    own = client.create_run(home, run_name="somebody's own").info.run_id
+    assert told() == 0
+    assert told(rebuild=True) == 2 + 4
+    assert client.get_run(own).info.lifecycle_stage == "active"
+    client.delete_run(own)
+    assert shown(client, "tiny") == before
+
+
+def test_a_run_cut_off_in_the_middle_is_completed(client, monkeypatch):
+    ran()
+
+    def cut(*_):
+        raise OSError("cut")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(client), "set_terminated", cut)
+        with pytest.raises(SecateurError, match="cut"):
+            told()
+    assert told() == 2 + 4
+    assert len(shown(client, "tiny")) == 2
+
+
+def test_a_deleted_experiment_is_restored(client):
+    ran()
+    told()
+    client.delete_experiment(client.get_experiment_by_name("tiny").experiment_id)
+    told()
+    assert len(shown(client, "tiny")) == 2
+
+
+def test_an_experiment_shows_the_jobs_its_results_come_from_whoever_started_them(client):
+    ran()
+    path = Path("results/toy/triples/openie/0of2/run.json")
+    path.write_text(path.read_text().replace('"tiny"', '"another"'))
+    failed(experiment="another")
+    told()
+    stages = {
+        name: sorted(run["params"]["stage"] for run in shown(client, f"{name}.jobs")) for name in ("tiny", "another")
+    }
+    assert stages["tiny"] == ["compare_variants", "evaluate_prompts", "extract_triples", "extract_triples"]
+    assert stages["another"] == ["build_codebook", "extract_triples"]
+
+
+def test_the_fingerprint_is_of_settings_code_and_inputs_and_of_nothing_else(client):
+    ran()
+    first = set(collect(RESULTS)[0]["fingerprint"])
+    path = Path("results/toy/triples/openie/0of2/run.json")
+    kept = json.loads(path.read_text())
+    for change, same in (
+        ({"wall_seconds": 9.0, "commit": "def", "device": "cuda", "finished": "2026-01-01T00:00:30+00:00"}, True),
+        ({"code": "other"}, False),
+        ({"config": {"extractor.block": 9}}, False),
+        ({"inputs": {"data/toy.jsonl": "d2"}}, False),
+    ):
+        path.write_text(json.dumps(kept | change))
+        note()
+        current = pl.read_parquet("results/experiments/tiny/variant_runs.parquet")["fingerprint"]
+        assert (set(current) == first) == same, change
+
+
+def test_records_that_are_not_behind_a_figure_do_not_count(client):
+    ran()
+    record("elsewhere", "results/other", ["results/other/x.parquet"], {})
+    behind = upstream(records(RESULTS), ["results/toy/toy/evidence/openie/question_metrics.parquet"])
+    assert [r["stage"] for r in behind] == ["evaluate_prompts", "extract_triples", "extract_triples"]
+
+
+def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-tellnobody")
+    ran()
+    path = Path("results/toy/toy/evidence/openie/run.json")
+    content = json.loads(path.read_text())
+    content["config"]["lm.url"] = "http://me:tellnobody2@host/v1"
+    path.write_text(json.dumps(content))
+    failed("Error: 401 for Bearer sk-tellnobody")
+    note()
+    told()
+    for table in collect(RESULTS):
+        assert "tellnobody" not in table.write_json()
+    texts = [p.read_bytes() for p in Path("mlruns").rglob("*") if p.is_file()] + [Path("mlflow.db").read_bytes()]
+    assert not any(b"tellnobody" in text for text in texts)
+    assert any(b"http://***@host" in text for text in texts)  # it was there to be hidden
+
+
+def test_names_that_mlflow_refuses_are_put_into_words():
+    assert tracking._name("tau kl_first@null") == "tau kl_first_at_null"
+    assert tracking._name("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
+
+
+def test_many_metrics_and_params_are_written_in_parts(client):
+    metrics, params = [(f"m{n}", float(n), 0) for n in range(1900)], {f"p{n}": "x" for n in range(170)}
+    run = tracking.Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
+    assert tracking.sync([run], client.tracking_uri) == 1
+    (one,) = shown(client, "big")
+    assert (len(one["metrics"]), len(one["params"])) == (1900, 170)
+    assert tracking.sync([run], client.tracking_uri) == 0
+
+
+def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
+    ran()
+    (RESULTS / ledger.FOLDER).mkdir()
+    with FileLock(RESULTS / ledger.FOLDER / ".lock"), pytest.raises(SecateurError, match=r"another process.*Fix:"):
+        tracking.track(RESULTS, seconds=0.1)
+    assert not list((RESULTS / ledger.FOLDER).glob("*.parquet"))
+
+
+KNOCKING = """
+import sys
+from secateur import tracking
+from secateur.errors import SecateurError
+try:
+    tracking.sync([], sys.argv[1])
+except SecateurError as error:
+    print(error, "mlflow" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://127.0.0.1:9", "https://me:secret@localhost:9/base", "http://", "http://host:x"]
+)
+def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypatch, uri):
+    monkeypatch.setenv("no_proxy", "*")
+    said = subprocess.run([sys.executable, "-c", KNOCKING, uri], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("MLflow at http")
+    assert said.endswith("`secateur track`. False\n")
+    assert "secret" not in said
+
+
+WRITER = "from pathlib import Path; from secateur import tracking; print(tracking.track(Path('results'))[0])"
+
+
+def test_two_at_once_write_each_run_once(client):
+    ran()
+    two = [subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sorted(int(one.communicate()[0]) for one in two) == [0, 6]
+    assert len(shown(client, "tiny")) == 2
+
+
+def test_a_ledger_of_another_version_is_refused(client):
+    ran()
+    told()
+    path = RESULTS / ledger.FOLDER / "job_runs.parquet"
+    pl.read_parquet(path).write_parquet(path)
+    with pytest.raises(TableError, match=r"no table identity.*Fix:"):
+        told()
+
+
+def test_the_ledgers_tables_are_declared():
+    assert {"variant_runs", "job_runs"} <= set(TABLES)
+
+
+def test_nothing_run_is_nothing_told(client):
+    RESULTS.mkdir()
+    assert tracking.track(RESULTS)[:2] == (0, 0)
