@@ -452,7 +452,7 @@ KEYS = {
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
-    "experiment.axes.retriever=[paper]": FROM_CANDIDATES,
+    "experiment.axes.retriever=[paper]": FROM_CANDIDATES - PREFERS - {"replay_sessions"},  # axes of `secateur`
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
     "experiment.answers=false": {"compare_variants"},  # which no longer has the figures of graphs
 }

@@ -49,8 +49,8 @@ VARIED = {  # system: the axes an experiment may vary of it
     "secateur": AXES[:7],
     "ecs": ("embedder", "lm", "ecs"),
     "herrings": ("lm", "ecs"),
-    "policy": AXES[:-2],
-    "sessions": AXES[:-2],
+    "policy": ("lm", "memory", "policy"),
+    "sessions": ("memory",),
 }
 TRACKED = ("graph", "policy", "sessions")  # paths over the graph, with a row for each track
 SPLITS = ("train", "dev", "test")
