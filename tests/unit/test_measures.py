@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from secateur.measures import gold_of, long_rows
+from secateur.evaluation import gold_of
+from secateur.figures import long_rows
 from secateur.tables import TABLES, check
 
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from secateur.config import option
-from secateur.memory import Remembered, Store, Transcript, symbols_of
+from secateur.memory import Remembered, Store, symbols_of
 from secateur.replay import Unit, replay
+from secateur.transcript import Transcript
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
 

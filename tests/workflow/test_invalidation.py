@@ -52,9 +52,11 @@ PATHS = {
 PROMPTED = PATHS["graph"] - {"evaluate_prompts", "lift_prompts", "measure_graph", "sample_questions"}
 LEARNT = {"train_policy", "evaluate_policy"}
 PATHS |= {"policy": PROMPTED | LEARNT | {"build_preferences"}, "sessions": PROMPTED | {"replay_sessions"}}
+PATHS["recall"] = PROMPTED | {"recall_context"}
 ANSWERS = {"answer_questions", "evaluate_answers"}  # of every variant that is answered
 SOURCES = {"graph": "prompts/{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}"}
 SOURCES |= {"context": "contexts/{context}/{embedder}/{scorer}"}
+SOURCES["recall"] = SOURCES["graph"].replace("prompts", "recalled") + "/{memory}/{answer}"
 RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/{lm}/{ecs}"}
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
@@ -65,7 +67,7 @@ RULES = DATA | MODELS | EXPERIMENT | ANSWERS | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
-systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions]
+systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions, remembered]
 axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 answers: true
@@ -92,7 +94,7 @@ class Matrix:
         for variant in self._of["VARIANTS"]:
             axes = variant.wildcards | {"shard": "0of2", "file": "locomo10.json"}
             axes["ranking"] = RANKINGS.get(variant.path, "").format(**axes)
-            source = SOURCES["graph" if variant.path == "graph" else "context"]
+            source = SOURCES.get(variant.path, SOURCES["context"])
             axes["source"] = source.format(**axes)
             asked = PATHS[variant.path] | (ANSWERS if variant.answered else set())
             for name in DATA | MODELS | asked - self._not_asked(variant) | EXPERIMENT:
@@ -184,25 +186,26 @@ def test_every_rule_is_in_the_matrix(matrix):
 
 RANKED = {"rank_passages"}
 EMBEDS = {"build_codebook", "propose_candidates", "evaluate_prompts", "evaluate_sentences", "measure_graph"} | RANKED
-EMBEDS |= {"build_preferences"}
-EXTRACTS = {"extract_triples", "encode_questions", "build_preferences"}  # corpus, questions, answers
+EMBEDS |= {"build_preferences", "recall_context"}
+EXTRACTS = {"extract_triples", "encode_questions", "build_preferences", "recall_context"}  # corpus, questions, answers
 LIFTS = {"lift_prompts", "lift_sentences"}
-ASKED = {"gather_context", "answer_questions"}  # the sample of questions that are answered
+ASKED = {"gather_context", "recall_context", "answer_questions"}  # the sample of questions that are answered
 SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
+WRITES = {"answer_questions", "recall_context"}
 READS_LM = PASSES | LIFTS | ANSWERS | {"build_preferences"}
-LOADS_LM = READS_LM | LEARNT  # a policy is known by the weights it was learnt for
+LOADS_LM = READS_LM | WRITES | LEARNT  # a policy is known by the weights it was learnt for
 PREFERS = {"build_preferences"} | LEARNT
-FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"}
+FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"} | WRITES
 FROM_PROMPTS |= PREFERS | ANSWERS | EXPERIMENT
-SCORES_RUNS = {"propose_candidates", "measure_graph", "build_preferences"}
+SCORES_RUNS = {"propose_candidates", "measure_graph", "build_preferences", "recall_context"}
 FROM_CANDIDATES = SCORES_RUNS | {"calibrate_sources"} | FROM_PROMPTS
 FROM_GRAPH = {"consolidate", "reread_sources"} | FROM_CANDIDATES
 FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
 FROM_CONTEXT = {"gather_context"} | ANSWERS
 FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | EXPERIMENT
-FROM_LM |= LOADS_LM - {"reread_sources"} - ANSWERS
+FROM_LM |= LOADS_LM - {"reread_sources"} - ANSWERS - WRITES
 FROM_POOL = {"propose_passages"} | FROM_LM
 SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
@@ -235,7 +238,7 @@ KEYS = {
     "dataset.grown=[]": {"evaluate_selection"},
     "dataset.grown_of=null": {"select_greedily"},
     "dataset.lift=3": LIFTS,
-    "dataset.answered=1": FROM_CONTEXT | EXPERIMENT,  # also where none was answered
+    "dataset.answered=1": FROM_CONTEXT | WRITES | EXPERIMENT,  # also where none was answered
     "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
     "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
@@ -319,7 +322,8 @@ KEYS = {
     "prompt.cite=true": {"build_prompts"},
     "prompt.best_last=false": {"build_prompts", "gather_context"},
     "prompt.encoding=lines": {"build_prompts"},
-    "prompt.budget=256": {"build_prompts", "sample_questions", "gather_context", "build_preferences", "replay_sessions"}
+    "prompt.budget=256": {"build_prompts", "sample_questions", "gather_context", "replay_sessions"}
+    | {"build_preferences", "recall_context"}
     | ANSWERS,
     "prompt.mix=0.3": {"build_prompts"},
     "prompt.enough=0.5": {"build_prompts"},
@@ -360,10 +364,10 @@ KEYS = {
     "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
     "ecs.questions=8": SWEEPS,
     "ecs.passages=32": SWEEPS,
-    "memory.enabled=false": PREFERS,
-    "memory.questions=1": {"build_preferences"},
-    "memory.answers=1": {"build_preferences"},
-    "memory.window=512": {"replay_sessions"},
+    "memory.enabled=false": PREFERS | {"recall_context"},
+    "memory.questions=1": {"build_preferences", "recall_context"},
+    "memory.answers=1": {"build_preferences", "recall_context"},
+    "memory.window=512": {"replay_sessions", "recall_context"},
     "memory.reply_tokens=16": {"build_preferences"},
     "policy.alpha=2": LEARNT,
     "policy.beta=0.5": LEARNT,
@@ -384,22 +388,22 @@ KEYS = {
     "policy.budget=300": {"evaluate_policy"},
     "policy.frontier=[0.5]": {"evaluate_policy"},
     "policy.classifier_steps=100": {"evaluate_policy"},
-    "answer.instructions=Answer.": {"answer_questions"},
-    "answer.window=1024": {"answer_questions"},
-    "answer.max_tokens=32": {"answer_questions"},
-    "answer.stop=[]": {"answer_questions"},
-    "answer.repeats=4": {"answer_questions"},
-    "answer.least_repeated=60": {"answer_questions"},
-    "answer.refusals=[no]": {"answer_questions"},
+    "answer.instructions=Answer.": WRITES,
+    "answer.window=1024": WRITES,
+    "answer.max_tokens=32": WRITES,
+    "answer.stop=[]": WRITES,
+    "answer.repeats=4": WRITES,
+    "answer.least_repeated=60": WRITES,
+    "answer.refusals=[no]": WRITES,
     "answer.shards=3": {"evaluate_answers"},
-    "answer.batch=2": {"answer_questions"},
-    "answer.backend=completions": {"answer_questions"},
-    "answer.url=http://localhost:8001/v1": {"answer_questions"},
-    "answer.model=another": {"answer_questions"},
-    "answer.concurrency=2": {"answer_questions"},
-    "answer.timeout=60": {"answer_questions"},
-    "answer.delays=[1]": {"answer_questions"},
-    "answer.max_wait=60": {"answer_questions"},
+    "answer.batch=2": WRITES,
+    "answer.backend=completions": WRITES,
+    "answer.url=http://localhost:8001/v1": WRITES,
+    "answer.model=another": WRITES,
+    "answer.concurrency=2": WRITES,
+    "answer.timeout=60": WRITES,
+    "answer.delays=[1]": WRITES,
+    "answer.max_wait=60": WRITES,
     "+scorer.scorers.mine={kind: dense}": RANKED,
     "+scorer.utilities.mine={kind: statistic, of: signed}": {"combine_scores"},
     "scorer.suffixes=['+neighbour', '+answer', '+neighbour+answer']": RANKED,
@@ -417,11 +421,11 @@ KEYS = {
     "system.prompt=paper": FROM_PROMPTS | {"gather_context"},
     "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM | FROM_CONTEXT,
     "system.ecs=quick": FROM_POOL,
-    "system.memory=none": PREFERS | {"replay_sessions"} | EXPERIMENT,
+    "system.memory=none": PREFERS | ANSWERS | WRITES | {"replay_sessions"} | EXPERIMENT,
     "system.policy=other": LEARNT | EXPERIMENT,
     "system.scorer=turns": FROM_CONTEXT | PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
     "system.selection_scorer=other": SELECTED,
-    "system.answer=endpoint": ANSWERS | EXPERIMENT,
+    "system.answer=endpoint": ANSWERS | WRITES | EXPERIMENT,
     "system.context=closed_book": FROM_CONTEXT | EXPERIMENT,
     "eval.budgets=[64, 128, 256, 512]": {
         "build_prompts",
@@ -452,9 +456,11 @@ KEYS = {
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
-    "experiment.axes.retriever=[paper]": FROM_CANDIDATES - PREFERS - {"replay_sessions"},  # axes of `secateur`
+    "experiment.axes.retriever=[paper]": FROM_CANDIDATES
+    - PREFERS
+    - {"replay_sessions", "recall_context"},  # of `secateur`
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
-    "experiment.answers=false": {"compare_variants"},  # which no longer has the figures of graphs
+    "experiment.answers=false": {"compare_variants", "track_variants"},  # which no longer has the figures of graphs
 }
 
 
@@ -603,10 +609,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("cover", {"build_prompts"}),
         ("triples.openie", EXTRACTS),
         ("baselines", RANKED | SCORES_RUNS),
-        (
-            "models.embedder",
-            EMBEDS | LIFTS | {"evaluate_answers"},
-        ),  # lifts share the form of their figures with what embeds
+        ("models.embedder", EMBEDS),
         ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
         ("description", {"describe_dataset"}),
         ("cutoffs", {"evaluate_selection"}),
@@ -616,11 +619,15 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.fusion", {"combine_scores", "select_greedily"}),
         ("ecs.grow", {"select_greedily"}),
         ("ecs.reread", {"reread_sources"}),
-        ("ecs.lift", LIFTS | {"evaluate_answers"}),
+        ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences"}),
         ("answers.scores", {"evaluate_answers"}),
-        ("answers.generate", {"answer_questions"}),
-        ("contexts", {"gather_context"}),
-        ("sessions", {"answer_questions"}),
+        ("answers.generate", WRITES),
+        ("contexts", {"gather_context", "recall_context"}),
+        ("sessions", WRITES | {"build_preferences", "replay_sessions"}),
+        ("memory", {"recall_context", "build_preferences"}),
+        ("transcript", {"recall_context", "replay_sessions"}),
+        ("policy.dpo", {"train_policy"}),
+        ("policy.utility", LEARNT | {"build_preferences"}),
         ("datasets.fetch", {"fetch_dataset"}),
         ("stage", set()),
         ("cli", set()),

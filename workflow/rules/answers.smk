@@ -32,6 +32,41 @@ rule gather_context:
         "../../scripts/gather_context.py"
 
 
+rule recall_context:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        model="results/models/{lm}/model.json",
+    output:
+        blocks=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/blocks.parquet",
+        memories=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/memories.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/run.json",
+    log:
+        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{answer}-{prompt}-{lm}.log",
+    benchmark:
+        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{answer}-{prompt}-{lm}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "recall_context",
+            "dataset.split",
+            "dataset.answered",
+            "prompt.budget",
+            "lm",
+            *keys_but("memory", "reply_tokens"),
+            *ANSWERING,
+            *SHORTLISTING,
+            *EXTRACTION,
+            *EMBEDDING,
+        ),
+    message:
+        "Go through the sessions of {wildcards.dataset} with memory {wildcards.memory}"
+    script:
+        "../../scripts/recall_context.py"
+
+
 rule answer_questions:
     input:
         passages="results/{corpus}/passages/passages.parquet",

@@ -55,7 +55,7 @@ wildcard_constraints:
     shard=r"\d+of\d+",
     ranking=r"[^/]+/[^/]+(/[^/]+/[^/]+)?",
     context=r"[^/]+",
-    source=r"(prompts|contexts)(/[^/]+)+",
+    source=r"(prompts|contexts|recalled)(/[^/]+)+",
 
 
 def option(group, name):
@@ -267,7 +267,7 @@ def scores_path(variant):
     if variant.path == "sessions":
         axes = f"{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/{{memory}}".format(**variant.wildcards)
         return f"results/{variant.corpus}/{variant.dataset}/sessions/{axes}/question_metrics.parquet"
-    if variant.path == "context":
+    if variant.path in ("context", "recall"):
         return answers_path(variant)
     axes = UTILITY if variant.path == "utility" else "{embedder}/{scorer}"
     stage = "sentences" if variant.path == "sentences" else "selection"
@@ -301,12 +301,14 @@ def answer_shards(wildcards):
 def track_of_source(wildcards):
     """The track of a context's rows: a graph's own; of a ranking, whether it looks at neighbours."""
     path, *axes = wildcards.source.split("/")
-    return axes[3] if path == "prompts" else "aware" if axes[0].endswith("neighbour") else "blind"
+    return axes[3] if path in ("prompts", "recalled") else "aware" if axes[0].endswith("neighbour") else "blind"
 
 
 def answers_path(variant):
     """The figures of a variant's answers."""
-    source = f"prompts/{GRAPH}/{{retriever}}" if variant.path == "graph" else "contexts/{context}/{embedder}/{scorer}"
+    sources = {"graph": f"prompts/{GRAPH}/{{retriever}}", "context": "contexts/{context}/{embedder}/{scorer}"}
+    sources["recall"] = f"recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}"
+    source = sources[variant.path]
     axes = f"{source}/{{prompt}}/{{lm}}/{{answer}}".format(**variant.wildcards)
     return f"results/{variant.corpus}/{variant.dataset}/answered/{axes}/question_metrics.parquet"
 

@@ -504,7 +504,7 @@ def scorer_problems(scorer: Scorers) -> list[str]:
 class System:
     """A named way from question to context: which option of each axis it uses."""
 
-    path: Literal["graph", "sentences", "utility", "herrings", "context", "policy", "sessions"] = key(
+    path: Literal["graph", "sentences", "utility", "herrings", "context", "policy", "sessions", "recall"] = key(
         "which path of the DAG it takes"
     )
     tracks: tuple[str, ...] = key("options of conf/track it has rows in")

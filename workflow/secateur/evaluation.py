@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from secateur.text import content_words
 
-__all__ = ["Block", "Gold", "block_metrics", "f1_at_gold", "prefix_lengths", "semantic"]
+__all__ = ["Block", "Gold", "block_metrics", "f1_at_gold", "gold_of", "prefix_lengths", "semantic"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,21 @@ class Block:
     lines: Sequence[str]
     passages: Sequence[str]
     whole: Sequence[bool]
+
+
+def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFrame) -> dict[str, Gold]:
+    """Gold of every question that has evidence, in file order."""
+    texts = dict(passages.select("passage_id", "text").iter_rows())
+    rows = evidence.sort("question_id", "n").partition_by("question_id", as_dict=True)
+    found = {}
+    for qid, question in questions.sort("position").select("question_id", "text").iter_rows():
+        if (qid,) not in rows:
+            continue
+        own = rows[(qid,)]
+        resolved = {p: texts[p] for p in own["passage_id"] if p is not None}
+        stated = [texts[p] if t is None else t for p, t in own.select("passage_id", "text").iter_rows()]
+        found[qid] = Gold(question, resolved, tuple(stated))
+    return found
 
 
 def prefix_lengths(tokens: NDArray[np.int64], budgets: Sequence[int]) -> list[int]:

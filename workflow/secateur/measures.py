@@ -1,29 +1,13 @@
-"""What the evaluation stages share: gold by question, the semantic measure, figures as rows."""
+"""What the evaluation stages share: the semantic measure."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from secateur.evaluation import Gold, semantic
 from secateur.models.embedder import Embedder
 
-__all__ = ["Semantic", "gold_of", "long_rows"]
-
-
-def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFrame) -> dict[str, Gold]:
-    """Gold of every question that has evidence, in file order."""
-    texts = dict(passages.select("passage_id", "text").iter_rows())
-    rows = evidence.sort("question_id", "n").partition_by("question_id", as_dict=True)
-    found = {}
-    for qid, question in questions.sort("position").select("question_id", "text").iter_rows():
-        if (qid,) not in rows:
-            continue
-        own = rows[(qid,)]
-        resolved = {p: texts[p] for p in own["passage_id"] if p is not None}
-        stated = [texts[p] if t is None else t for p, t in own.select("passage_id", "text").iter_rows()]
-        found[qid] = Gold(question, resolved, tuple(stated))
-    return found
+__all__ = ["Semantic"]
 
 
 class Semantic:
@@ -42,15 +26,3 @@ class Semantic:
         """The measure of one block."""
         gold, block = ([self.place[t] for t in part] for part in (self.gold[question_id].texts, units))
         return {"semantic": semantic(self.vectors[gold], self.vectors[block])}
-
-
-def long_rows(rows: list[tuple], track: str | None) -> pl.DataFrame:
-    """(question_id, scorer, answer_aware, metric, value) rows as the `question_metrics` table."""
-    schema = {
-        "question_id": pl.String,
-        "scorer": pl.String,
-        "answer_aware": pl.Boolean,
-        "metric": pl.String,
-        "value": pl.Float64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(track=pl.lit(track, pl.String))

@@ -1,7 +1,6 @@
-"""What a session remembers (paper 1.1, P3): runs of its questions and answers, and the units its reader has been shown."""
+"""What a session remembers (paper 1.1, P3): the runs of its questions and answers."""
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from secateur.candidates import Symbols
 from secateur.retrieve import Membership, coarse_scores, fine_scores, top
 
-__all__ = ["Remembered", "Store", "Transcript", "symbols_of"]
+__all__ = ["Remembered", "Store", "symbols_of"]
 
 
 @dataclass(frozen=True)
@@ -80,35 +79,3 @@ class Store:
             return joined @ self.embedder.embed([" ; ".join(asked[2])])[0]
 
         return fine_scores(self.embedder.embed(asked[2]), self.embedder.embed(lines), starts, self.cfg, whole)["fine"]
-
-
-class Transcript:
-    """The units a session's reader still has before it: a prompt carries only those that it has not (delta).
-
-    window: tokens that the transcript may hold; the oldest units leave first, and a unit shown again stays where it is.
-    """
-
-    def __init__(self, window: int) -> None:
-        self.window, self._shown, self._used = window, OrderedDict(), 0
-
-    def __iter__(self):
-        return iter(self._shown)
-
-    def __contains__(self, unit: str) -> bool:
-        return unit in self._shown
-
-    @property
-    def tokens(self) -> int:
-        """Tokens it holds."""
-        return self._used
-
-    def show(self, units: Iterable[tuple[str, int]]) -> list[str]:
-        """Add (unit, tokens); the units that were new, each once, in order."""
-        fresh = {unit: tokens for unit, tokens in units if unit not in self._shown}
-        for unit, tokens in fresh.items():
-            self._shown[unit] = tokens
-            self._used += tokens
-        while self._used > self.window and len(self._shown) > len(fresh):  # what was just sent stays
-            _, tokens = self._shown.popitem(last=False)
-            self._used -= tokens
-        return list(fresh)

@@ -51,8 +51,9 @@ VARIED = {  # system: the axes an experiment may vary of it
     "herrings": ("lm", "ecs"),
     "policy": ("lm", "memory", "policy"),
     "sessions": ("memory",),
+    "remembered": ("lm", "memory", "answer"),
 }
-TRACKED = ("graph", "policy", "sessions")  # paths over the graph, with a row for each track
+TRACKED = ("graph", "policy", "sessions", "recall")  # paths over the graph, with a row for each track
 SPLITS = ("train", "dev", "test")
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
@@ -151,7 +152,8 @@ def _of(
                 full = _system_name(name, changed)
                 yield _variant(conf, dataset_name, dataset, full, path, None, base | changed, overrides)
         return
-    missing = {"policy": not dataset.trained, "context": not dataset.answered, "utility": True}
+    missing = {"policy": not dataset.trained, "utility": True}
+    missing |= dict.fromkeys(("context", "recall"), not dataset.answered)
     if missing.get(system.path):  # a context has no figures but those of its answers
         return
     if wrong := _context_problems(conf, name, system, overrides):
@@ -165,7 +167,9 @@ def _of(
         for track in system.tracks if tracked else ("blind",):
             full = _system_name(name, differing)
             one = _variant(conf, dataset_name, dataset, full, system.path, track, options, overrides)
-            answered = system.path == "context" or (system.path == "graph" and spec.answers and dataset.answered > 0)
+            answered = system.path in ("context", "recall") or (
+                system.path == "graph" and spec.answers and dataset.answered > 0
+            )
             yield replace(one, context=system.context, answered=answered)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from secateur.memory import Transcript
+from secateur.transcript import Transcript
 
 __all__ = ["Step", "Unit", "replay"]
 

@@ -641,7 +641,7 @@ TABLES: dict[str, Table] = _declare(
         "memories",
         1,
         "What sessions stored: a run of each question and of each answer. No earlier stage reads it.",
-        "build_preferences",
+        "build_preferences, recall_context",
         ("session_id", "n", "channel"),
         {
             "session_id": Column(_s, "session"),

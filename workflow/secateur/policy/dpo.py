@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from secateur.select import ACTIONS
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 
 SHAPING = ("hidden", "beta_dpo", "learning_rate", "weight_decay", "batch", "seed", "reference")  # what weights hang on
+WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # and what the preferences hang on
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def rewards(
 
 
 def spec_digest(policy: Policy) -> str:
-    """Digest of every setting of the policy: its utility, preferences and training."""
-    return digest(asdict(policy))
+    """Digest of the settings that a policy's file stands for: its utility, preferences and training."""
+    return digest({name: getattr(policy, name) for name in (*WEIGHED, *SHAPING, "epochs", "patience")})
 
 
 def train(
@@ -175,7 +176,7 @@ def _digest(fit: Examples, dev: Examples, configurations: Sequence[Configuration
     """Digest of all that the weights after an epoch depend on, so that no checkpoint meets other data or settings."""
     arrays = [a for e in (fit, dev) for a in (e.x, e.value, e.pairs.question, e.pairs.chosen, e.pairs.rejected)]
     seen = [hashlib.sha256(np.ascontiguousarray(array)).hexdigest() for array in arrays]
-    return digest({name: asdict(policy)[name] for name in SHAPING}, configurations, seen)
+    return digest({name: getattr(policy, name) for name in SHAPING}, configurations, seen)
 
 
 @contextmanager

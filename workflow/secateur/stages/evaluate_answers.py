@@ -5,8 +5,8 @@ import polars as pl
 from secateur.answers.scores import answer_scores
 from secateur.ecs.lift import CLOSED, answer_logprobs
 from secateur.ecs.template import Question
-from secateur.evaluation import Block, block_metrics
-from secateur.measures import gold_of, long_rows
+from secateur.evaluation import Block, block_metrics, gold_of
+from secateur.figures import long_rows
 from secateur.models.causal import load
 
 KEPT = ("exact", "novel")  # of the evidence, in what was read

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from secateur.measures import long_rows
+from secateur.figures import long_rows
 from secateur.models.causal import load
 from secateur.policy.actions import lattice
 from secateur.policy.baselines import baselines, deterministic, outcomes

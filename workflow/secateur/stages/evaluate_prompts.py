@@ -4,8 +4,9 @@ from collections import defaultdict
 
 import polars as pl
 
-from secateur.evaluation import Block, block_metrics
-from secateur.measures import Semantic, gold_of, long_rows
+from secateur.evaluation import Block, block_metrics, gold_of
+from secateur.figures import long_rows
+from secateur.measures import Semantic
 
 
 def run(cfg, inputs, outputs, ctx):

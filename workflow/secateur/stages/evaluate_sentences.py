@@ -2,8 +2,9 @@
 
 import polars as pl
 
-from secateur.evaluation import Block, block_metrics, prefix_lengths
-from secateur.measures import Semantic, gold_of, long_rows
+from secateur.evaluation import Block, block_metrics, gold_of, prefix_lengths
+from secateur.figures import long_rows
+from secateur.measures import Semantic
 from secateur.models.word_pieces import word_piece_counter
 
 

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.ecs.lift import lift_rows
 from secateur.ecs.template import Question
-from secateur.measures import long_rows
+from secateur.figures import long_rows
 from secateur.models.causal import load
 from secateur.subsets import answered
 

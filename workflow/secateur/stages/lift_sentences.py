@@ -5,7 +5,7 @@ import polars as pl
 from secateur.ecs.lift import lift_rows
 from secateur.ecs.template import Question
 from secateur.evaluation import prefix_lengths
-from secateur.measures import long_rows
+from secateur.figures import long_rows
 from secateur.models.causal import load
 from secateur.models.word_pieces import word_piece_counter
 from secateur.subsets import answered

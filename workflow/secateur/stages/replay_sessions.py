@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from secateur.evaluation import Block, Gold, block_metrics
-from secateur.measures import gold_of, long_rows
+from secateur.evaluation import Block, Gold, block_metrics, gold_of
+from secateur.figures import long_rows
 from secateur.models.word_pieces import lm_counter
 from secateur.replay import Step, Unit, replay
 from secateur.sessions import sessions
