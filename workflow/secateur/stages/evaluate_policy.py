@@ -43,9 +43,14 @@ def run(cfg, inputs, outputs, ctx):
     policies = baselines(train, x[0], test, x[1], policy)
     policies["policy"] = deterministic(choose(log_pi, test.tokens, eta), len(configurations))
     rows = outcomes(policies, test).unpivot(["utility", "accuracy", "tokens"], index=["policy", "question_id"])
-    aware = pl.col("policy") == "oracle"
-    named = rows.select("question_id", "policy", aware, "policy_" + pl.col("variable"), "value").iter_rows()
-    outputs["question_metrics"] = long_rows(list(named), ctx.axes["track"])
+    named = rows.select(
+        "question_id",
+        scorer="policy",
+        answer_aware=pl.col("policy") == "oracle",
+        metric="policy_" + pl.col("variable"),
+        value="value",
+    )
+    outputs["question_metrics"] = long_rows(list(named.iter_rows()), ctx.axes["track"])
     outputs["frontier"] = pl.DataFrame(_frontier(policy.frontier, log_pi, test)).with_columns(
         pl.col("n").cast(pl.Int32)
     )
