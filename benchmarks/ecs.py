@@ -2,6 +2,7 @@
 
 60 turns and 12 questions of the toy dialogue are swept whole, once, for memory. The comparisons take turns over 12 of
 the turns, the one-by-one loop over every seventh pair of them. Rates are per CPU second of one thread.
+`LM=gemma3_270m make bench NAME=ecs` takes another option of conf/lm.
 """
 
 import json
@@ -117,8 +118,8 @@ def harness_gap(lm, cfg, questions, passages, pairs) -> list[Figure]:
 
 def main() -> None:
     """Rates, the gain of sharing against its limit, latencies, parity and peak memory."""
-    cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
-    lm, cfg = load(config.option(ROOT / "conf", "lm", "smollm2"), cache), config.option(ROOT / "conf", "ecs", "default")
+    cache, name = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache")), os.environ.get("LM", "smollm2")
+    lm, cfg = load(config.option(ROOT / "conf", "lm", name), cache), config.option(ROOT / "conf", "ecs", "default")
     questions, passages = conversation()
     base = base_readings(lm, cfg, questions)
     all_turns, peak = sweep(lm, cfg, questions, passages, base)
@@ -156,7 +157,7 @@ def main() -> None:
     each, n, rate, ms = len(pairs), len(some), "tokens per CPU second", 1e3
     print(f"{each} pairs compared, {part.computed} tokens computed of {part.whole}, {rows} predictions")
     publish(
-        "ecs",
+        "ecs" if name == "smollm2" else f"ecs_{name}",
         [
             Figure("tokens computed", part.computed / ours, rate, "bare passes", part.computed / plain, BARE, ">="),
             Figure("the same", part.computed / ours, rate, "bare, our predictions", part.computed / strict, BARE, ">="),
