@@ -63,8 +63,8 @@ smoke: $(READY)  ## the whole pipeline on 40 passages
 ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C
 	@MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow ui --workers 1 --backend-store-uri sqlite:///mlflow.db
 
-test: $(READY)  ## all tests
-	@$(BIN)/python -m pytest
+test: $(READY)  ## all tests, two files at a time
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "profiles", "data", "docs", "pyproject.toml")
@@ -91,11 +92,16 @@ def untouched(tmp_path_factory) -> Project:
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory) -> Project:
-    """A copy in which the experiment `smoke` has run. Read only; `rerun` is the one to edit."""
-    project = copy_project(tmp_path_factory.mktemp("smoke") / "project")
-    done = project.snakemake("--profile", "profiles/smoke")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return project
+    """A copy in which the experiment `smoke` has run, one for all workers. Read only; `rerun` is the one to edit."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with FileLock(shared / "smoke.lock"):
+        if not (shared / "smoke.done").exists():
+            shutil.rmtree(shared / "smoke", ignore_errors=True)  # of a worker that failed
+            done = copy_project(shared / "smoke").snakemake("--profile", "profiles/smoke")
+            assert done.returncode == 0, done.stdout + done.stderr
+            (shared / "smoke.done").touch()
+    return Project(shared / "smoke")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 # Every rule that runs a model over many strings; spaCy's small parser runs on a CPU.
 MODEL_RULES = {"build_codebook", "propose_candidates", "rank_passages"}
 MODEL_RULES |= {"reread_sources", "score_candidates", "select_greedily", "lift_prompts", "lift_sentences"}
-MODEL_RULES |= {"check_red_herrings", "answer_questions", "evaluate_answers", "build_preferences"}
+MODEL_RULES |= {"check_red_herrings", "answer_questions", "evaluate_answers", "build_preferences", "recall_context"}
 # The Snakefile's localrules.
 LOCAL_RULES = {"fetch_dataset", "prepare_model", "compare_variants", "build_report", "track_variants"}
 RULES = {path.stem for path in (ROOT / "scripts").glob("*.py")}
