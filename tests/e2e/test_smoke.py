@@ -75,6 +75,28 @@ def custom(smoke, copy_project, tmp_path_factory):
     return project, config
 
 
+def test_no_policy_is_above_the_oracle_and_none_costs_more_than_all(smoke):
+    rows = metrics(smoke).filter((pl.col("system") == "policy") & (pl.col("subset") == "all"))
+    value = {(scorer, metric): v for scorer, metric, v in rows.select("scorer", "metric", "value").iter_rows()}
+    named = {scorer for scorer, _ in value}
+    assert {"policy", "best_constant", "classifier", "random", "oracle"} <= named
+    assert sum(scorer.startswith("fixed:") for scorer in named) == 27
+    for scorer in named:
+        assert value[scorer, "policy_utility"] <= value["oracle", "policy_utility"] + 1e-12
+        assert value[scorer, "policy_tokens"] <= value["fixed:include_all/include_all/include_all", "policy_tokens"]
+    assert set(rows["split"]) == {"test"}
+
+
+def test_memory_sends_less_and_shows_no_less(smoke):
+    rows = metrics(smoke).filter((pl.col("system") == "sessions") & (pl.col("subset") == "all"))
+    value = dict(rows.select("metric", "value").iter_rows())
+    assert value["memory_tokens_first"] == value["memory_tokens_first_alone"]
+    assert value["memory_tokens_later"] < value["memory_tokens_later_alone"]
+    assert value["memory_exact"] >= value["memory_exact_alone"]
+    assert value["memory_novel"] >= value["memory_novel_alone"]
+    assert 0 < value["memory_reuse"] <= 1
+
+
 def test_all_outputs_are_there_and_nothing_else_is(smoke):
     names = {path.name for path in (smoke.root / "results").rglob("*") if path.is_file()}
     known = {f"{name}.parquet" for name in TABLES}

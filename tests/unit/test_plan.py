@@ -252,3 +252,17 @@ def test_a_reader_is_a_language_model_that_fits_together(write):
             systems="[secateur]",
             overrides=("retriever.reader=smollm2", "system.lm=vllm_qwen2_5_7b", "++lm.url=http://x"),
         )
+
+
+def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
+    found = write(datasets="[stem_old_test, stem]", systems="[policy]", axes="{memory: [none], prompt: [dense]}")
+    assert rows(found) == {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}
+
+
+@pytest.mark.parametrize(
+    ("trained", "message"),
+    [("{train: 2, test: 1}", "dataset.trained names no dev"), ("{train: 2, dve: 1}", "did you mean 'dev'")],
+)
+def test_a_policy_needs_questions_of_every_split(write, trained, message):
+    with pytest.raises(ConfigError, match=message):
+        write(datasets="[stem]", systems="[policy]", overrides=(f"++dataset.trained={trained}",))

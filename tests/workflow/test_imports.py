@@ -31,7 +31,7 @@ ORDER = [
     "replay",
     "lemmas",
     "plots drawing cells",
-    "lemma_report dataset_report herring_report answer_report policy_report",
+    "lemma_report dataset_report herring_report answer_report policy_report memory_report",
     "report",
     "provenance plan reference ledger",
     "show tracking",

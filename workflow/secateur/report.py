@@ -13,6 +13,7 @@ from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
 from secateur.herring_report import ABOUT, herring_headlines, herring_parts, is_checked
 from secateur.lemma_report import growth_section, lemma_section
+from secateur.memory_report import memory_parts
 from secateur.policy_report import policy_headlines, policy_parts
 
 __all__ = ["found", "render", "row_name"]
@@ -376,6 +377,7 @@ def render(
         against = comparisons.filter(pl.col("dataset") == dataset)
         parts = _selection_parts(dataset, own) + _selection_comparisons(dataset, against) + cutoff_parts(dataset, own)
         parts += herring_parts(dataset, own, spreads) + policy_parts(dataset, own, against, frontiers)
+        parts += memory_parts(dataset, own)
         for track in ("blind", "aware"):
             parts += [p for p in (*_track_parts(dataset, own, track), _comparison_part(dataset, against, track)) if p]
         drawn = [_samples_part(one) for one in drawings if one["dataset"] == dataset and one["samples"].height]

@@ -1,0 +1,61 @@
+"""The report's sections on the policy and on memory."""
+
+import polars as pl
+
+from secateur.memory_report import memory_parts
+from secateur.policy_report import policy_headlines, policy_parts
+from secateur.tables import TABLES
+
+COMMON = {"dataset": "d", "system": "policy", "track": "blind", "answer_aware": False, "subset": "all", "split": "test"}
+POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}
+
+
+def metrics() -> pl.DataFrame:
+    terms = ("policy_utility", "policy_accuracy", "policy_tokens")
+    rows = [
+        COMMON | {"scorer": s, "metric": m, "value": v, "low": v - 0.1, "high": v + 0.1, "n": 9}
+        for s, v in POLICIES.items()
+        for m in terms
+    ]
+    return pl.DataFrame(rows)
+
+
+def comparisons() -> pl.DataFrame:
+    row = {"scorer": "policy", "metric": "policy_utility", "baseline": "best_constant", "difference": 0.1, "low": 0.02}
+    return pl.DataFrame([COMMON | row | {"high": 0.2, "p": 0.03, "n": 9, "best": False}])
+
+
+def frontiers() -> pl.DataFrame:
+    named = {"dataset": pl.lit("d"), "system": pl.lit("policy"), "track": pl.lit("blind")}
+    return TABLES["frontier"].empty().with_columns(**named)
+
+
+def test_the_policy_stands_first_and_fixed_configurations_best_first():
+    (part,) = policy_parts("d", metrics(), comparisons(), frontiers())
+    names = [line["cells"][0]["text"] for line in part["table"]["rows"]]
+    assert names == ["policy", "best_constant", "oracle", "c/b/a", "a/b/c"]
+    assert part["table"]["rows"][0]["cells"][-1] == {"text": "+0.100", "small": "+0.020 to +0.200, p 0.0300"}
+    assert part["table"]["rows"][2]["cells"][-1]["text"] == ""
+    assert "<svg" in part["svg"]
+    assert "n = 9 questions, split test" in part["note"]
+
+
+def test_a_headline_names_the_difference_and_the_oracle():
+    (line,) = policy_headlines("d", metrics(), comparisons())
+    assert "utility .500, +0.100" in line
+    assert "the oracle has .900" in line
+
+
+def test_a_page_without_such_rows_has_no_such_part():
+    other = metrics().with_columns(metric=pl.lit("f1_at_gold"))
+    assert policy_parts("d", other, comparisons(), frontiers()) == []
+    assert memory_parts("d", other) == []
+
+
+def test_memory_shows_the_figures_it_has_in_one_order():
+    values = {"memory_reuse": 0.5, "memory_tokens_first": 600.0}
+    rows = [
+        COMMON | {"scorer": None, "metric": m, "value": v, "low": None, "high": None, "n": 3} for m, v in values.items()
+    ]
+    (part,) = memory_parts("d", pl.DataFrame(rows))
+    assert [line["cells"][1]["text"] for line in part["table"]["rows"]] == ["600", ".500"]
