@@ -684,7 +684,11 @@ def test_a_tables_declaration_reruns_the_rules_that_write_or_read_it(matrix, mon
     before = matrix.digests()
     monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], version=99))
     after = matrix.digests()
-    assert {rule for rule in RULES if after[rule] != before[rule]} == {"propose_candidates", "build_prompts"}
+    assert {rule for rule in RULES if after[rule] != before[rule]} == {
+        "propose_candidates",
+        "build_prompts",
+        "build_preferences",
+    }
 
 
 def test_what_is_said_about_a_table_reruns_nothing(matrix, monkeypatch):
@@ -715,7 +719,7 @@ def test_a_finished_run_that_was_moved_elsewhere_reruns_nothing(rerun):
 
 def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_values(rerun):
     overrides = ("--config", "overrides=[retriever.top_k=100]")
-    assert set(planned(rerun, *overrides)) == FROM_CANDIDATES - ANSWERS
+    assert set(planned(rerun, *overrides)) == FROM_CANDIDATES
     said = rerun.snakemake("-n", "--config", "experiment=smoke", *overrides[1:])
     shown = said.stdout + said.stderr
     assert "retriever.top_k=200" in shown
@@ -743,7 +747,7 @@ def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
-    graph = PATHS["graph"] - {"reread_sources"}
+    graph = (PATHS["graph"] | PATHS["policy"] | PATHS["sessions"] | PATHS["recall"]) - {"reread_sources"}
     assert set(jobs) == DATA - {"fetch_dataset"} | graph | PATHS["sentences"] | FROM_CONTEXT | EXPERIMENT
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
@@ -762,7 +766,13 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
     jobs = planned(rerun)
-    assert set(jobs) == FROM_CANDIDATES - ANSWERS - {"measure_graph", "sample_questions"}  # of whole systems only
+    whole = {
+        "measure_graph",
+        "sample_questions",
+        "replay_sessions",
+        "recall_context",
+    } | PREFERS  # of whole systems only
+    assert set(jobs) == FROM_CANDIDATES - ANSWERS - whole
     assert jobs["propose_candidates"] == 2  # its two tracks; those of the default stay
 
 
@@ -780,6 +790,4 @@ def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
     (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
     table.unlink()
     assert planned(rerun) == {}
-    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - ANSWERS - {
-        "reread_sources"
-    }
+    assert set(planned(rerun, "--config", "overrides=[retriever.top_k=100]")) == FROM_CODEBOOK - {"reread_sources"}
