@@ -3,8 +3,9 @@
 import json
 import threading
 from collections import deque
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+from loopback import Replying, running
 
 
 class Server(ThreadingHTTPServer):
@@ -45,28 +46,11 @@ class Server(ThreadingHTTPServer):
         return 200, {}, json.dumps({"model": request["model"], "choices": [choice], "usage": usage})
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Replying):
     def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        status, headers, body = self.server.reply(self.path, request, dict(self.headers))
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_) -> None:
-        pass
+        self.answer(*self.server.reply(self.path, self.asked(), dict(self.headers)))
 
 
-@contextmanager
 def answering(lives: int | None = None):
     """A server on a free port, until the block ends."""
-    one = Server(lives)
-    threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield one
-    finally:
-        one.shutdown()
-        one.server_close()
+    return running(Server(lives))

@@ -7,7 +7,9 @@ import json
 import threading
 from collections import deque
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+from loopback import Replying, running
 
 from secateur.models.causal import NOTHING
 
@@ -124,13 +126,13 @@ class Server(ThreadingHTTPServer):
                 self.under_way -= 1
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Replying):
     def do_GET(self) -> None:
         assert self.path == "/v1/models"
         self.answer(200, {}, json.dumps(self.server.api.models()))
 
     def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = self.asked()
         self.server.asked.append(request)
         self.server.headers.append(dict(self.headers))
         with self.server.counted():  # over before the reply is sent: then the client may send the next
@@ -153,26 +155,7 @@ class Handler(BaseHTTPRequestHandler):
             change(reply)
         return 200, {}, json.dumps(reply)
 
-    def answer(self, status: int, headers: dict, body: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
 
-    def log_message(self, *_) -> None:
-        pass
-
-
-@contextmanager
 def serving(api: Api):
     """A server on a free port, until the block ends."""
-    one = Server(api)
-    threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield one
-    finally:
-        one.released.set()
-        one.shutdown()
-        one.server_close()
+    return running(Server(api))

@@ -4,11 +4,12 @@ import json
 import threading
 import time
 from collections import deque
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from loopback import Replying, running
 
 from secateur.errors import SecateurError
 from secateur.models.http import KEYS, _retry_after
@@ -52,25 +53,16 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(Replying):
     def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = self.asked()
         self.server.asked.append((self.path, request))
         self.server.headers.append(dict(self.headers))
         answer = self.server.script.popleft() if self.server.script else self.server.always
         if answer == "silence":
             self.server.released.wait(30)
             return
-        status, headers, body = answer(request) if callable(answer) else answer
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body.encode())))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_) -> None:
-        pass
+        self.answer(*(answer(request) if callable(answer) else answer))
 
 
 @pytest.fixture
@@ -78,12 +70,8 @@ def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
-    one = Server()
-    threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
-    yield one
-    one.released.set()
-    one.shutdown()
-    one.server_close()
+    with running(Server()) as one:
+        yield one
 
 
 class Log(list):
