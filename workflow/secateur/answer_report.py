@@ -1,11 +1,10 @@
 """The report's section on answers: how good they are under each system's context, what they cost, and differences."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 
 __all__ = ["answer_section"]
 
@@ -38,10 +37,6 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(name=pl.col("system") + track.fill_null(""))
 
 
-def _interval(row: Mapping[str, Any], digits: int) -> str:
-    return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
-
-
 def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
     """One line a system, one column a metric."""
     metrics = [metric for metric in HEADS if metric in set(own["metric"])]
@@ -49,7 +44,7 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
     for (name,), part in own.sort("name").group_by("name", maintain_order=True):
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
         shown = [(by.get(metric), HEADS[metric][1]) for metric in metrics]
-        cells = [cell(number(r["value"], d), _interval(r, d)) if r else cell("") for r, d in shown]
+        cells = [cell(number(r["value"], d), interval(r, d)) if r else cell("") for r, d in shown]
         form = "ours" if name.startswith("secateur") else ""
         lines.append({"form": form, "cells": [cell(name), *cells]})
     n = ", ".join(map(str, own["n"].unique().sort()))

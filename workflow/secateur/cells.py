@@ -1,6 +1,9 @@
 """Figures as the report's tables show them."""
 
-__all__ = ["cell", "number"]
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["cell", "interval", "number"]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -13,6 +16,15 @@ def number(value: float | None, digits: int = 3) -> str:
         return ""
     text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def interval(row: Mapping[str, Any], digits: int = 3) -> str:
+    """`low to high` of a row of figures; nothing where it has no interval.
+
+    >>> interval({"low": 0.1, "high": 0.25})
+    '.100 to .250'
+    """
+    return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
 def cell(text: str, small: str = "") -> dict[str, str]:

@@ -10,6 +10,10 @@ from secateur.stats import bootstrap, paired_test, units
 __all__ = ["claims", "compare", "compare_answers", "summarise"]
 
 REFERENCES = ("sentences", "policy")  # systems whose rows others are compared with
+ANSWERED = (  # figures of answers
+    *("rouge_l", "token_f1", "exact_match", "refused", "read_lift", "read_exact", "read_novel"),
+    *("read_tokens", "completion_tokens"),
+)
 ROW = ["system", "track", "scorer", "answer_aware", "metric"]
 
 
@@ -55,10 +59,6 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
     return pl.concat(found) if found else pl.DataFrame(schema=_SUMMARY)
 
 
-ANSWERED = (
-    *("rouge_l", "token_f1", "exact_match", "refused", "read_lift", "read_exact", "read_novel"),
-    *("read_tokens", "completion_tokens"),
-)
 _NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
 _SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 _COMPARISON = (

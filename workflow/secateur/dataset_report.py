@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 
 __all__ = ["cutoff_parts", "statistics_part"]
 
@@ -105,10 +105,6 @@ def _cutoff_table(part: pl.DataFrame, level: str) -> dict[str, Any]:
     lines = []
     for scorer in best["name"]:
         by = {r["metric"]: r for r in part.filter(pl.col("name") == scorer).iter_rows(named=True)}
-        shown = [cell(number(by[m]["value"]), _interval(by[m])) if m in by else cell("") for m in columns]
+        shown = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
         lines.append({"form": "", "cells": [cell(scorer), *shown]})
     return {"heads": ["scorer", *(metric.removeprefix(level) for metric in columns)], "rows": lines}
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    return "" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur import plots
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 
 __all__ = ["ABOUT", "herring_headlines", "herring_parts", "is_checked"]
 
@@ -36,16 +36,12 @@ def is_checked(metrics: pl.DataFrame) -> bool:
     return metrics["metric"].is_in(list(CONTESTS)).any()
 
 
-def _interval(row: dict[str, Any]) -> str:
-    return "" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
-
-
 def _table(rows: pl.DataFrame, metrics: dict[str, str]) -> Part:
     """One line a scorer, one column a metric. metrics: name in the table -> head."""
     lines = []
     for (name,), own in rows.group_by("scorer", maintain_order=True):
         by = {row["metric"]: row for row in own.iter_rows(named=True)}
-        cells = [cell(number(by[m]["value"]), _interval(by[m])) for m in metrics]
+        cells = [cell(number(by[m]["value"]), interval(by[m])) for m in metrics]
         lines.append({"form": "", "cells": [cell(name), *cells]})
     return {"heads": ["scorer", *metrics.values()], "rows": lines}
 
@@ -159,7 +155,7 @@ def herring_headlines(name: str, own: pl.DataFrame) -> list[str]:
             shown = rows.filter((pl.col("scorer") == scorer) & (pl.col("subset") == "all"))
             by = {row["metric"]: row for row in shown.iter_rows(named=True)}
             if by:
-                said = {metric: f"{number(row['value'])} ({_interval(row)})" for metric, row in by.items()}
+                said = {metric: f"{number(row['value'])} ({interval(row)})" for metric, row in by.items()}
                 ranks = ", ".join(f"{text} in {said[metric]}" for metric, text in CONTESTS.items())
                 noise = f"of random passages {said[NOISE]} pass the fixed threshold"
                 found.append(f"{name}: {system} · {scorer} ranks {ranks} of the pairs; {noise}, n {by[NOISE]['n']}.")

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 
 __all__ = ["memory_parts"]
 
@@ -26,8 +26,7 @@ Part = dict[str, Any]
 
 def _line(row: dict[str, Any]) -> Part:
     said, digits = ROWS[row["metric"]]
-    interval = "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
-    cells = [cell(said), cell(number(row["value"], digits), interval), cell(str(row["n"]))]
+    cells = [cell(said), cell(number(row["value"], digits), interval(row, digits)), cell(str(row["n"]))]
     return {"form": "", "cells": cells}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur import plots
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 
 __all__ = ["policy_headlines", "policy_parts"]
 
@@ -13,10 +13,6 @@ TERMS = {"policy_utility": "utility", "policy_accuracy": "accuracy", "policy_tok
 FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
 AGAINST = "best_constant"
 Part = dict[str, Any]
-
-
-def _interval(row: dict[str, Any], digits: int = 3) -> str:
-    return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
 def _order(own: pl.DataFrame) -> list[str]:
@@ -43,7 +39,7 @@ def _table(own: pl.DataFrame, against: pl.DataFrame) -> Part:
     for scorer in _order(own):
         by = {row["metric"]: row for row in own.filter(pl.col("scorer") == scorer).iter_rows(named=True)}
         digits = {"policy_tokens": 0}
-        cells = [cell(number(by[m]["value"], digits.get(m, 3)), _interval(by[m], digits.get(m, 3))) for m in TERMS]
+        cells = [cell(number(by[m]["value"], digits.get(m, 3)), interval(by[m], digits.get(m, 3))) for m in TERMS]
         form = "ours" if scorer == "policy" else ""
         lines.append(
             {"form": form, "cells": [cell(scorer.removeprefix("fixed:")), *cells, _difference(against, scorer)]}

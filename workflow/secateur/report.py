@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur import plots
 from secateur.answer_report import answer_section
-from secateur.cells import cell, number
+from secateur.cells import cell, interval, number
 from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
 from secateur.herring_report import ABOUT, herring_headlines, herring_parts, is_checked
@@ -42,10 +42,6 @@ def _recall(metrics: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("metric").rename({"base": "metric"})
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    return "" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
-
-
 def _form(system: str, published: bool) -> str:
     return "published" if published else "" if system == "sentences" else "ours"
 
@@ -55,7 +51,7 @@ def _recall_table(rows: pl.DataFrame, budgets: Sequence[int]) -> dict[str, Any]:
     lines = []
     for (name,), own in rows.group_by("name", maintain_order=True):
         by = {r["budget"]: r for r in own.iter_rows(named=True)}
-        cells = [cell(number(by[b]["value"]), _interval(by[b])) if b in by else cell("") for b in budgets]
+        cells = [cell(number(by[b]["value"]), interval(by[b])) if b in by else cell("") for b in budgets]
         lines.append({"form": _form(own["system"][0], own["published"][0]), "cells": [cell(name), *cells]})
     return {"heads": ["system", *map(str, budgets)], "rows": lines}
 
@@ -117,7 +113,7 @@ def _lift_part(own: pl.DataFrame, track: str, where: str) -> list[dict[str, Any]
     lines = []
     for (name,), rows in measured.group_by("name", maintain_order=True):
         by = {r["metric"]: r for r in rows.iter_rows(named=True)}
-        cells = [cell(number(by[m]["value"]), _interval(by[m])) if m in by else cell("") for m in columns]
+        cells = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
         lines.append({"form": _form(rows["system"][0], False), "cells": [cell(name), *cells]})
     if not lines:
         return []
@@ -220,7 +216,7 @@ def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame
 def _f1_cell(row: Mapping[str, Any], whole: Mapping[str, int]) -> dict[str, str]:
     """An F1 with its interval, and its n where it speaks of fewer questions than others of the subset."""
     few = f", n {row['n']}" if not row["published"] and row["n"] < whole.get(row["subset"], 0) else ""
-    return cell(number(row["value"], 4), _interval(row) + few)
+    return cell(number(row["value"], 4), interval(row) + few)
 
 
 def _comparison_part(name: str, own: pl.DataFrame, track: str | None) -> dict[str, Any] | None:
@@ -317,7 +313,7 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
             best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
             for r in best.iter_rows(named=True):
                 lines.append(
-                    f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {number(r['value'])} ({_interval(r)}, n {r['n']})."
+                    f"{dataset}: best {label} scorer {r['scorer']}, F1 at gold size {number(r['value'])} ({interval(r)}, n {r['n']})."
                 )
         lines += herring_headlines(dataset, own) + policy_headlines(dataset, own, comparisons)
         for track in ("blind", "aware"):
@@ -338,7 +334,7 @@ def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataF
         tail = ""
         if r["baseline"]:
             tail = f"; {r['difference']:+.3f} ({r['from_']:+.3f} to {r['to']:+.3f}, p {r['p']:.4f}) against {r['baseline']}"
-        value = f"{number(r['value'])} ({_interval(r)}, n {r['n']})"
+        value = f"{number(r['value'])} ({interval(r)}, n {r['n']})"
         lines.append(f"{dataset}, order-{track}: {r['system']} {_claim(r['metric'])} {value}{tail}.")
     return lines
 
