@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from secateur.config import option
-from secateur.memory import Remembered, Store, symbols_of
+from secateur.memory import GOLD, Remembered, Store, exchange, memories, symbols_of
 from secateur.replay import Unit, replay
 from secateur.transcript import Transcript
 
@@ -49,7 +52,7 @@ def test_a_new_session_remembers_nothing():
 
 def test_channels_are_apart():
     made = store("bears eat fish")
-    made.add(Remembered("q9", "answer", "bears eat moths", symbols_of("bears eat moths", ()), verified=True))
+    made.add(Remembered("q9", "answer", "bears eat moths", symbols_of("bears eat moths", ()), GOLD))
     assert recalled(made, "bears eat", channel="answer") == ["bears eat moths"]
 
 
@@ -68,6 +71,19 @@ def test_symbols_come_from_triples_and_from_the_text_where_there_are_none():
     assert symbols_of("hydrogen", ()) == (["hydrogen"], ["hydrogen"], ["hydrogen"])
 
 
+def test_an_exchange_is_two_runs_and_an_answer_is_verified_if_it_is_gold():
+    runs = [*exchange("q0", "Why?", (["why"], [], ["why"]), "", GOLD, lambda text: ())]
+    runs += exchange("q1", "Who?", (["who"], [], ["who"]), "Ann.", "a model", lambda text: ())
+    placed = pl.DataFrame({"question_id": ["q0", "q1"], "session_id": ["s", "s"], "n": [0, 1]})
+    found = memories(runs, placed)
+    assert found.select("n", "channel", "text", "verified", "source").rows() == [
+        (0, "question", "Why?", None, None),
+        (0, "answer", "", True, GOLD),
+        (1, "question", "Who?", None, None),
+        (1, "answer", "Ann.", False, "a model"),
+    ]
+
+
 # --- the transcript ------------------------------------------------------------------------------
 
 
@@ -76,21 +92,36 @@ def test_a_transcript_carries_only_what_is_new():
     assert shown.show([("a", 10), ("b", 10), ("a", 10)]) == ["a", "b"]
     assert shown.show([("b", 10), ("c", 10)]) == ["c"]
     assert list(shown) == ["a", "b", "c"]
-    assert shown.tokens == 30
 
 
 def test_the_oldest_units_leave_a_full_window_and_are_sent_again():
     shown = Transcript(20)
     shown.show([("a", 10), ("b", 10)])
     assert shown.show([("c", 10)]) == ["c"]
-    assert "a" not in shown
+    assert list(shown) == ["b", "c"]
     assert shown.show([("a", 10)]) == ["a"]
 
 
-def test_what_was_just_sent_stays_even_where_it_overflows_the_window():
+def test_what_a_question_needs_stays_even_where_it_overflows_the_window():
     shown = Transcript(5)
     assert shown.show([("a", 10), ("b", 10)]) == ["a", "b"]
-    assert list(shown) == ["a", "b"]
+    assert shown.show([("c", 10), ("a", 10)]) == ["c"]  # `a` is still there, and is needed
+    assert list(shown) == ["a", "c"]
+
+
+@given(
+    window=st.integers(0, 60),
+    blocks=st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 20)), min_size=1, max_size=6),
+)
+def test_a_reader_holds_all_that_its_question_needs_and_no_more_than_its_window_beyond(window, blocks):
+    shown, sizes = Transcript(window), {}
+    for block in blocks:
+        block = {unit: sizes.setdefault(unit, tokens) for unit, tokens in block.items()}
+        before = set(shown)
+        fresh = shown.show(block.items())
+        assert set(fresh) == set(block) - before
+        assert set(block) <= set(shown) <= before | set(block)
+        assert sum(sizes[unit] for unit in shown) <= max(window, sum(block.values()))
 
 
 # --- a session gone through ----------------------------------------------------------------------
@@ -109,3 +140,16 @@ def test_a_later_prompt_carries_what_its_reader_has_not_and_reuse_is_counted():
     assert second.reused == pytest.approx(2 / 3)
     assert second.grown == 1
     assert (third.fresh, third.reused, third.grown) == ([], None, 0)
+
+
+def test_the_same_words_of_two_passages_are_two_units():
+    said = [Unit("It rained.", 3, passage, True) for passage in ("p1", "p2")]
+    first, second = replay(["q0", "q1"], {"q0": said[:1], "q1": said[1:]}, 100)
+    assert (first.fresh, second.fresh) == (said[:1], said[1:])
+    assert second.held == said
+
+
+def test_a_reader_without_a_window_holds_its_own_block():
+    blocks = {"q0": [unit("a"), unit("b")], "q1": [unit("b"), unit("c")]}
+    _, second = replay(["q0", "q1"], blocks, 0)
+    assert {u.text for u in second.held} == {"b", "c"}

@@ -266,3 +266,15 @@ def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
 def test_a_policy_needs_questions_of_every_split(write, trained, message):
     with pytest.raises(ConfigError, match=message):
         write(datasets="[stem]", systems="[policy]", overrides=(f"++dataset.trained={trained}",))
+
+
+def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
+    with pytest.raises(ConfigError, match=r"policy.trained_on names medical_v3.*did you mean 'medical_v2'"):
+        write(datasets="[stem_old_test]", systems="[policy]", overrides=("policy.trained_on=medical_v3",))
+
+
+def test_what_a_policys_sessions_keep_is_written_in_process(write):
+    served = ("system.lm=vllm_qwen2_5_7b",)
+    with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
+        write(datasets="[stem_old_test]", systems="[policy]", overrides=served)
+    assert write(datasets="[stem_old_test]", systems="[policy]", overrides=(*served, "system.memory=none"))

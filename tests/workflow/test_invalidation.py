@@ -194,7 +194,7 @@ SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every q
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
 WRITES = {"answer_questions", "recall_context"}
 READS_LM = PASSES | LIFTS | ANSWERS | {"build_preferences"}
-LOADS_LM = READS_LM | WRITES | LEARNT  # a policy is known by the weights it was learnt for
+LOADS_LM = READS_LM | WRITES
 PREFERS = {"build_preferences"} | LEARNT
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"} | WRITES
 FROM_PROMPTS |= PREFERS | ANSWERS | EXPERIMENT
@@ -205,7 +205,7 @@ FROM_RUNS = {"build_runs"} | FROM_GRAPH
 FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
 FROM_CONTEXT = {"gather_context"} | ANSWERS
 FROM_LM = (PATHS["utility"] - {"rank_passages", "propose_passages"}) | EXPERIMENT
-FROM_LM |= LOADS_LM - {"reread_sources"} - ANSWERS - WRITES
+FROM_LM |= (LOADS_LM | LEARNT) - {"reread_sources"} - ANSWERS - WRITES
 FROM_POOL = {"propose_passages"} | FROM_LM
 SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 
@@ -368,13 +368,13 @@ KEYS = {
     "memory.questions=1": {"build_preferences", "recall_context"},
     "memory.answers=1": {"build_preferences", "recall_context"},
     "memory.window=512": {"replay_sessions", "recall_context"},
-    "memory.reply_tokens=16": {"build_preferences"},
     "policy.alpha=2": LEARNT,
     "policy.beta=0.5": LEARNT,
     "policy.gamma=0.1": LEARNT,
     "policy.delta=1": LEARNT,
     "policy.clip=[0.1, 0.9]": LEARNT,
     "policy.latency=[0.1, 0.001]": LEARNT,
+    "policy.trained_on=stem_old_test": {"evaluate_policy"},
     "policy.margin=0.05": {"train_policy"},
     "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
     "policy.hidden=[32]": {"train_policy"},
@@ -388,15 +388,15 @@ KEYS = {
     "policy.budget=300": {"evaluate_policy"},
     "policy.frontier=[0.5]": {"evaluate_policy"},
     "policy.classifier_steps=100": {"evaluate_policy"},
-    "answer.instructions=Answer.": WRITES,
-    "answer.window=1024": WRITES,
-    "answer.max_tokens=32": WRITES,
-    "answer.stop=[]": WRITES,
-    "answer.repeats=4": WRITES,
-    "answer.least_repeated=60": WRITES,
+    "answer.instructions=Answer.": WRITES | {"build_preferences"},
+    "answer.window=1024": WRITES | {"build_preferences"},
+    "answer.max_tokens=32": WRITES | {"build_preferences"},
+    "answer.stop=[]": WRITES | {"build_preferences"},
+    "answer.repeats=4": WRITES | {"build_preferences"},
+    "answer.least_repeated=60": WRITES | {"build_preferences"},
     "answer.refusals=[no]": WRITES,
     "answer.shards=3": {"evaluate_answers"},
-    "answer.batch=2": WRITES,
+    "answer.batch=2": WRITES | {"build_preferences"},
     "answer.backend=completions": WRITES,
     "answer.url=http://localhost:8001/v1": WRITES,
     "answer.model=another": WRITES,
@@ -478,6 +478,7 @@ SERVED = (  # of the utilities those that a server can give
     "ecs.probes=[]",
     "retriever.reader=vllm_qwen2_5_7b",
     "system.answer=endpoint",
+    "system.memory=none",  # what a session keeps is written in process
 )
 
 
@@ -503,6 +504,12 @@ def test_overrides_at_once_rerun_what_each_of_them_does(matrix):
 
 def test_the_same_value_in_another_spelling_reruns_nothing(matrix):
     assert matrix.rerun("retriever.w_ent=1", "retriever.w_bm25=1.0", "eval.confidence=9.5e-1") == set()
+
+
+def test_a_transferred_policy_is_the_one_learnt_on_the_other_data_set(matrix):
+    jobs = matrix.jobs("policy.trained_on=stem_old_test")["evaluate_policy"]
+    policies = [path for _, _, inputs in jobs for path in inputs if path.endswith("policy.safetensors")]
+    assert {path.split("/")[1:3] == ["stem", "stem_old_test"] for path in policies} == {True}
 
 
 def test_every_param_but_the_code_is_a_key_and_its_value_as_json(matrix):
@@ -621,7 +628,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.reread", {"reread_sources"}),
         ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences"}),
         ("answers.scores", {"evaluate_answers"}),
-        ("answers.generate", WRITES),
+        ("answers.generate", WRITES | {"build_preferences"}),
         ("contexts", {"gather_context", "recall_context"}),
         ("sessions", WRITES | {"build_preferences", "replay_sessions"}),
         ("memory", {"recall_context", "build_preferences"}),

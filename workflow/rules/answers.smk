@@ -55,7 +55,7 @@ rule recall_context:
             "dataset.answered",
             "prompt.budget",
             "lm",
-            *keys_but("memory", "reply_tokens"),
+            "memory",
             *ANSWERING,
             *SHORTLISTING,
             *EXTRACTION,

@@ -197,6 +197,10 @@ SAMPLING = tuple(f"ecs.{key}" for key in ("pseudo_answers", "pseudo_tokens", "ps
 READING = ROWS + SAMPLING + ("ecs.neighbours", "ecs.probes")
 LIFTING = ("dataset.split", "dataset.lift", "ecs.layout", "eval.lift_budgets=default", "eval.lift_control=default")
 ANSWERING = keys_but("answer", "shards")  # which stands in paths
+WRITING = tuple(  # what an answer that is written in process depends on
+    f"answer.{key}" for key in ("instructions", "window", "max_tokens", "stop", "repeats", "least_repeated", "batch")
+)
+JUDGING = ("budget", "frontier", "classifier_steps", "trained_on")  # of a policy, what its training does not see
 CHECKING = ROWS + tuple(
     f"ecs.{key}" for key in ("seed", "length_penalty", "draws", "percentile", "threshold", "quantiles")
 )
@@ -248,6 +252,13 @@ def graph_file(stage, table, variant):
 def herring_file(table, variant):
     """A table of the check of a language model on the red herrings."""
     return f"results/{variant.corpus}/{variant.dataset}/herrings/{variant['lm']}/{variant['ecs']}/{table}.parquet"
+
+
+def learnt_policy(wildcards):
+    """The file of a policy: learnt on the data set itself, or on the one that policy.trained_on names."""
+    dataset = option("policy", wildcards.policy).trained_on or wildcards.dataset
+    axes = f"{REPLAYED}/{{policy}}".format(**wildcards)
+    return f"results/{option('dataset', dataset).corpus}/{dataset}/policies/{axes}/policy.safetensors"
 
 
 def policy_file(table, variant):

@@ -24,6 +24,7 @@ rule build_preferences:
             "build_preferences",
             "lm",
             *keys_but("memory", "window"),
+            *(f"{key}=default" for key in WRITING),
             "dataset.trained",
             "prompt.budget",
             "prompt.theta",
@@ -42,7 +43,6 @@ rule train_policy:
     input:
         preferences=f"results/{{corpus}}/{{dataset}}/preferences/{REPLAYED}/preferences.parquet",
         features=f"results/{{corpus}}/{{dataset}}/preferences/{REPLAYED}/features.parquet",
-        model="results/models/{lm}/model.json",
     output:
         policy=f"results/{{corpus}}/{{dataset}}/policies/{REPLAYED}/{{policy}}/policy.safetensors",
         curves=f"results/{{corpus}}/{{dataset}}/policies/{REPLAYED}/{{policy}}/curves.parquet",
@@ -53,9 +53,7 @@ rule train_policy:
         "logs/train_policy/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params(
-            "train_policy", "lm", "memory.enabled", *keys_but("policy", "budget", "frontier", "classifier_steps")
-        ),
+        **leaf_params("train_policy", "memory.enabled", *keys_but("policy", *JUDGING)),
     message:
         "Train the compression policy on {wildcards.dataset} (memory {wildcards.memory})"
     script:
@@ -66,8 +64,7 @@ rule evaluate_policy:
     input:
         preferences=f"results/{{corpus}}/{{dataset}}/preferences/{REPLAYED}/preferences.parquet",
         features=f"results/{{corpus}}/{{dataset}}/preferences/{REPLAYED}/features.parquet",
-        policy=f"results/{{corpus}}/{{dataset}}/policies/{REPLAYED}/{{policy}}/policy.safetensors",
-        model="results/models/{lm}/model.json",
+        policy=learnt_policy,
     output:
         question_metrics=f"results/{{corpus}}/{{dataset}}/policies/{REPLAYED}/{{policy}}/test/question_metrics.parquet",
         frontier=f"results/{{corpus}}/{{dataset}}/policies/{REPLAYED}/{{policy}}/test/frontier.parquet",
@@ -80,10 +77,9 @@ rule evaluate_policy:
     params:
         **leaf_params(
             "evaluate_policy",
-            "lm",
             "memory.enabled",
             *(f"policy.{key}" for key in ("alpha", "beta", "gamma", "delta", "clip", "latency")),
-            *(f"policy.{key}" for key in ("budget", "frontier", "classifier_steps")),
+            *(f"policy.{key}" for key in JUDGING),
         ),
     message:
         "Compare the policy of {wildcards.dataset} with what it has to beat"

@@ -51,6 +51,8 @@ def key(doc: str, *, low: float | None = None, high: float | None = None, defaul
     return field(metadata={"doc": doc, "low": low, "high": high}, **extra)
 
 
+SPLITS = ("train", "dev", "test")
+
 # --- the groups --------------------------------------------------------------------------------
 
 Loader = Literal[
@@ -369,7 +371,6 @@ class Memory:
     questions: int = key("earlier questions recalled, at most", low=0)
     answers: int = key("earlier answers recalled, at most", low=0)
     window: int = key("word pieces of shown evidence that the reader still has before it", low=0)
-    reply_tokens: int = key("tokens of an answer that a model gives where no gold one may be stored", low=1)
 
 
 @dataclass(frozen=True)
@@ -432,6 +433,7 @@ class Policy:
     latency: tuple[float, ...] | None = key(
         "seconds of a request, and of each prompt token; null where nobody measured", low=0
     )
+    trained_on: str | None = key("the data set whose questions the policy learns from; its own where null")
     margin: float = key("difference in utility above which one configuration is preferred to another", low=0)
     reference: dict[str, tuple[float, ...]] = key(
         "channel: the reference policy's probabilities of include_all, unique, not_include; uniform where not stated",

@@ -8,7 +8,7 @@ from secateur.evaluation import prefix_lengths
 from secateur.models.word_pieces import Counter
 from secateur.tables import TABLES
 
-__all__ = ["as_blocks", "gold_units", "last_units", "ranked_units"]
+__all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units"]
 
 UNITS = ("question_id", "passage_id", "text")
 

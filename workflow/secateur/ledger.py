@@ -4,7 +4,6 @@ Stage records are overwritten when a stage runs again. The ledger (results/ledge
 that MLflow can be made anew from it. Nothing here knows MLflow; `tracking` does.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -18,9 +17,10 @@ import polars as pl
 
 from secateur import config
 from secateur.artifacts import atomic, read_json
+from secateur.cache import digest
 from secateur.tables import TABLES, read_table, write_table
 
-__all__ = ["FOLDER", "ROW", "collect", "digest", "records", "redacted", "started", "upstream", "variant_runs"]
+__all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
 
 Record = dict[str, Any]
 
@@ -30,11 +30,6 @@ IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what th
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)  # names of environment variables whose values stay here
 HIDDEN = "***"
 SHORTEST_SECRET = 8  # shorter values are words like `true`
-
-
-def digest(value: Any) -> str:
-    """16 hex digits of a value as canonical JSON."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def redacted(text: str) -> str:

@@ -1,29 +1,34 @@
 """What a session remembers (paper 1.1, P3): the runs of its questions and answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from secateur.candidates import Symbols
 from secateur.retrieve import Membership, coarse_scores, fine_scores, top
+from secateur.tables import TABLES
+from secateur.triples.surface import Triple
 
-__all__ = ["Remembered", "Store", "symbols_of"]
+__all__ = ["GOLD", "Remembered", "Store", "exchange", "memories", "symbols_of"]
+
+GOLD = "gold"  # the source of answers that are no model's; of training questions alone
 
 
 @dataclass(frozen=True)
 class Remembered:
     """A run of a session: a question that was asked, or the answer it got.
 
-    verified: whether the answer is gold (training sessions only) and not a model's; null for a question.
+    source: of an answer, GOLD or the model that gave it; null for a question.
     """
 
     question_id: str
     channel: str
     text: str
     symbols: Symbols
-    verified: bool | None = None
+    source: str | None = None
 
 
 def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
@@ -33,6 +38,24 @@ def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
     entities = list(dict.fromkeys(x for head, _, tail in triples for x in (head, tail)))
     relations = list(dict.fromkeys(relation for _, relation, _ in triples))
     return entities, relations, list(dict.fromkeys(" ".join(triple) for triple in triples))
+
+
+def exchange(
+    question_id: str, text: str, asked: Symbols, said: str, source: str, read: Callable[[str], Sequence[Triple]]
+) -> tuple[Remembered, Remembered]:
+    """The runs of a question and of its answer. read: the corpus's front end on a single text."""
+    triples = [(t.head, t.relation, t.tail) for t in read(said)] if said.strip() else []
+    answer = Remembered(question_id, "answer", said, symbols_of(said, triples), source)
+    return Remembered(question_id, "question", text, asked), answer
+
+
+def memories(runs: Iterable[Remembered], placed: pl.DataFrame) -> pl.DataFrame:
+    """Runs as the table `memories`. placed: question_id, session_id, n; an answer is verified if it is gold."""
+    rows = [(r.question_id, r.channel, r.text, r.source) for r in runs]
+    names = dict.fromkeys(("question_id", "channel", "text", "source"), pl.String)
+    frame = pl.DataFrame(rows, schema=names, orient="row").join(placed, on="question_id", maintain_order="left")
+    verified = pl.col("source") == GOLD
+    return frame.with_columns(verified=verified).select(TABLES["memories"].empty().columns)
 
 
 def _places(runs: Sequence[Sequence[str]]) -> tuple[list[str], Membership]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from secateur.config import (
     CONTEXTS,
+    SPLITS,
     ConfigError,
     Dataset,
     Ecs,
@@ -54,7 +55,6 @@ VARIED = {  # system: the axes an experiment may vary of it
     "remembered": ("lm", "memory", "answer"),
 }
 TRACKED = ("graph", "policy", "sessions", "recall")  # paths over the graph, with a row for each track
-SPLITS = ("train", "dev", "test")
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
@@ -266,13 +266,19 @@ def _variant(
         wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
     if path in TRACKED:
         wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
+    if path == "policy" and (source := option(conf, "policy", options["policy"], overrides).trained_on):
+        able = [known for known in names(conf, "dataset") if option(conf, "dataset", known, overrides).trained]
+        wrong += _unknown("policy.trained_on", [source], able)
+    remembers = path == "policy" and option(conf, "memory", options["memory"], overrides).enabled
+    if remembers and (backend := option(conf, "lm", options["lm"], overrides).backend) != "transformers":
+        wrong += [f"lm.backend is {backend}; the answers that memory {options['memory']} keeps are written in process"]
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
     if wrong:
         raise ConfigError(
             f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
             f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
-            f"conf/retriever, conf/dataset, conf/eval, or the override that set it."
+            f"conf/policy/{options['policy']}.yaml, conf/retriever, conf/dataset, conf/eval, or the override that set it."
         )
     track = track if path in TRACKED else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

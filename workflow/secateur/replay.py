@@ -34,13 +34,12 @@ class Step:
 
 def replay(questions: Sequence[str], blocks: Mapping[str, Sequence[Unit]], window: int) -> Iterator[Step]:
     """The steps of one session, in order. window: tokens of shown evidence that the reader keeps."""
-    transcript, units, known = Transcript(window), {}, set()
+    transcript, known = Transcript(window), set()
     for question in questions:
         block = list(blocks.get(question, ()))
-        units |= {unit.text: unit for unit in block}
-        fresh = transcript.show((unit.text, unit.tokens) for unit in block)
+        fresh = transcript.show((unit, unit.tokens) for unit in block)
         needed = set().union(*(unit.needs for unit in block))
         reused = len(needed & known) / len(needed) if needed else None
         grown = len(needed - known)
         known |= needed
-        yield Step(question, block, [units[t] for t in fresh], [units[t] for t in transcript], reused, grown)
+        yield Step(question, block, fresh, list(transcript), reused, grown)

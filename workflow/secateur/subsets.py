@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["answered", "members"]
+__all__ = ["answered", "members", "of_split"]
 
 
 def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -24,9 +24,13 @@ def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, 
     return found
 
 
+def of_split(questions: pl.DataFrame, split: str) -> pl.DataFrame:
+    """The questions of a split; "all": every question."""
+    return questions if split == "all" else questions.filter(pl.col("split") == split)
+
+
 def answered(questions: pl.DataFrame, split: str, count: int) -> pl.DataFrame:
     """So many questions of a split ("all": of any) that have an answer: the first by hash of their id."""
-    own = questions if split == "all" else questions.filter(pl.col("split") == split)
-    own = own.filter(pl.col("answer").fill_null("").str.strip_chars() != "")
+    own = of_split(questions, split).filter(pl.col("answer").fill_null("").str.strip_chars() != "")
     draw = [hashlib.sha256(f"lift:{name}".encode()).hexdigest() for name in own["question_id"]]
     return own.with_columns(draw=pl.Series(draw, dtype=pl.String)).sort("draw").head(count).drop("draw")

@@ -615,12 +615,13 @@ TABLES: dict[str, Table] = _declare(
         {
             "question_id": Column(_s, "question"),
             "split": Column(_s, "train, dev or test"),
+            "model": Column(_s, "digest of the language model that read it, the same in every row"),
             "configuration": Column(_s, "actions on questions, answers and facts, as question/answer/facts"),
             "lift": Column(_f64, "answer lift in nats for each token of the gold answer"),
             "faithfulness": Column(_f64, "share of the gold answer's content-word types that the context holds"),
             "tokens": Column(_i32, "tokens of the whole prompt under the reader's tokenizer"),
         },
-        _split,
+        _split | {"one model": pl.col("model") == pl.col("model").first()},
     ),
     Table(
         "features",

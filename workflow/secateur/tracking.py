@@ -24,8 +24,9 @@ from urllib.request import getproxies, proxy_bypass
 import polars as pl
 from filelock import FileLock, Timeout
 
+from secateur.cache import digest
 from secateur.errors import SecateurError
-from secateur.ledger import FOLDER, ROW, collect, digest, redacted, started
+from secateur.ledger import FOLDER, ROW, collect, redacted, started
 
 __all__ = ["LOCAL", "Run", "runs_of", "sync", "track"]
 

@@ -79,7 +79,8 @@ def joined(
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """(question_id, passage_id, value) of a `sum`, `fitted` or `distilled` scorer, and the mean weight of each feature.
 
-    Candidates that lack a feature are left out; a label is asked of the questions that are fitted to. gold: (question_id, passage_id); folds: of each question.
+    Candidates that lack a feature are left out; a label is asked of the questions that are fitted to.
+    gold: (question_id, passage_id); folds: of each question.
     Raises SecateurError where the questions of the other folds have nothing to fit to.
     """
     names, kind = spec["of"], spec["kind"]
@@ -106,6 +107,5 @@ def _target(own: pl.DataFrame, spec: Mapping[str, Any], gold: pl.DataFrame, star
     if spec["kind"] == "fitted":
         hit = own.join(gold.with_columns(hit=pl.lit(True)), on=KEY, how="left", maintain_order="left")["hit"]
         return fit_ranking, hit.fill_null(False).to_numpy()
-    return fit_values, standardised(own.select(spec["label"]).to_numpy(), starts)[
-        :, 0
-    ]  # NaN where a question lacks one
+    labels = own.select(spec["label"]).to_numpy()  # NaN where a question lacks one
+    return fit_values, standardised(labels, starts)[:, 0]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.policy.actions import CHANNELS, Configuration
-from secateur.select import apply_action
+from secateur.select import ACTIONS, apply_action
 
 __all__ = ["Shown", "contexts"]
 
@@ -31,10 +31,9 @@ def contexts(
     channels: Mapping[str, Shown], configurations: Sequence[Configuration], theta: float
 ) -> list[tuple[str, str]]:
     """(text of the facts, whole context) of each configuration; channels: one of each of CHANNELS."""
-    found = []
+    found, under = [], {(c, action): channels[c].under(action, theta) for c in CHANNELS for action in ACTIONS}
     for configuration in configurations:
-        action = dict(zip(CHANNELS, configuration, strict=True))
-        kept = {channel: channels[channel].under(action[channel], theta) for channel in ORDER}
+        kept = {channel: under[channel, action] for channel, action in zip(CHANNELS, configuration, strict=True)}
         lines = [HEADS[channel] + text for channel in ORDER for text in kept[channel]]
         found.append(("\n".join(kept["facts"]), "\n".join(lines)))
     return found

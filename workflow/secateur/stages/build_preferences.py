@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from secateur.answers.ask import fitted
+from secateur.answers.generate import InProcess
 from secateur.candidates import question_symbols
-from secateur.ecs.decode import follow, greedily
+from secateur.config import SPLITS
 from secateur.ecs.lift import CLOSED, answer_logprobs
-from secateur.ecs.pairs import encode
 from secateur.ecs.template import Passage, Question, prompt
-from secateur.memory import Remembered, Store, symbols_of
+from secateur.memory import GOLD, Store, exchange, memories
 from secateur.models.causal import load
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
@@ -23,8 +24,6 @@ from secateur.subsets import answered
 from secateur.tables import TABLES
 from secateur.triples.blocks import alone
 
-SPLITS = ("train", "dev", "test")
-
 
 def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """The questions of each split with their sessions, which never span two splits, in the sessions' order."""
@@ -32,13 +31,6 @@ def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFram
     own = pl.col("split") + " " + pl.col("session_id")  # the same document's questions of two splits are strangers
     placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in parts]
     return pl.concat(placed).with_columns(session_id=own)
-
-
-def _reply(lm, cfg, question: Question, context: str) -> str:
-    """What the model answers, one line."""
-    (one,) = encode(lm, cfg.ecs, [question], [[Passage("", context)]], answered=False)
-    (tokens,) = follow(lm, [one.ids], cfg.memory.reply_tokens, greedily)
-    return lm.tokenizer.decode(tokens, skip_special_tokens=True).strip().split("\n")[0].strip()
 
 
 class _Replay:
@@ -49,18 +41,19 @@ class _Replay:
         self.embedder, self.count = Embedder(cfg.embedder, ctx.cache, ctx.log), word_piece_counter(cfg.embedder.model)
         self.read = alone(cfg.extractor, ctx)
         self.lm = load(cfg.lm, ctx.cache, ctx.device)
+        self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
         blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
         self.facts = dict(blocks.group_by("question_id", maintain_order=True).agg("text").iter_rows())
         best = inputs["candidates"].sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())
-        self.terms, self.features, self.memories = [], [], []
+        self.terms, self.features, self.heard = [], [], []
 
     def shown(self, texts: Sequence[str]) -> Shown:
         return Shown(tuple(texts), self.embedder.embed(list(texts)))
 
-    def session(self, name: str, questions: pl.DataFrame) -> None:
+    def session(self, questions: pl.DataFrame) -> None:
         """One session; its rows are appended."""
         store = Store(self.cfg.retriever, self.embedder)
         for row in questions.iter_rows(named=True):
@@ -72,8 +65,12 @@ class _Replay:
             }
             channels = {channel: self.shown(texts[channel]) for channel in CHANNELS}
             under_all = self.question(row, channels)
-            if memory.enabled:
-                self.remember(store, name, row, asked, under_all)
+            if not memory.enabled:
+                continue
+            runs = exchange(row["question_id"], row["text"], asked, *self.answer(row, under_all), self.read)
+            self.heard += runs
+            for run in runs:
+                store.add(run)
 
     def question(self, row: dict, channels: dict[str, Shown]) -> str:
         """The terms and features of one question; its context under include_all."""
@@ -87,7 +84,8 @@ class _Replay:
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
         for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
             kept = faithfulness(row["answer"], text)
-            self.terms.append((qid, row["split"], name(configuration), value - logprobs[0], kept, tokens))
+            lift = value - logprobs[0]
+            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), lift, kept, tokens))
         measured = {
             c: Channel(int(self.count(one.texts).sum()) if one.texts else 0, one.vectors) for c, one in channels.items()
         }
@@ -101,23 +99,21 @@ class _Replay:
         ]
         return texts[0]
 
-    def remember(self, store: Store, session: str, row: dict, asked, context: str) -> None:
-        """The question's run and its answer's: gold on training questions alone, else what the model says."""
-        gold, question = row["split"] == "train", Question(row["question_id"], row["text"])
-        text = row["answer"] if gold else _reply(self.lm, self.cfg, question, context)
-        triples = [(t.head, t.relation, t.tail) for t in self.read(text)] if text.strip() else []
-        store.add(Remembered(question.id, "question", question.text, asked))
-        store.add(Remembered(question.id, "answer", text, symbols_of(text, triples), gold))
-        place = (session, row["n"], question.id)
-        self.memories.append((*place, "question", question.text, None, None))
-        self.memories.append((*place, "answer", text, gold, "gold" if gold else self.lm.name))
+    def answer(self, row: dict, context: str) -> tuple[str, str]:
+        """What the session keeps as the answer, and its source: gold on training questions alone."""
+        if row["split"] == "train":
+            return row["answer"], GOLD
+        units = context.split("\n")
+        prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
+        return self.generate([prompt])[0].text, self.lm.name
 
 
 def run(cfg, inputs, outputs, ctx):
     chosen, replay = _chosen(cfg, inputs["questions"], inputs["passages"]), _Replay(cfg, inputs, ctx)
     parts = chosen.partition_by("split", "session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
-        replay.session(part["session_id"][0], part)
-    for table, rows in (("preferences", replay.terms), ("features", replay.features), ("memories", replay.memories)):
+        replay.session(part)
+    for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
+    outputs["memories"] = memories(replay.heard, chosen.select("question_id", "session_id", "n"))
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.comparison import claims, compare, compare_answers, summarise
 from secateur.published import published
-from secateur.subsets import members
+from secateur.subsets import members, of_split
 
 
 def _figures(cfg, inputs) -> pl.DataFrame:
@@ -28,7 +28,7 @@ def run(cfg, inputs, outputs, ctx):
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name = spec["name"]
-        chosen = questions if spec["split"] == "all" else questions.filter(pl.col("split") == spec["split"])
+        chosen = of_split(questions, spec["split"])
         own = figures.filter(pl.col("dataset") == name).join(
             chosen.select("question_id", "cluster_id"), on="question_id"
         )

@@ -7,6 +7,7 @@ from secateur.figures import long_rows
 from secateur.models.word_pieces import lm_counter
 from secateur.replay import Step, Unit, replay
 from secateur.sessions import sessions
+from secateur.subsets import of_split
 from secateur.tables import TABLES
 
 
@@ -21,11 +22,11 @@ def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozens
 
 def _blocks(cfg, inputs) -> dict[str, list[Unit]]:
     """The units of each question's prompt as used."""
-    needs = _needs(inputs["edges"], inputs["edge_sources"]) if "edges" in inputs else {}
     rows = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
-    found: dict[str, list[Unit]] = {}
+    shown = inputs["edge_sources"].join(rows, on="passage_id", how="semi")
+    needs, found = _needs(inputs["edges"], shown), {}
     for row in rows.iter_rows(named=True):
-        own = needs.get(row["passage_id"], frozenset([("passage", row["passage_id"])]))
+        own = needs.get(row["passage_id"], frozenset())  # a sentence without a triple needs nothing of the codebook
         unit = Unit(row["text"], row["tokens"], row["passage_id"], row["kind"] == "sentence", own)
         found.setdefault(row["question_id"], []).append(unit)
     return found
@@ -64,7 +65,7 @@ def run(cfg, inputs, outputs, ctx):
         lm_counter(cfg.lm.model),
         _blocks(cfg, inputs),
     )
-    chosen = questions if cfg.dataset.split == "all" else questions.filter(pl.col("split") == cfg.dataset.split)
+    chosen = of_split(questions, cfg.dataset.split)
     asked, rows, several = dict(chosen.select("question_id", "text").iter_rows()), [], 0
     parts = sessions(chosen, passages).partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from secateur.codebook import edge_lines
+from secateur.subsets import of_split
 from secateur.tables import TABLES
 from secateur.text import content_words
 
@@ -12,8 +13,7 @@ FIGURES = ("exact", "novel", "held")
 
 def _chosen(cfg, questions: pl.DataFrame, exact: dict[str, float]) -> list[str]:
     """Question ids by seed, one whose evidence is all there and one whose is not in turn."""
-    own = questions if cfg.dataset.split == "all" else questions.filter(pl.col("split") == cfg.dataset.split)
-    ids = own.sort("position")["question_id"].to_list()
+    ids = of_split(questions, cfg.dataset.split).sort("position")["question_id"].to_list()
     drawn = [ids[n] for n in np.random.default_rng(cfg.eval.seed).permutation(len(ids))]
     hits, misses = ([q for q in drawn if q in exact and (exact[q] == 1) == hit] for hit in (True, False))
     turns = [q for n in range(len(drawn)) for q in (*hits[n : n + 1], *misses[n : n + 1])]

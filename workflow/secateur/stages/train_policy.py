@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from secateur.models.causal import load
 from secateur.policy.actions import lattice, rises
 from secateur.policy.dpo import Examples, spec_digest, train
 from secateur.policy.features import fit_standard, standardise
@@ -28,7 +27,7 @@ def run(cfg, inputs, outputs, ctx):
         for split, part in parts.items()
     ]
     network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
-    model = load(cfg.lm, ctx.cache, "cpu").identity
+    model = inputs["preferences"]["model"][0]
     save(
         Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy)),
         outputs.path("policy"),
