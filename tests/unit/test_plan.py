@@ -65,6 +65,11 @@ def test_a_context_is_answered_on_documents_whose_questions_are_and_nowhere_else
     assert all(v.track is None for v in found if v.path == "context")
 
 
+def test_a_dialogue_has_sessions_over_its_own_graph(write):
+    found = write(datasets="[toy_dialogue]", systems="[secateur, sessions]")
+    assert [(v.system, v.track) for v in found] == [("sessions", "blind")]
+
+
 def test_graphs_answer_where_the_experiment_asks_for_it():
     found = variants(CONF, "answers")
     assert all(v.answered for v in found)
@@ -271,6 +276,26 @@ def test_a_policy_needs_questions_of_every_split(write, trained, message):
 def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
     with pytest.raises(ConfigError, match=r"policy.trained_on names medical_v3.*did you mean 'medical_v2'"):
         write(datasets="[stem_old_test]", systems="[policy]", overrides=("policy.trained_on=medical_v3",))
+
+
+def test_a_policy_answers_test_questions_alone(write):
+    found = write(datasets="[stem_old, stem_old_test, medical_v2]", systems="[remembered, compressed]")
+    answering = {v.dataset for v in found if v.system == "compressed"}
+    assert answering == {"stem_old_test", "medical_v2"}
+    with pytest.raises(ConfigError, match=r"answers no question that it learnt from.*Fix:"):
+        write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [compressed]}")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("memory.policy_of=sesion", "memory.policy_of names sesion.*did you mean 'session'"),
+        ("system.answer=endpoint", "answer.backend is chat; allowed under a policy: lm"),
+    ],
+)
+def test_what_a_policy_that_answers_lacks_is_named(write, override, message):
+    with pytest.raises(ConfigError, match=message):
+        write(datasets="[medical_v2]", systems="[compressed]", overrides=(override,))
 
 
 def test_what_a_policys_sessions_keep_is_written_in_process(write):

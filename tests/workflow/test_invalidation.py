@@ -56,7 +56,7 @@ PATHS["recall"] = PROMPTED | {"recall_context"}
 ANSWERS = {"answer_questions", "evaluate_answers"}  # of every variant that is answered
 SOURCES = {"graph": "prompts/{extractor}/{embedder}/{codebook}/{track}/{consolidation}/{retriever}"}
 SOURCES |= {"context": "contexts/{context}/{embedder}/{scorer}"}
-SOURCES["recall"] = SOURCES["graph"].replace("prompts", "recalled") + "/{memory}/{answer}"
+SOURCES["recall"] = SOURCES["graph"].replace("prompts", "recalled") + "/{memory}/{ecs}/{policy}/{answer}"
 RANKINGS = {"selection": "{embedder}/{scorer}", "utility": "{embedder}/{scorer}/{lm}/{ecs}"}
 MODELS = {"prepare_model"}
 DATA, EXPERIMENT = (
@@ -66,8 +66,8 @@ DATA, EXPERIMENT = (
 RULES = DATA | MODELS | EXPERIMENT | ANSWERS | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
-datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, locomo, red_herrings]
-systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions, remembered]
+datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, stem_old_test, locomo, red_herrings]
+systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions, remembered, compressed]
 axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 answers: true
@@ -368,6 +368,7 @@ KEYS = {
     "memory.questions=1": {"build_preferences", "recall_context"},
     "memory.answers=1": {"build_preferences", "recall_context"},
     "memory.window=512": {"replay_sessions", "recall_context"},
+    "memory.policy_of=none": {"recall_context"},
     "policy.alpha=2": LEARNT,
     "policy.beta=0.5": LEARNT,
     "policy.gamma=0.1": LEARNT,

@@ -38,15 +38,17 @@ rule recall_context:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
+        candidates=sight_of_policy,
+        policy=acting_policy,
         model="results/models/{lm}/model.json",
     output:
-        blocks=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/blocks.parquet",
-        memories=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/memories.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}/{{prompt}}/{{lm}}/run.json",
+        blocks=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{ecs}}/{{policy}}/{{answer}}/{{prompt}}/{{lm}}/blocks.parquet",
+        memories=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{ecs}}/{{policy}}/{{answer}}/{{prompt}}/{{lm}}/memories.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/recalled/{GRAPH}/{{retriever}}/{{memory}}/{{ecs}}/{{policy}}/{{answer}}/{{prompt}}/{{lm}}/run.json",
     log:
-        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{answer}-{prompt}-{lm}.log",
+        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{ecs}-{policy}-{answer}-{prompt}-{lm}.log",
     benchmark:
-        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{answer}-{prompt}-{lm}.benchmark.tsv"
+        "logs/recall_context/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{memory}-{ecs}-{policy}-{answer}-{prompt}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -54,6 +56,7 @@ rule recall_context:
             "dataset.split",
             "dataset.answered",
             "prompt.budget",
+            "prompt.theta",
             "lm",
             "memory",
             *ANSWERING,

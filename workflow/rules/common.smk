@@ -256,9 +256,21 @@ def herring_file(table, variant):
 
 def learnt_policy(wildcards):
     """The file of a policy: learnt on the data set itself, or on the one that policy.trained_on names."""
-    dataset = option("policy", wildcards.policy).trained_on or wildcards.dataset
+    dataset = option("policy", wildcards["policy"]).trained_on or wildcards["dataset"]
     axes = f"{REPLAYED}/{{policy}}".format(**wildcards)
     return f"results/{option('dataset', dataset).corpus}/{dataset}/policies/{axes}/policy.safetensors"
+
+
+def acting_policy(wildcards):
+    """The policy that chooses what an answered prompt shows, where there is one."""
+    source = option("memory", wildcards.memory).policy_of
+    return [learnt_policy(dict(wildcards.items()) | {"memory": source})] if source else []
+
+
+def sight_of_policy(wildcards):
+    """The candidates whose scores such a policy sees."""
+    own = f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet".format(**wildcards)
+    return [own] if option("memory", wildcards.memory).policy_of else []
 
 
 def policy_file(table, variant):
@@ -318,7 +330,7 @@ def track_of_source(wildcards):
 def answers_path(variant):
     """The figures of a variant's answers."""
     sources = {"graph": f"prompts/{GRAPH}/{{retriever}}", "context": "contexts/{context}/{embedder}/{scorer}"}
-    sources["recall"] = f"recalled/{GRAPH}/{{retriever}}/{{memory}}/{{answer}}"
+    sources["recall"] = f"recalled/{GRAPH}/{{retriever}}/{{memory}}/{{ecs}}/{{policy}}/{{answer}}"
     source = sources[variant.path]
     axes = f"{source}/{{prompt}}/{{lm}}/{{answer}}".format(**variant.wildcards)
     return f"results/{variant.corpus}/{variant.dataset}/answered/{axes}/question_metrics.parquet"

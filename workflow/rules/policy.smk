@@ -23,7 +23,7 @@ rule build_preferences:
         **leaf_params(
             "build_preferences",
             "lm",
-            *keys_but("memory", "window"),
+            *keys_but("memory", "window", "policy_of"),
             *(f"{key}=default" for key in WRITING),
             "dataset.trained",
             "prompt.budget",

@@ -53,6 +53,7 @@ VARIED = {  # system: the axes an experiment may vary of it
     "policy": ("lm", "memory", "policy"),
     "sessions": ("memory",),
     "remembered": ("lm", "memory", "answer"),
+    "compressed": ("lm", "memory", "policy", "answer"),
 }
 TRACKED = ("graph", "policy", "sessions", "recall")  # paths over the graph, with a row for each track
 NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
@@ -144,7 +145,7 @@ def _of(
     base = {axis: getattr(system, axis) for axis in AXES}
     if system.path == "herrings" and dataset.loader != "red_herrings":
         return  # no other data says of what kind a passage is
-    if dataset.kind == "dialogue":
+    if dataset.kind == "dialogue" and system.path != "sessions":
         if system.path not in (*TRACKED, "context"):  # the selection path; track is null there
             base["scorer"] = system.selection_scorer
             path = "selection" if system.path == "sentences" else system.path
@@ -154,6 +155,8 @@ def _of(
         return
     missing = {"policy": not dataset.trained, "utility": True}
     missing |= dict.fromkeys(("context", "recall"), not dataset.answered)
+    if system.path == "recall" and option(conf, "memory", system.memory, overrides).policy_of:
+        missing["recall"] |= not dataset.trained or dataset.split != "test"  # no answer to what a policy learnt from
     if missing.get(system.path):  # a context has no figures but those of its answers
         return
     if wrong := _context_problems(conf, name, system, overrides):
@@ -243,6 +246,32 @@ def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrid
     return wrong
 
 
+def _policy_problems(
+    conf: Path, dataset: Dataset, path: str, options: dict[str, str], overrides: tuple[str, ...]
+) -> list[str]:
+    """What learning a policy, or answering as one chooses, lacks, each in a clause."""
+    memory, policy, lm, answer = (
+        option(conf, group, options[group], overrides) for group in ("memory", "policy", "lm", "answer")
+    )
+    acts, wrong = path == "recall" and memory.policy_of, []
+    if policy.trained_on and (path == "policy" or acts):
+        able = [known for known in names(conf, "dataset") if option(conf, "dataset", known, overrides).trained]
+        wrong += _unknown("policy.trained_on", [policy.trained_on], able)
+    if path == "policy" and memory.enabled and lm.backend != "transformers":
+        wrong += [
+            f"lm.backend is {lm.backend}; the answers that memory {options['memory']} keeps are written in process"
+        ]
+    if acts:
+        wrong += _unknown("memory.policy_of", [memory.policy_of], names(conf, "memory"))
+        if answer.backend != "lm":
+            wrong += [f"answer.backend is {answer.backend}; allowed under a policy: lm, whose utilities it learnt"]
+        if not dataset.trained or dataset.split != "test":
+            wrong += [
+                "a policy answers no question that it learnt from; allowed: data sets of split test with `trained`"
+            ]
+    return wrong
+
+
 def _variant(
     conf: Path,
     dataset_name: str,
@@ -266,19 +295,14 @@ def _variant(
         wrong += _unknown("scorer.lifted", scorer.lifted, [name for name in _forms(scorer) if "+answer" not in name])
     if path in TRACKED:
         wrong += _graph_problems(conf, dataset, track, options["retriever"], overrides)
-    if path == "policy" and (source := option(conf, "policy", options["policy"], overrides).trained_on):
-        able = [known for known in names(conf, "dataset") if option(conf, "dataset", known, overrides).trained]
-        wrong += _unknown("policy.trained_on", [source], able)
-    remembers = path == "policy" and option(conf, "memory", options["memory"], overrides).enabled
-    if remembers and (backend := option(conf, "lm", options["lm"], overrides).backend) != "transformers":
-        wrong += [f"lm.backend is {backend}; the answers that memory {options['memory']} keeps are written in process"]
+    wrong += _policy_problems(conf, dataset, path, options, overrides)
     wrong += extractor_problems(option(conf, "extractor", options["extractor"], overrides))
     wrong += lm_problems(option(conf, "lm", options["lm"], overrides))
     if wrong:
         raise ConfigError(
             f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
             f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
-            f"conf/policy/{options['policy']}.yaml, conf/retriever, conf/dataset, conf/eval, or the override that set it."
+            f"conf/policy/{options['policy']}.yaml, conf/memory/{options['memory']}.yaml, conf/answer, conf/retriever, conf/dataset, conf/eval, or the override that set it."
         )
     track = track if path in TRACKED else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

@@ -1,8 +1,5 @@
 """Questions of the policy's splits under every configuration: what each costs, and what the answer gains from it."""
 
-from collections.abc import Sequence
-
-import numpy as np
 import polars as pl
 
 from secateur.answers.ask import fitted
@@ -14,10 +11,10 @@ from secateur.ecs.template import Passage, Question, prompt
 from secateur.memory import GOLD, Store, exchange, memories
 from secateur.models.causal import load
 from secateur.models.embedder import Embedder
-from secateur.models.word_pieces import word_piece_counter
 from secateur.policy.actions import CHANNELS, lattice, name
 from secateur.policy.contexts import Shown, contexts
-from secateur.policy.features import Channel, feature_names, features
+from secateur.policy.features import feature_names
+from secateur.policy.sight import Sight
 from secateur.policy.utility import faithfulness
 from secateur.sessions import sessions
 from secateur.subsets import answered
@@ -38,7 +35,7 @@ class _Replay:
 
     def __init__(self, cfg, inputs, ctx) -> None:
         self.cfg, self.ctx = cfg, ctx
-        self.embedder, self.count = Embedder(cfg.embedder, ctx.cache, ctx.log), word_piece_counter(cfg.embedder.model)
+        self.embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
         self.read = alone(cfg.extractor, ctx)
         self.lm = load(cfg.lm, ctx.cache, ctx.device)
         self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
@@ -46,12 +43,9 @@ class _Replay:
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
         blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
         self.facts = dict(blocks.group_by("question_id", maintain_order=True).agg("text").iter_rows())
-        best = inputs["candidates"].sort("question_id", "rank").group_by("question_id", maintain_order=True)
-        self.fine = dict(best.agg("fine").iter_rows())
+        triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
+        self.sight = Sight(cfg, self.embedder, triples, inputs["candidates"])
         self.terms, self.features, self.heard = [], [], []
-
-    def shown(self, texts: Sequence[str]) -> Shown:
-        return Shown(tuple(texts), self.embedder.embed(list(texts)))
 
     def session(self, questions: pl.DataFrame) -> None:
         """One session; its rows are appended."""
@@ -63,7 +57,7 @@ class _Replay:
                 "answer": [r.text for r in store.recall("answer", asked, memory.answers)],
                 "facts": self.facts.get(row["question_id"], []),
             }
-            channels = {channel: self.shown(texts[channel]) for channel in CHANNELS}
+            channels = {channel: self.sight.shown(texts[channel]) for channel in CHANNELS}
             under_all = self.question(row, channels)
             if not memory.enabled:
                 continue
@@ -86,14 +80,8 @@ class _Replay:
             kept = faithfulness(row["answer"], text)
             lift = value - logprobs[0]
             self.terms.append((qid, row["split"], self.lm.identity, name(configuration), lift, kept, tokens))
-        measured = {
-            c: Channel(int(self.count(one.texts).sum()) if one.texts else 0, one.vectors) for c, one in channels.items()
-        }
         free = CHANNELS if cfg.memory.enabled else ("facts",)
-        length, triples = int(self.count([row["text"]])[0]), len(self.symbols[qid][2])
-        values = features(
-            length, triples, np.array(self.fine.get(qid, [])), cfg.prompt.budget, {c: measured[c] for c in free}
-        )
+        values = self.sight.features(qid, row["text"], {c: channels[c] for c in free})
         self.features += [
             (qid, row["split"], n, f, v) for n, (f, v) in enumerate(zip(feature_names(free), values, strict=True))
         ]

@@ -10,7 +10,12 @@ from secateur.contexts import UNITS, as_blocks
 from secateur.memory import Remembered, Store, exchange, memories
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
+from secateur.policy.act import Acting, everything
+from secateur.policy.actions import CHANNELS
 from secateur.policy.contexts import HEADS
+from secateur.policy.features import feature_names
+from secateur.policy.network import load
+from secateur.policy.sight import Sight
 from secateur.sessions import sessions
 from secateur.subsets import answered
 from secateur.transcript import Transcript
@@ -22,17 +27,19 @@ Unit = tuple[str, str]  # passage, text
 class _Reader:
     """One session's reader, asked question by question. cfg: memory, retriever, answer."""
 
-    def __init__(self, cfg, embedder, generate, read) -> None:
-        self.cfg, self.generate, self.read = cfg, generate, read
+    def __init__(self, cfg, embedder, generate, read, choose) -> None:
+        self.cfg, self.generate, self.read, self.choose = cfg, generate, read, choose
         self.store, self.transcript = Store(cfg.retriever, embedder), Transcript(cfg.memory.window)
 
-    def context(self, asked: Symbols, block: Sequence[tuple[Unit, int]]) -> list[Unit]:
+    def context(self, question: str, text: str, asked: Symbols, block: Sequence[tuple[Unit, int]]) -> list[Unit]:
         """Its units in the order of the prompt, the new ones next to the question. block: units with their tokens."""
-        memory = self.cfg.memory
-        recalled = self.store.recall("question", asked, memory.questions)
-        recalled += self.store.recall("answer", asked, memory.answers)
-        told = [(f"{r.question_id} {r.channel}", HEADS[r.channel] + r.text) for r in recalled]
-        fresh = self.transcript.show(block)
+        most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
+        recalled = {channel: self.store.recall(channel, asked, n) for channel, n in most.items()}
+        texts = {channel: [run.text for run in runs] for channel, runs in recalled.items()}
+        kept = self.choose(question, text, texts | {"facts": [said for (_, said), _ in block]})
+        runs = [recalled[channel][n] for channel in most for n in kept[channel]]
+        told = [(f"{r.question_id} {r.channel}", HEADS[r.channel] + r.text) for r in runs]
+        fresh = self.transcript.show(block[n] for n in kept["facts"])
         new = set(fresh)
         return [*(unit for unit in self.transcript if unit not in new), *told, *fresh]
 
@@ -56,12 +63,18 @@ def run(cfg, inputs, outputs, ctx):
         blocks.setdefault(qid, []).append((tuple(unit), tokens))
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read, units, heard = generator(cfg, ctx), alone(cfg.extractor, ctx), [], []
+    choose = everything
+    if "policy" in inputs:
+        triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
+        sight = Sight(cfg, embedder, triples, inputs["candidates"])
+        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), generate.lm.identity)
+        choose = Acting(trained, sight, cfg.prompt.theta)
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
-        reader = _Reader(cfg, embedder, generate, read)
+        reader = _Reader(cfg, embedder, generate, read, choose)
         for qid, text in part.select("question_id", "text").iter_rows():
-            own = reader.context(symbols[qid], blocks.get(qid, []))
+            own = reader.context(qid, text, symbols[qid], blocks.get(qid, []))
             units += [(qid, *unit) for unit in own]
             heard += reader.answer(qid, text, symbols[qid], own)
     shown = pl.DataFrame(units, schema=dict.fromkeys(UNITS, pl.String), orient="row")
