@@ -286,16 +286,9 @@ def test_a_policy_answers_test_questions_alone(write):
         write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [compressed]}")
 
 
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("memory.policy_of=sesion", "memory.policy_of names sesion.*did you mean 'session'"),
-        ("system.answer=endpoint", "answer.backend is chat; allowed under a policy: lm"),
-    ],
-)
-def test_what_a_policy_that_answers_lacks_is_named(write, override, message):
-    with pytest.raises(ConfigError, match=message):
-        write(datasets="[medical_v2]", systems="[compressed]", overrides=(override,))
+def test_a_policy_is_learnt_under_an_option_of_memory(write):
+    with pytest.raises(ConfigError, match=r"memory.policy_of names sesion.*did you mean 'session'"):
+        write(datasets="[medical_v2]", systems="[compressed]", overrides=("memory.policy_of=sesion",))
 
 
 def test_what_a_policys_sessions_keep_is_written_in_process(write):

@@ -226,7 +226,7 @@ KEYS = {
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "+dataset.sample.test=3": {"prepare_dataset"},
     "dataset.crossfit=true": {"calibrate_sources"},
-    "dataset.split=dev": {"compare_variants", "sample_questions", "replay_sessions"} | LIFTS | ASKED,
+    "dataset.split=dev": {"sample_questions", "replay_sessions"} | LIFTS | ASKED | EXPERIMENT,  # none is `compressed`
     "++dataset.trained={train: 2, dev: 1, test: 1}": PREFERS | EXPERIMENT,  # also where there was none
     "dataset.semantic=true": {"evaluate_prompts", "evaluate_sentences"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
@@ -237,7 +237,7 @@ KEYS = {
     "dataset.grown=[single-hop]": {"select_greedily", "evaluate_selection"},  # where it was asked for, and elsewhere
     "dataset.grown=[]": {"evaluate_selection"},
     "dataset.grown_of=null": {"select_greedily"},
-    "dataset.lift=3": LIFTS,
+    "dataset.lift=3": LIFTS | EXPERIMENT - {"build_report"},  # also where there was none
     "dataset.answered=1": FROM_CONTEXT | WRITES | EXPERIMENT,  # also where none was answered
     "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
@@ -316,7 +316,7 @@ KEYS = {
     "retriever.rank_width=0.5": {"calibrate_sources"},
     "prompt.assemble=runs": {"build_prompts"},
     "prompt.facts=unique": {"build_prompts"},
-    "prompt.theta=0.9": {"build_prompts", "build_preferences"},
+    "prompt.theta=0.9": {"build_prompts", "build_preferences", "recall_context"},
     "prompt.grounding=triples": {"build_prompts"},
     "prompt.words=content": {"build_prompts"},
     "prompt.cite=true": {"build_prompts"},
@@ -421,9 +421,9 @@ KEYS = {
     "system.retriever=paper": FROM_CANDIDATES,
     "system.prompt=paper": FROM_PROMPTS | {"gather_context"},
     "system.lm=other": FROM_PROMPTS | MODELS | FROM_LM | FROM_CONTEXT,
-    "system.ecs=quick": FROM_POOL,
+    "system.ecs=quick": FROM_POOL | {"recall_context"} | ANSWERS,  # in whose paths it stands
     "system.memory=none": PREFERS | ANSWERS | WRITES | {"replay_sessions"} | EXPERIMENT,
-    "system.policy=other": LEARNT | EXPERIMENT,
+    "system.policy=other": LEARNT | EXPERIMENT | {"recall_context"} | ANSWERS,
     "system.scorer=turns": FROM_CONTEXT | PATHS["sentences"] - LIFTS | EXPERIMENT,  # lift is measured of none of them
     "system.selection_scorer=other": SELECTED,
     "system.answer=endpoint": ANSWERS | WRITES | EXPERIMENT,
@@ -489,6 +489,7 @@ def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     option = {"extractor": EXTRACTOR, "lm": LM, "answer": dict.fromkeys(ENDPOINT, "endpoint")}.get(group, {}).get(name)
     given = (f"system.{group}={option}",) if option else ()
     given += ("experiment.systems=[rag_zsum]",) if name == "context" else ()
+    given += ("experiment.systems=[compressed]",) if name == "policy_of" else ()
     given += SERVED if option and group == "lm" else ()
     given += ("+dataset.first.F1=1",) if name == "scored" else ()
     assert matrix.rerun(*override.split(" & "), given=given) == KEYS[override]
@@ -696,6 +697,7 @@ def test_a_tables_declaration_reruns_the_rules_that_write_or_read_it(matrix, mon
         "propose_candidates",
         "build_prompts",
         "build_preferences",
+        "recall_context",
     }
 
 

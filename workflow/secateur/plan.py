@@ -250,9 +250,7 @@ def _policy_problems(
     conf: Path, dataset: Dataset, path: str, options: dict[str, str], overrides: tuple[str, ...]
 ) -> list[str]:
     """What learning a policy, or answering as one chooses, lacks, each in a clause."""
-    memory, policy, lm, answer = (
-        option(conf, group, options[group], overrides) for group in ("memory", "policy", "lm", "answer")
-    )
+    memory, policy, lm = (option(conf, group, options[group], overrides) for group in ("memory", "policy", "lm"))
     acts, wrong = path == "recall" and memory.policy_of, []
     if policy.trained_on and (path == "policy" or acts):
         able = [known for known in names(conf, "dataset") if option(conf, "dataset", known, overrides).trained]
@@ -263,8 +261,6 @@ def _policy_problems(
         ]
     if acts:
         wrong += _unknown("memory.policy_of", [memory.policy_of], names(conf, "memory"))
-        if answer.backend != "lm":
-            wrong += [f"answer.backend is {answer.backend}; allowed under a policy: lm, whose utilities it learnt"]
         if not dataset.trained or dataset.split != "test":
             wrong += [
                 "a policy answers no question that it learnt from; allowed: data sets of split test with `trained`"

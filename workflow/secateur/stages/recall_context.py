@@ -8,6 +8,7 @@ from secateur.answers.ask import fitted, generator
 from secateur.candidates import Symbols, question_symbols
 from secateur.contexts import UNITS, as_blocks
 from secateur.memory import Remembered, Store, exchange, memories
+from secateur.models import causal
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
 from secateur.policy.act import Acting, everything
@@ -67,7 +68,8 @@ def run(cfg, inputs, outputs, ctx):
     if "policy" in inputs:
         triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
         sight = Sight(cfg, embedder, triples, inputs["candidates"])
-        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), generate.lm.identity)
+        reader = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
+        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), reader.identity)
         choose = Acting(trained, sight, cfg.prompt.theta)
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
