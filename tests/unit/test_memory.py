@@ -109,6 +109,15 @@ def test_what_a_question_needs_stays_even_where_it_overflows_the_window():
     assert list(shown) == ["a", "c"]
 
 
+@pytest.mark.parametrize(("most", "block"), [(20, 0), (10, 1), (9, 2), (0, 2)])
+def test_a_later_question_gets_the_largest_block_whose_new_units_are_few_enough(most, block):
+    sizes = [[("a", 10), ("b", 10), ("c", 10)], [("b", 10)], [("d", 10)]]
+    shown = Transcript(100)
+    assert shown.due(sizes, most) == sizes[0]  # the first has nothing to build on
+    shown.show([("a", 10)])
+    assert shown.due(sizes, most) == sizes[block]
+
+
 @given(
     window=st.integers(0, 60),
     blocks=st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 20)), min_size=1, max_size=6),
@@ -132,8 +141,8 @@ def unit(text: str, *needs: str) -> Unit:
 
 
 def test_a_later_prompt_carries_what_its_reader_has_not_and_reuse_is_counted():
-    blocks = {"q0": [unit("a", "x", "y"), unit("b", "z")], "q1": [unit("b", "z"), unit("c", "x", "w")], "q2": []}
-    first, second, third = replay(["q0", "q1", "q2"], blocks, 100)
+    blocks = {"q0": [[unit("a", "x", "y"), unit("b", "z")]], "q1": [[unit("b", "z"), unit("c", "x", "w")]], "q2": []}
+    first, second, third = replay(["q0", "q1", "q2"], blocks, 100, most=100)
     assert (first.reused, first.grown) == (0, 3)
     assert [u.text for u in second.fresh] == ["c"]
     assert [u.text for u in second.held] == ["a", "b", "c"]
@@ -144,12 +153,20 @@ def test_a_later_prompt_carries_what_its_reader_has_not_and_reuse_is_counted():
 
 def test_the_same_words_of_two_passages_are_two_units():
     said = [Unit("It rained.", 3, passage, True) for passage in ("p1", "p2")]
-    first, second = replay(["q0", "q1"], {"q0": said[:1], "q1": said[1:]}, 100)
+    first, second = replay(["q0", "q1"], {"q0": [said[:1]], "q1": [said[1:]]}, 100, most=100)
     assert (first.fresh, second.fresh) == (said[:1], said[1:])
     assert second.held == said
 
 
 def test_a_reader_without_a_window_holds_its_own_block():
-    blocks = {"q0": [unit("a"), unit("b")], "q1": [unit("b"), unit("c")]}
-    _, second = replay(["q0", "q1"], blocks, 0)
+    blocks = {"q0": [[unit("a"), unit("b")]], "q1": [[unit("b"), unit("c")]]}
+    _, second = replay(["q0", "q1"], blocks, 0, most=100)
     assert {u.text for u in second.held} == {"b", "c"}
+
+
+def test_a_later_prompt_is_smaller_where_its_evidence_is_all_new():
+    blocks = {"q0": [[unit("a"), unit("b")], [unit("b")]], "q1": [[unit("c"), unit("d")], [unit("d")]]}
+    first, second = replay(["q0", "q1"], blocks, 100, most=15)
+    assert [u.text for u in first.fresh] == ["a", "b"]
+    assert [u.text for u in second.fresh] == ["d"]
+    assert [u.text for u in second.block] == ["c", "d"]

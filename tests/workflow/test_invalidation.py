@@ -368,6 +368,7 @@ KEYS = {
     "memory.questions=1": {"build_preferences", "recall_context"},
     "memory.answers=1": {"build_preferences", "recall_context"},
     "memory.window=512": {"replay_sessions", "recall_context"},
+    "memory.fresh=128": {"replay_sessions", "recall_context"},
     "memory.policy_of=none": {"recall_context"},
     "policy.alpha=2": LEARNT,
     "policy.beta=0.5": LEARNT,

@@ -23,7 +23,7 @@ rule build_preferences:
         **leaf_params(
             "build_preferences",
             "lm",
-            *keys_but("memory", "window", "policy_of"),
+            *keys_but("memory", "window", "fresh", "policy_of"),
             *(f"{key}=default" for key in WRITING),
             "dataset.trained",
             "prompt.budget",
@@ -108,6 +108,7 @@ rule replay_sessions:
             "replay_sessions",
             "dataset.split",
             "memory.window",
+            "memory.fresh",
             "prompt.budget",
             "lm.model",
             "eval.exact_min_content=default",

@@ -8,9 +8,14 @@ from secateur.evaluation import prefix_lengths
 from secateur.models.word_pieces import Counter
 from secateur.tables import TABLES
 
-__all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units"]
+__all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units", "upto"]
 
 UNITS = ("question_id", "passage_id", "text")
+
+
+def upto(blocks: pl.DataFrame, budget: int) -> pl.DataFrame:
+    """The rows of `blocks` of a budget and of smaller ones: by question, the largest first, units in their order."""
+    return blocks.filter(pl.col("budget") <= budget).sort("question_id", -pl.col("budget"), "n")
 
 
 def ranked_units(ranked: pl.DataFrame, count: Counter, budget: int, best_last: bool) -> pl.DataFrame:

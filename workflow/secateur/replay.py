@@ -21,7 +21,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Step:
-    """One question of a session. fresh: the units that its prompt carries; held: all that its reader then has before it;
+    """One question of a session. block: all that it may show, were it alone; fresh: the units that its prompt carries; held: all that its reader then has before it;
     reused: share of the needed symbols and edges that the session knew; grown: how many it learns."""
 
     question_id: str
@@ -32,14 +32,18 @@ class Step:
     grown: int
 
 
-def replay(questions: Sequence[str], blocks: Mapping[str, Sequence[Unit]], window: int) -> Iterator[Step]:
-    """The steps of one session, in order. window: tokens of shown evidence that the reader keeps."""
+def replay(
+    questions: Sequence[str], blocks: Mapping[str, Sequence[Sequence[Unit]]], window: int, most: int | None
+) -> Iterator[Step]:
+    """The steps of one session, in order. blocks: of each question, the largest first; window: tokens of shown evidence
+    that the reader keeps; most: of new evidence that a later prompt carries, where a block is that small."""
     transcript, known = Transcript(window), set()
     for question in questions:
-        block = list(blocks.get(question, ()))
-        fresh = transcript.show((unit, unit.tokens) for unit in block)
-        needed = set().union(*(unit.needs for unit in block))
+        sizes = [[(unit, unit.tokens) for unit in block] for block in blocks.get(question, ())] or [[]]
+        due = transcript.due(sizes, most)
+        fresh = transcript.show(due)
+        needed = set().union(*(unit.needs for unit, _ in due))
         reused = len(needed & known) / len(needed) if needed else None
         grown = len(needed - known)
         known |= needed
-        yield Step(question, block, fresh, list(transcript), reused, grown)
+        yield Step(question, [unit for unit, _ in sizes[0]], fresh, list(transcript), reused, grown)

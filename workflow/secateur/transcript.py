@@ -1,6 +1,6 @@
 """The evidence a session's reader has been shown (paper 1.1, P3): later prompts carry what is new."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 __all__ = ["Transcript"]
 
@@ -17,6 +17,15 @@ class Transcript:
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._shown)
+
+    def due(self, blocks: Sequence[Sequence[tuple[Hashable, int]]], most: int | None) -> Sequence[tuple[Hashable, int]]:
+        """Which of a question's blocks, the largest first, is shown: the first whose new units are within `most` tokens,
+        else the last. A session's first question gets the largest, and so does every one without a limit.
+        """
+        if most is None or not self._shown:
+            return blocks[0]
+        new = (sum(n for unit, n in dict(block).items() if unit not in self._shown) for block in blocks)
+        return next((block for block, tokens in zip(blocks, new, strict=True) if tokens <= most), blocks[-1])
 
     def show(self, units: Iterable[tuple[Hashable, int]]) -> list[Hashable]:
         """Add the (unit, tokens) that a question needs; those that were new, each once, in order."""

@@ -6,7 +6,7 @@ import polars as pl
 
 from secateur.answers.ask import fitted, generator
 from secateur.candidates import Symbols, question_symbols
-from secateur.contexts import UNITS, as_blocks
+from secateur.contexts import UNITS, as_blocks, upto
 from secateur.memory import Remembered, Store, exchange, memories
 from secateur.models import causal
 from secateur.models.embedder import Embedder
@@ -23,6 +23,7 @@ from secateur.transcript import Transcript
 from secateur.triples.blocks import alone
 
 Unit = tuple[str, str]  # passage, text
+Block = list[tuple[Unit, int]]  # units with their tokens
 
 
 class _Reader:
@@ -32,8 +33,9 @@ class _Reader:
         self.cfg, self.generate, self.read, self.choose = cfg, generate, read, choose
         self.store, self.transcript = Store(cfg.retriever, embedder), Transcript(cfg.memory.window)
 
-    def context(self, question: str, text: str, asked: Symbols, block: Sequence[tuple[Unit, int]]) -> list[Unit]:
-        """Its units in the order of the prompt, the new ones next to the question. block: units with their tokens."""
+    def context(self, question: str, text: str, asked: Symbols, blocks: Sequence[Block]) -> list[Unit]:
+        """Its units in the order of the prompt, the new ones next to the question. blocks: the largest first."""
+        block = self.transcript.due(blocks, self.cfg.memory.fresh)
         most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
         recalled = {channel: self.store.recall(channel, asked, n) for channel, n in most.items()}
         texts = {channel: [run.text for run in runs] for channel, runs in recalled.items()}
@@ -58,10 +60,10 @@ class _Reader:
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
-    rows = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
-    blocks: dict[str, list] = {}
-    for qid, *unit, tokens in rows.select("question_id", "passage_id", "text", "tokens").iter_rows():
-        blocks.setdefault(qid, []).append((tuple(unit), tokens))
+    rows = upto(inputs["blocks"], cfg.prompt.budget).select("question_id", "budget", "passage_id", "text", "tokens")
+    blocks: dict[str, dict[int, Block]] = {}
+    for qid, budget, *unit, tokens in rows.iter_rows():
+        blocks.setdefault(qid, {}).setdefault(budget, []).append((tuple(unit), tokens))
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read, units, heard = generator(cfg, ctx), alone(cfg.extractor, ctx), [], []
     choose = everything
@@ -76,7 +78,7 @@ def run(cfg, inputs, outputs, ctx):
     for part in ctx.progress(parts, len(parts), "sessions"):
         reader = _Reader(cfg, embedder, generate, read, choose)
         for qid, text in part.select("question_id", "text").iter_rows():
-            own = reader.context(qid, text, symbols[qid], blocks.get(qid, []))
+            own = reader.context(qid, text, symbols[qid], list(blocks.get(qid, {0: []}).values()))
             units += [(qid, *unit) for unit in own]
             heard += reader.answer(qid, text, symbols[qid], own)
     shown = pl.DataFrame(units, schema=dict.fromkeys(UNITS, pl.String), orient="row")

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from secateur.contexts import upto
 from secateur.evaluation import Block, Gold, block_metrics, gold_of
 from secateur.figures import long_rows
 from secateur.models.word_pieces import lm_counter
@@ -20,16 +21,16 @@ def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozens
     return {passage: frozenset(needs) for passage, needs in found.items()}
 
 
-def _blocks(cfg, inputs) -> dict[str, list[Unit]]:
-    """The units of each question's prompt as used."""
-    rows = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
+def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
+    """Each question's prompt as used, and under smaller budgets: the largest first."""
+    rows = upto(inputs["blocks"], cfg.prompt.budget)
     shown = inputs["edge_sources"].join(rows, on="passage_id", how="semi")
-    needs, found = _needs(inputs["edges"], shown), {}
+    needs, found = _needs(inputs["edges"], shown), {}  # question: budget: units
     for row in rows.iter_rows(named=True):
         own = needs.get(row["passage_id"], frozenset())  # a sentence without a triple needs nothing of the codebook
         unit = Unit(row["text"], row["tokens"], row["passage_id"], row["kind"] == "sentence", own)
-        found.setdefault(row["question_id"], []).append(unit)
-    return found
+        found.setdefault(row["question_id"], {}).setdefault(row["budget"], []).append(unit)
+    return {question: list(sizes.values()) for question, sizes in found.items()}
 
 
 def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
@@ -72,7 +73,7 @@ def run(cfg, inputs, outputs, ctx):
         if part.height < 2:  # nothing to remember
             continue
         several, first = several + 1, 0
-        for n, step in enumerate(replay(part["question_id"].to_list(), blocks, cfg.memory.window)):
+        for n, step in enumerate(replay(part["question_id"].to_list(), blocks, cfg.memory.window, cfg.memory.fresh)):
             sent, alone = (_tokens(count, asked[step.question_id], units) for units in (step.fresh, step.block))
             first = first or sent
             found = _figures(step, "later" if n else "first", sent, alone, first)
