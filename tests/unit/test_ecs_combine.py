@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined
-from secateur.ecs.names import LENGTH, needed
+from secateur.ecs.names import LENGTH, SPEAKER, needed
 from secateur.ecs.sweep import frame_of
 from secateur.errors import SecateurError
 
@@ -29,7 +29,10 @@ POOL = pl.DataFrame(
     {"question_id": ["q1"] * 3, "passage_id": ["a", "b", "c"], "rank": [0, 1, None], "free": [True, False, False],
      "probed": [True, True, False], "quartile": [0, None, 0], "turn": [None, None, 0]}
 )  # fmt: skip
-PASSAGES = pl.DataFrame({"passage_id": ["a", "b", "c"], "text": ["Oh.", "A spaniel.", ""]})
+QUESTIONS = pl.DataFrame({"question_id": ["q1"], "text": ["Which dog is Ana Lee's?"]})
+PASSAGES = pl.DataFrame(
+    {"passage_id": ["a", "b", "c"], "text": ["Oh.", "A spaniel.", ""], "speaker": ["Analee", "ANA", None]}
+)
 UTILITIES = pl.DataFrame(
     {"question_id": ["q1", "q1"], "scorer": ["bm25", "bm25+answer"], "passage_id": ["a", "b"], "value": [2.0, 3.0]}
 )
@@ -48,7 +51,9 @@ def test_needed_are_all_features_and_labels_once():
 
 
 def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined():
-    found = features(POOL, PASSAGES, UTILITIES, STATISTICS, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"])
+    found = features(
+        POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"]
+    )
     assert found["passage_id"].to_list() == ["a", "b", "c"]
     assert found[LENGTH].to_list() == pytest.approx([math.log(4), math.log(11), 0.0])
     assert found["bm25"].to_list() == [2.0, None, None]
@@ -57,15 +62,20 @@ def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined(
     assert found["signed"].to_list() == [1.0, 4.0, None]
 
 
+def test_a_speaker_is_named_by_a_whole_word_of_the_question():
+    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, [SPEAKER])
+    assert found[SPEAKER].to_list() == [0.0, 1.0, 0.0]
+
+
 def test_lambda_is_taken_from_signed_for_each_token():
-    found = features(POOL, PASSAGES, UTILITIES, STATISTICS, ["signed", "pmi_q"], length_penalty=0.5)
+    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, ["signed", "pmi_q"], length_penalty=0.5)
     assert found["signed"].to_list() == [-1.0, 3.0, None]
     assert found["pmi_q"].to_list() == [3.0, 1.0, None]
 
 
 def test_an_unknown_feature_names_the_nearest_one():
     with pytest.raises(SecateurError, match=r"feature 'signd' is not known; allowed: bm25, bm25\+answer, .*'signed'"):
-        features(POOL, PASSAGES, UTILITIES, STATISTICS, ["signd"])
+        features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, ["signd"])
 
 
 def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():

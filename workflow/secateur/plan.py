@@ -27,7 +27,7 @@ from secateur.config import (
     scorer_problems,
 )
 from secateur.ecs import backends
-from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, needed
+from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
 from secateur.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
@@ -221,8 +221,8 @@ def _pool_problems(dataset: Dataset, lm: Lm, ecs: Ecs, scorer: Scorers) -> list[
     free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
     wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
-    wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q"])
-    wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORER_NAMES, LENGTH])
+    wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
+    wrong += _unknown("scorer.utilities", needed(scorer.utilities), [*forms, *SCORER_NAMES, LENGTH, SPEAKER])
     wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
     wrong += [] if scorer.utilities else ["scorer.utilities is empty"]
     if not wrong:

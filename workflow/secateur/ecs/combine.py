@@ -1,6 +1,6 @@
 """Scorers over the candidates of a pool: single statistics, calibrated ones, and joined ones (ECS, section 3).
 
-A feature is a baseline's score, a statistic's scorer, or `length`. What joins features is answer-aware where one of
+A feature is a baseline's score, a statistic's scorer, `length` or `speaker`. What joins features is answer-aware where one of
 them is, and then chooses among all candidates; what is answer-free chooses among those found without the answer.
 """
 
@@ -12,10 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.ecs.fusion import cross_fitted, fit_ranking, fit_values, standardised
-from secateur.ecs.names import ANSWER_AWARE, LENGTH
+from secateur.ecs.names import ANSWER_AWARE, LENGTH, SPEAKER
 from secateur.ecs.null import null
 from secateur.ecs.scorers import SCORERS, score
 from secateur.errors import SecateurError, nearest
+from secateur.text import content_words
 
 __all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
 
@@ -28,8 +29,18 @@ def answer_aware(spec: Mapping[str, Any]) -> bool:
     return any("+answer" in name or name in ANSWER_AWARE for name in ([of] if isinstance(of, str) else of))
 
 
+def _named(pool: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """1 where a word of the speaker's name stands in the question, 0 elsewhere."""
+    pairs = pool.select(KEY).join(questions.select("question_id", asked="text"), on="question_id", how="left")
+    pairs = pairs.join(passages.select("passage_id", "speaker"), on="passage_id", how="left")
+    words = {text: content_words(text or "") for name in ("asked", "speaker") for text in pairs[name].unique()}
+    said = [float(bool(words[asked] & words[speaker])) for asked, speaker in pairs.select("asked", "speaker").rows()]
+    return pairs.select(*KEY, pl.Series(SPEAKER, said))
+
+
 def features(
     pool: pl.DataFrame,
+    questions: pl.DataFrame,
     passages: pl.DataFrame,
     utilities: pl.DataFrame,
     statistics: pl.DataFrame,
@@ -46,6 +57,8 @@ def features(
     for name in names:
         if name == LENGTH:
             column = found.select(*KEY, pl.col("chars").alias(name))
+        elif name == SPEAKER:
+            column = _named(pool, questions, passages)
         elif name in baselines:
             column = utilities.filter(pl.col("scorer") == name).select(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)
@@ -53,7 +66,7 @@ def features(
         elif name in SCORERS:
             column = score(statistics, name, length_penalty).rename({"value": name})
         else:
-            allowed = [*sorted(baselines), *SCORERS, LENGTH]
+            allowed = [*sorted(baselines), *SCORERS, LENGTH, SPEAKER]
             raise SecateurError(
                 f"conf/scorer: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
             )

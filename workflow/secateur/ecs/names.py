@@ -6,11 +6,12 @@ A module of its own that loads nothing: every job checks its plan against these 
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ANSWER_AWARE", "JUDGES", "LENGTH", "PROBES", "SCORER_NAMES", "needed"]
+__all__ = ["ANSWER_AWARE", "JUDGES", "LENGTH", "PROBES", "SCORER_NAMES", "SPEAKER", "needed"]
 
 JUDGES = ("judge_helpful_answer", "judge_factual", "judge_helpful")
 PROBES = ("trajectory_ctx", "trajectory_base", *JUDGES, "expected_shift")  # columns that take passes of their own
 LENGTH = "length"  # a feature: log(1 + characters) of the passage itself
+SPEAKER = "speaker"  # a feature: whether the question names who says the passage
 
 # Scorers that see the gold answer: they label, evaluate and train, and are never compared with the others.
 ANSWER_AWARE = frozenset(

@@ -13,7 +13,7 @@ def run(cfg, inputs, outputs, ctx):
     specs = cfg.scorer.utilities
     questions, passages = inputs["questions"], inputs["passages"]
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
-    tables = (inputs["pool"], passages, inputs["utilities"], inputs["statistics"])
+    tables = (inputs["pool"], questions, passages, inputs["utilities"], inputs["statistics"])
     table = features(*tables, needed(specs), cfg.ecs.length_penalty)
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
     folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))

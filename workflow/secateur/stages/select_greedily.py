@@ -17,7 +17,8 @@ from secateur.tables import TABLES
 def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
     """(k, Growth) of each question."""
     names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
-    table = features(inputs["pool"], inputs["passages"], inputs["utilities"], inputs["statistics"], [*names, "pmi_q"])
+    tables = (inputs[name] for name in ("pool", "questions", "passages", "utilities", "statistics"))
+    table = features(*tables, [*names, "pmi_q"])
     shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours).select("passage_id", "text", "speaker", "date")
     free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
     own = free.partition_by("question_id", as_dict=True)
