@@ -11,7 +11,7 @@ __all__ = ["ANSWER_AWARE", "JUDGES", "LENGTH", "PROBES", "SCORER_NAMES", "SPEAKE
 JUDGES = ("judge_helpful_answer", "judge_factual", "judge_helpful")
 PROBES = ("trajectory_ctx", "trajectory_base", *JUDGES, "expected_shift")  # columns that take passes of their own
 LENGTH = "length"  # a feature: log(1 + characters) of the passage itself
-SPEAKER = "speaker"  # a feature: whether the question names who says the passage
+SPEAKER = "names_speaker"  # a feature: whether the question names who says the passage
 
 # Scorers that see the gold answer: they label, evaluate and train, and are never compared with the others.
 ANSWER_AWARE = frozenset(
