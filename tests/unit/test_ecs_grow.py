@@ -97,3 +97,10 @@ def test_what_needs_the_questions_probability_is_refused_where_the_question_stan
     require_pmi_q(ecs(), "dataset.grown")
     with pytest.raises(SecateurError, match=r"dataset\.grown needs pmi_q, which ecs\.layout question_first leaves"):
         require_pmi_q(ecs(layout="question_first"), "dataset.grown")
+
+
+def test_a_utility_is_read_once_for_all_selections(growth, monkeypatch):
+    chosen = growth.select(3)
+    monkeypatch.setattr("secateur.ecs.grow.pair_rows", None)  # a second reading would fail
+    assert growth.select(3) == chosen
+    assert growth.select(2) == chosen[:2]

@@ -211,9 +211,9 @@ def test_the_check_of_scorers_is_for_red_herrings_alone(write):
             "+scorer.utilities.mine={kind: statistic}",
             r"scorer mine of kind statistic: has \[\], needs exactly \['of'\]",
         ),
-        ("dataset.probed=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F5"),
-        ("dataset.scored=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F5"),
-        ("dataset.grown_of=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F5"),
+        ("dataset.probed=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
+        ("dataset.scored=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
+        ("dataset.grown_of=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
         ("system.selection_scorer=turns", r"scorer\.utilities is empty"),
     ],
 )

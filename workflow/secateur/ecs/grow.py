@@ -1,7 +1,7 @@
 """A context grown passage by passage without the answer (ECS, algorithm 1): joined scores, one of them given C."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ __all__ = ["Growth"]
 @dataclass(frozen=True)
 class Growth:
     """One question's candidates. fixed: (n,) the part of their utility that C does not change; pmi_q: (n,) under the
-    empty C, and its weight. What a candidate says of the question given C is scaled as it is without C."""
+    empty C, and its weight. What a candidate says of the question given C is scaled as it is without C. known: the
+    utilities that were read: several selections of a question ask for the same ones."""
 
     lm: CausalLM
     cfg: object
@@ -26,6 +27,7 @@ class Growth:
     fixed: NDArray[np.float64]
     pmi_q: NDArray[np.float64]
     weight: float
+    known: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict)
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """z-scores with the mean and deviation of the candidates under the empty C."""
@@ -35,6 +37,13 @@ class Growth:
         """Utilities of candidates for a context that holds those chosen, in the order they joined."""
         if not chosen:
             return (self.fixed + self.weight * self.scaled(self.pmi_q))[list(candidates)].tolist()
+        unread = [n for n in candidates if (chosen, n) not in self.known]
+        if unread:
+            self.known.update(zip(((chosen, n) for n in unread), self._read(chosen, unread), strict=True))
+        return [self.known[chosen, n] for n in candidates]
+
+    def _read(self, chosen: tuple[int, ...], candidates: Sequence[int]) -> list[float]:
+        """The same under the language model."""
         context = [self.passages[n] for n in chosen]
         base = base_readings(self.lm, self.cfg, [self.question], context)
         shown = [self.passages[n] for n in candidates]
