@@ -55,8 +55,8 @@ def test_the_track_chooses_the_variant(smoke, ids):
         (("locomo", "Q"), ["locomo has no graph system", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (
-            ("smoke", "Q", "--system", "secatuer"),
-            ["system 'secatuer'", "allowed: secateur", "did you mean 'secateur'?"],
+            ("smoke", "Q", "--system", "grahp"),
+            ["system 'grahp'", "allowed: graph", "did you mean 'graph'?"],
         ),
         (("smoke", "Q", "--track", "both"), ["track 'both'", "allowed: blind, aware"]),
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),

@@ -135,7 +135,7 @@ def test_the_metrics_cover_both_paths(smoke):
     systems = set(computed.select("dataset", "system").unique().iter_rows())
     assert systems == {
         (DOCUMENTS, "sentences"),
-        (DOCUMENTS, "secateur"),
+        (DOCUMENTS, "graph"),
         (DOCUMENTS, "closed_book"),
         (DOCUMENTS, "rag_zsum"),
         (DOCUMENTS, "remembered"),
@@ -144,7 +144,7 @@ def test_the_metrics_cover_both_paths(smoke):
         ("toy_dialogue_smoke", "sentences"),
         ("toy_dialogue_smoke", "ecs:quick"),
     }
-    assert set(computed.filter(pl.col("system") == "secateur")["track"]) == {"blind", "aware"}
+    assert set(computed.filter(pl.col("system") == "graph")["track"]) == {"blind", "aware"}
     assert {"f1_at_gold", "exact@64", "novel@2048", "prompt_tokens"} <= set(computed["metric"])
     assert computed.filter(pl.col("metric") == "f1_at_gold")["track"].is_null().all()
     shares = computed.filter(pl.col("metric").str.contains("@"), ~pl.col("metric").str.starts_with("lift"))
@@ -161,7 +161,7 @@ def test_the_selection_path_has_rows_of_each_kind_of_scorer(smoke):
 def test_answer_lift_is_measured_of_prompts_and_of_ranked_sentences(smoke):
     lift = metrics(smoke).filter(pl.col("metric") == "lift@256", pl.col("subset") == "all")
     rows = set(lift.select("system", "track", "scorer").iter_rows())
-    assert {("secateur", "blind", None), ("secateur", "aware", None), ("sentences", "blind", "title_zsum")} <= rows
+    assert {("graph", "blind", None), ("graph", "aware", None), ("sentences", "blind", "title_zsum")} <= rows
     assert set(lift["n"]) == {2}
 
 
@@ -206,7 +206,7 @@ def test_the_report_is_one_page_that_loads_nothing(smoke):
 
 def test_the_report_shows_every_system(smoke):
     text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
-    for word in (DOCUMENTS, "toy_dialogue_smoke", "secateur", "zsum"):
+    for word in (DOCUMENTS, "toy_dialogue_smoke", "graph", "zsum"):
         assert word in text
 
 
@@ -319,7 +319,7 @@ def test_your_own_documents_get_figures_and_a_report(smoke, custom):
     own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom"), (smoke, "smoke")))
     rows = known.filter(
         pl.col("dataset") == DOCUMENTS,
-        pl.col("system").is_in(["sentences", "secateur"]),
+        pl.col("system").is_in(["sentences", "graph"]),
         ~pl.col("metric").str.contains("lift|closed_book"),
     ).with_columns(dataset=pl.lit("custom"))
     assert own.equals(rows)

@@ -67,7 +67,7 @@ RULES = DATA | MODELS | EXPERIMENT | ANSWERS | set.union(*PATHS.values())
 MATRIX = """\
 title: One data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_dev, stem_old_test, locomo, red_herrings]
-systems: [sentences, secateur, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions, remembered, compressed]
+systems: [sentences, graph, ecs, herrings, oracle_evidence, rag_zsum, policy, sessions, remembered, compressed]
 axes: {prompt: [dense], retriever: [reread]}
 exclude: []
 answers: true
@@ -457,10 +457,10 @@ KEYS = {
     "eval.windows=[1, 2]": {"measure_graph"},
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke, stem_dev]": EXPERIMENT,
-    "experiment.systems=[secateur]": EXPERIMENT,
+    "experiment.systems=[graph]": EXPERIMENT,
     "experiment.axes.retriever=[paper]": FROM_CANDIDATES
     - PREFERS
-    - {"replay_sessions", "recall_context"},  # of `secateur`
+    - {"replay_sessions", "recall_context"},  # of `graph`
     "experiment.exclude=[{dataset: stem_dev}]": EXPERIMENT,
     "experiment.answers=false": {"compare_variants", "track_variants"},  # which no longer has the figures of graphs
 }

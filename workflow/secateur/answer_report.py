@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.cells import cell, interval, number
+from secateur.cells import OURS, cell, interval, number
 
 __all__ = ["answer_section"]
 
@@ -45,7 +45,7 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
         shown = [(by.get(metric), HEADS[metric][1]) for metric in metrics]
         cells = [cell(number(r["value"], d), interval(r, d)) if r else cell("") for r, d in shown]
-        form = "ours" if name.startswith("secateur") else ""
+        form = "ours" if name.startswith(OURS) else ""
         lines.append({"form": form, "cells": [cell(name), *cells]})
     n = ", ".join(map(str, own["n"].unique().sort()))
     return {

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["cell", "interval", "number"]
+__all__ = ["OURS", "cell", "interval", "number"]
+
+
+OURS = ("graph", "secateur")  # the systems that the others are there to be compared with
 
 
 def number(value: float | None, digits: int = 3) -> str:

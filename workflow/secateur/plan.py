@@ -47,6 +47,7 @@ AXES = (
     "answer",
 )
 VARIED = {  # system: the axes an experiment may vary of it
+    "graph": AXES[:7],
     "secateur": AXES[:7],
     "ecs": ("embedder", "lm", "ecs"),
     "herrings": ("lm", "ecs"),

@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur import plots
 from secateur.answer_report import answer_section
-from secateur.cells import cell, interval, number
+from secateur.cells import OURS, cell, interval, number
 from secateur.dataset_report import cutoff_parts, statistics_part
 from secateur.drawing import Drawn, draw
 from secateur.herring_report import ABOUT, herring_headlines, herring_parts, is_checked
@@ -323,7 +323,8 @@ def found(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
 
 def _headline(dataset: str, track: str, own: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
     """Each form of ours on the claim (the mean over some budgets), exact and novel, with its paired difference."""
-    here = (pl.col("track") == track) & (pl.col("subset") == "all") & (pl.col("system").str.starts_with("secateur"))
+    ours = f"^({'|'.join(OURS)})(:|$)"
+    here = (pl.col("track") == track) & (pl.col("subset") == "all") & (pl.col("system").str.contains(ours))
     keys = ["system", "metric"]
     claimed = own.filter(here & pl.col("metric").is_in(CLAIMS)).sort(keys)
     against = comparisons.filter(here & pl.col("best") & (pl.col("dataset") == dataset)).select(
