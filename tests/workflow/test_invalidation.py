@@ -632,7 +632,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences"}),
         ("answers.scores", {"evaluate_answers"}),
         ("answers.generate", WRITES | {"build_preferences"}),
-        ("contexts", {"gather_context", "recall_context"}),
+        ("contexts", {"gather_context", "recall_context", "replay_sessions"}),
         ("sessions", WRITES | {"build_preferences", "replay_sessions"}),
         ("memory", {"recall_context", "build_preferences"}),
         ("transcript", {"recall_context", "replay_sessions"}),
