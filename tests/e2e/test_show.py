@@ -51,7 +51,7 @@ def test_the_track_chooses_the_variant(smoke, ids):
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (("smok", "Q"), ["'smok'", "quickstart, red_herrings, smoke", "did you mean 'smoke'?"]),
+        (("smok", "Q"), ["'smok'", "quickstart, red_herrings, sessions, smoke", "did you mean 'smoke'?"]),
         (("locomo", "Q"), ["locomo has no graph system", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (
