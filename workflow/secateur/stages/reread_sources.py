@@ -3,8 +3,7 @@
 import polars as pl
 
 from secateur.config import Lm, from_dict
-from secateur.ecs.reread import reread
-from secateur.ecs.shared import pmi_q
+from secateur.ecs.reread import pmi_q, reread
 from secateur.ecs.template import require_pmi_q
 from secateur.models.causal import load
 
@@ -17,7 +16,6 @@ def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
     require_pmi_q(cfg.ecs, f"retriever.reader {cfg.retriever.reader}")
     lm = load(from_dict(Lm, cfg.extra.reader, f"conf/lm/{cfg.retriever.reader}"), ctx.cache, ctx.device)
-    outputs["ranked"] = reread(
-        ranked, pmi_q(lm, asked, passages, cfg.ecs, pool, ctx.cache, ctx.log), cfg.retriever.w_pmi
-    )
+    read = pmi_q(lm, asked, passages, cfg.ecs, pool, ctx.cache, ctx.log)
+    outputs["ranked"] = reread(ranked, read, cfg.retriever.w_pmi)
     return {"questions": asked.height, "pairs": pool.height}

@@ -1,13 +1,13 @@
-"""pmi_q of pairs, each read once."""
+"""Sources read again: a pair once, and how what was read moves the ranking."""
 
 import logging
 
 import polars as pl
 import pytest
 
-from secateur.ecs import shared
+from secateur.ecs import reread as module
+from secateur.ecs.reread import pmi_q, reread
 from secateur.ecs.scorers import score
-from secateur.ecs.shared import pmi_q
 from secateur.ecs.sweep import statistics
 
 QUESTIONS = pl.DataFrame(
@@ -51,7 +51,7 @@ def test_what_was_read_is_not_read_again(tiny_lm, ecs, tmp_path, monkeypatch):
         read.append(missing.rows())
         return statistics(lm, questions, passages, cfg, missing, **more)
 
-    monkeypatch.setattr(shared, "statistics", watched)
+    monkeypatch.setattr(module, "statistics", watched)
     first = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1", "q2 g3"), tmp_path, LOG)
     again = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q2 g3", "q1 g2", "q1 g1"), tmp_path, LOG)
     assert read == [[("q1", "g1"), ("q2", "g3")], [("q1", "g2")]]
@@ -66,3 +66,40 @@ def test_another_question_is_read_anew(tiny_lm, ecs, tmp_path):
     one = pmi_q(lm, QUESTIONS, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0]
     other = QUESTIONS.with_columns(text=pl.lit("Who left?"))
     assert pmi_q(lm, other, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0] != one
+
+
+# --- the ranking ---------------------------------------------------------------------------------
+
+RANKED = pl.DataFrame(
+    {
+        "question_id": ["q1"] * 4,
+        "passage_id": ["a", "b", "c", "d"],
+        "rank": pl.Series([0, 1, 2, 3], dtype=pl.Int32),
+        "score": pl.Series([1.0, 0.9, 0.8, 0.7], dtype=pl.Float32),
+    }
+)
+
+
+def moved(weight: float, **values: float) -> list[str]:
+    """The passages in their new order. values: pmi_q of those that were read."""
+    rows = [("q1", passage, value) for passage, value in values.items()]
+    read = pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
+    found = reread(RANKED, read, weight)
+    assert found["rank"].to_list() == [0, 1, 2, 3]
+    return found["passage_id"].to_list()
+
+
+def test_a_source_under_which_the_question_is_likelier_moves_up():
+    assert moved(1.5, a=0.0, b=0.0, c=9.0) == ["c", "a", "b", "d"]
+
+
+def test_without_weight_nothing_moves():
+    assert moved(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]
+
+
+def test_where_all_read_alike_nothing_moves():
+    assert moved(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]
+
+
+def test_what_was_read_never_falls_behind_what_was_not():
+    assert moved(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]
