@@ -157,7 +157,7 @@ def _of(
     missing = {"policy": not dataset.trained, "utility": True}
     missing |= dict.fromkeys(("context", "recall"), not dataset.answered)
     if system.path == "recall" and option(conf, "memory", system.memory, overrides).policy_of:
-        missing["recall"] |= not dataset.trained or dataset.split != "test"  # no answer to what a policy learnt from
+        missing["recall"] |= not _unseen(dataset)
     if missing.get(system.path):  # a context has no figures but those of its answers
         return
     if wrong := _context_problems(conf, name, system, overrides):
@@ -247,6 +247,11 @@ def _graph_problems(conf: Path, dataset: Dataset, track: str, name: str, overrid
     return wrong
 
 
+def _unseen(dataset: Dataset) -> bool:
+    """Whether its figures are of questions that no policy of its own learnt from."""
+    return bool(dataset.trained) and dataset.split == "test"
+
+
 def _policy_problems(
     conf: Path, dataset: Dataset, path: str, options: dict[str, str], overrides: tuple[str, ...]
 ) -> list[str]:
@@ -262,7 +267,7 @@ def _policy_problems(
         ]
     if acts:
         wrong += _unknown("memory.policy_of", [memory.policy_of], names(conf, "memory"))
-        if not dataset.trained or dataset.split != "test":
+        if not _unseen(dataset):
             wrong += [
                 "a policy answers no question that it learnt from; allowed: data sets of split test with `trained`"
             ]
@@ -299,7 +304,8 @@ def _variant(
         raise ConfigError(
             f"system {system}: {'; '.join(wrong)}. Fix: conf/scorer/{options['scorer']}.yaml, "
             f"conf/extractor/{options['extractor']}.yaml, conf/lm/{options['lm']}.yaml, conf/ecs/{options['ecs']}.yaml, "
-            f"conf/policy/{options['policy']}.yaml, conf/memory/{options['memory']}.yaml, conf/answer, conf/retriever, conf/dataset, conf/eval, or the override that set it."
+            f"conf/policy/{options['policy']}.yaml, conf/memory/{options['memory']}.yaml, conf/retriever, conf/dataset, "
+            "conf/eval, or the override that set it."
         )
     track = track if path in TRACKED else None
     return Variant(dataset_name, dataset.corpus, dataset.kind, system, path, track, tuple(sorted(options.items())))

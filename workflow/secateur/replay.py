@@ -21,8 +21,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Step:
-    """One question of a session. block: all that it may show, were it alone; fresh: the units that its prompt carries; held: all that its reader then has before it;
-    reused: share of the needed symbols and edges that the session knew; grown: how many it learns."""
+    """One question of a session. block: all that it may show, were it alone; fresh: the units that its prompt carries;
+    held: all that its reader then has before it; reused: share of the needed symbols and edges that the session knew;
+    grown: how many it learns."""
 
     question_id: str
     block: list[Unit]

@@ -1,7 +1,8 @@
 """Scorers over the candidates of a pool: single statistics, calibrated ones, and joined ones (ECS, section 3).
 
-A feature is a baseline's score, a statistic's scorer, `length` or `names_speaker`. What joins features is answer-aware where one of
-them is, and then chooses among all candidates; what is answer-free chooses among those found without the answer.
+A feature is a baseline's score, a statistic's scorer, `length` or `names_speaker`. What joins features is answer-aware
+where one of them is, and then chooses among all candidates; what is answer-free chooses among those found without the
+answer.
 """
 
 from collections.abc import Mapping, Sequence

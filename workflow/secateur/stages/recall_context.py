@@ -70,8 +70,8 @@ def run(cfg, inputs, outputs, ctx):
     if "policy" in inputs:
         triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
         sight = Sight(cfg, embedder, triples, inputs["candidates"])
-        reader = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
-        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), reader.identity)
+        lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
+        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity)
         choose = Acting(trained, sight, cfg.prompt.theta)
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
