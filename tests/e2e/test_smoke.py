@@ -333,3 +333,21 @@ def test_your_own_dialogue_takes_the_selection_path(custom):
     computed = metrics(project, "custom").filter(~pl.col("published"))
     assert set(computed["metric"]) == {"f1_at_gold"}
     assert set(computed["system"]) == {"sentences"}
+
+
+def test_the_default_system_and_a_policy_in_action_run_beside_it(rerun):
+    """What is too slow for every smoke run: sources read again, and a policy that chooses what a prompt shows."""
+    overrides = 'overrides=["experiment.systems=[graph,secateur,rag_zsum,compressed]","dataset.split=test"]'
+    done = rerun.snakemake("--profile", "profiles/smoke", "--config", "experiment=smoke", overrides)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = metrics(rerun).filter(~pl.col("published"), pl.col("subset") == "all", pl.col("dataset") == DOCUMENTS)
+    both = ("blind", "aware")
+    lifted = rows.filter(pl.col("metric") == "lift@256").select("system", "track").iter_rows()
+    assert {(system, track) for system in ("graph", "secateur") for track in both} <= set(lifted)
+    read = dict(rows.filter(pl.col("metric") == "read_tokens").select("system", "value").iter_rows())
+    assert set(read) == {"rag_zsum", "compressed"}
+    (path,) = (rerun.root / "results").rglob("recalled/**/compressed/**/memories.parquet")
+    stored = read_table(TABLES["memories"], path)
+    assert set(stored["channel"]) == {"question", "answer", "facts"}
+    assert not stored["verified"].any()
+    assert stored.filter(pl.col("channel") == "facts")["utility"].is_finite().all()

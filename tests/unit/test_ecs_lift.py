@@ -1,10 +1,11 @@
 """Answer lift: what a context adds to the answer's log-probability per token, beside another question's context."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from secateur.ecs.lift import CLOSED, lift_rows
+from secateur.ecs.lift import CLOSED, lift_rows, unit_lifts
 from secateur.ecs.pairs import encode
 from secateur.ecs.template import Passage, Question
 
@@ -79,3 +80,12 @@ def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context
         "lift@128",
         "closed_book",
     }
+
+
+def test_a_unit_supports_an_answer_by_what_it_alone_lifts_and_no_answer_at_all(tiny_lm, ecs, naive, context):
+    lm, cfg, units = tiny_lm(), ecs(), ["Mira keeps bees .", "Jonas left ."]
+    closed = mean_logprob(lm, cfg, naive, ASKED[0], CLOSED)
+    expected = [mean_logprob(lm, cfg, naive, ASKED[0], unit) - closed for unit in units]
+    assert unit_lifts(lm, cfg, ASKED[0], units, context.cache) == pytest.approx(expected, abs=1e-4)
+    assert unit_lifts(lm, cfg, replace(ASKED[0], answer="  "), units, context.cache) == [None, None]
+    assert unit_lifts(lm, cfg, ASKED[0], [], context.cache) == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.config import option
-from secateur.memory import GOLD, Remembered, Store, exchange, memories, symbols_of
+from secateur.memory import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
 from secateur.replay import Unit, replay
 from secateur.transcript import Transcript
 
@@ -71,16 +71,19 @@ def test_symbols_come_from_triples_and_from_the_text_where_there_are_none():
     assert symbols_of("hydrogen", ()) == (["hydrogen"], ["hydrogen"], ["hydrogen"])
 
 
-def test_an_exchange_is_two_runs_and_an_answer_is_verified_if_it_is_gold():
+def test_a_session_stores_two_runs_and_their_support_and_an_answer_is_verified_if_it_is_gold():
     runs = [*exchange("q0", "Why?", (["why"], [], ["why"]), "", GOLD, lambda text: ())]
     runs += exchange("q1", "Who?", (["who"], [], ["who"]), "Ann.", "a model", lambda text: ())
     placed = pl.DataFrame({"question_id": ["q0", "q1"], "session_id": ["s", "s"], "n": [0, 1]})
-    found = memories(runs, placed)
-    assert found.select("n", "channel", "text", "verified", "source").rows() == [
-        (0, "question", "Why?", None, None),
-        (0, "answer", "", True, GOLD),
-        (1, "question", "Who?", None, None),
-        (1, "answer", "Ann.", False, "a model"),
+    shown = [Support("q1", "p1", "Ann came.", 0.5), Support("q1", "p2", "Bob left.", -0.25)]
+    found = memories(runs, [*shown, shown[0]], placed)
+    assert found.drop("question_id", "session_id").rows() == [
+        (0, "question", 0, "Why?", None, None, None),
+        (0, "answer", 0, "", True, GOLD, None),
+        (1, "question", 0, "Who?", None, None, None),
+        (1, "answer", 0, "Ann.", False, "a model", None),
+        (1, "facts", 0, "Ann came.", None, "p1", 0.5),
+        (1, "facts", 1, "Bob left.", None, "p2", -0.25),
     ]
 
 

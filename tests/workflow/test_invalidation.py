@@ -193,7 +193,7 @@ ASKED = {"gather_context", "recall_context", "answer_questions"}  # the sample o
 SWEEPS = {"score_candidates", "check_red_herrings", "reread_sources"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
 WRITES = {"answer_questions", "recall_context"}
-READS_LM = PASSES | LIFTS | ANSWERS | {"build_preferences"}
+READS_LM = PASSES | LIFTS | ANSWERS | {"build_preferences", "recall_context"}
 LOADS_LM = READS_LM | WRITES
 PREFERS = {"build_preferences"} | LEARNT
 FROM_PROMPTS = {"build_prompts", "evaluate_prompts", "lift_prompts", "sample_questions", "replay_sessions"} | WRITES
@@ -630,7 +630,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.fusion", {"combine_scores", "select_greedily"}),
         ("ecs.grow", {"select_greedily"}),
         ("ecs.reread", {"reread_sources"}),
-        ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences"}),
+        ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences", "recall_context"}),
         ("answers.scores", {"evaluate_answers"}),
         ("answers.generate", WRITES | {"build_preferences"}),
         ("contexts", {"gather_context", "recall_context", "replay_sessions"}),

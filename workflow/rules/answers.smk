@@ -57,6 +57,7 @@ rule recall_context:
             "dataset.answered",
             "prompt.budget",
             "prompt.theta",
+            "ecs.layout",
             "lm",
             "memory",
             *ANSWERING,

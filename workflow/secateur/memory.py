@@ -1,4 +1,4 @@
-"""What a session remembers (paper 1.1, P3): the runs of its questions and answers."""
+"""What a session remembers (paper 1.1, P3): the runs of its questions and answers, and what supported them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from secateur.retrieve import Membership, coarse_scores, fine_scores, top
 from secateur.tables import TABLES
 from secateur.triples.surface import Triple
 
-__all__ = ["GOLD", "Remembered", "Store", "exchange", "memories", "symbols_of"]
+__all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "symbols_of"]
 
 GOLD = "gold"  # the source of answers that are no model's; of training questions alone
 
@@ -29,6 +29,19 @@ class Remembered:
     text: str
     symbols: Symbols
     source: str | None = None
+
+
+@dataclass(frozen=True)
+class Support:
+    """A unit of evidence that was shown for a stored answer.
+
+    utility: the lift that it alone gives the answer, in nats per token; null for an answer that says nothing.
+    """
+
+    question_id: str
+    passage_id: str
+    text: str
+    utility: float | None
 
 
 def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
@@ -49,13 +62,18 @@ def exchange(
     return Remembered(question_id, "question", text, asked), answer
 
 
-def memories(runs: Iterable[Remembered], placed: pl.DataFrame) -> pl.DataFrame:
-    """Runs as the table `memories`. placed: question_id, session_id, n; an answer is verified if it is gold."""
-    rows = [(r.question_id, r.channel, r.text, r.source) for r in runs]
-    names = dict.fromkeys(("question_id", "channel", "text", "source"), pl.String)
+def memories(runs: Iterable[Remembered], supports: Iterable[Support], placed: pl.DataFrame) -> pl.DataFrame:
+    """Runs and what supports them as the table `memories`. placed: question_id, session_id, n.
+
+    An answer is verified if it is gold. A unit that is shown twice for one question counts once.
+    """
+    rows = [(r.question_id, r.channel, r.text, r.source, None) for r in runs]
+    rows += [(s.question_id, "facts", s.text, s.passage_id, s.utility) for s in dict.fromkeys(supports)]
+    names = dict.fromkeys(("question_id", "channel", "text", "source"), pl.String) | {"utility": pl.Float64}
     frame = pl.DataFrame(rows, schema=names, orient="row").join(placed, on="question_id", maintain_order="left")
-    verified = pl.col("source") == GOLD
-    return frame.with_columns(verified=verified).select(TABLES["memories"].empty().columns)
+    verified = pl.when(pl.col("channel") == "answer").then(pl.col("source") == GOLD)
+    place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "channel")
+    return frame.with_columns(verified=verified, place=place).select(TABLES["memories"].empty().columns)
 
 
 def _places(runs: Sequence[Sequence[str]]) -> tuple[list[str], Membership]:

@@ -14,7 +14,7 @@ from secateur.ecs.pairs import encode
 from secateur.ecs.template import Passage, Question
 from secateur.models.causal import CausalLM
 
-__all__ = ["CLOSED", "answer_logprobs", "lift_rows"]
+__all__ = ["CLOSED", "answer_logprobs", "lift_rows", "unit_lifts"]
 
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
@@ -40,6 +40,14 @@ def answer_logprobs(
             found[missing[n]] = float(reading.answer.double().mean())
             known.put(keys[missing[n]], found[missing[n]])
     return [found[text] for text in texts]
+
+
+def unit_lifts(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
+    """The lift of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
+    if not question.answer.strip():
+        return [None] * len(units)
+    closed, *under = answer_logprobs(lm, cfg, question, [CLOSED, *units], cache)
+    return [value - closed for value in under]
 
 
 def lift_rows(

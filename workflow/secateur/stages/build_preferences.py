@@ -6,9 +6,9 @@ from secateur.answers.ask import fitted
 from secateur.answers.generate import InProcess
 from secateur.candidates import question_symbols
 from secateur.config import SPLITS
-from secateur.ecs.lift import CLOSED, answer_logprobs
+from secateur.ecs.lift import CLOSED, answer_logprobs, unit_lifts
 from secateur.ecs.template import Passage, Question, prompt
-from secateur.memory import GOLD, Store, exchange, memories
+from secateur.memory import GOLD, Store, Support, exchange, memories
 from secateur.models.causal import load
 from secateur.models.embedder import Embedder
 from secateur.policy.actions import CHANNELS, lattice, name
@@ -42,10 +42,11 @@ class _Replay:
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
         blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
-        self.facts = dict(blocks.group_by("question_id", maintain_order=True).agg("text").iter_rows())
+        units = blocks.select("question_id", unit=pl.struct("passage_id", "text"))
+        self.units = dict(units.group_by("question_id", maintain_order=True).agg("unit").iter_rows())
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.sight = Sight(cfg, self.embedder, triples, inputs["candidates"])
-        self.terms, self.features, self.heard = [], [], []
+        self.terms, self.features, self.heard, self.supports = [], [], [], []
 
     def session(self, questions: pl.DataFrame) -> None:
         """One session; its rows are appended."""
@@ -55,14 +56,16 @@ class _Replay:
             texts = {
                 "question": [r.text for r in store.recall("question", asked, memory.questions)],
                 "answer": [r.text for r in store.recall("answer", asked, memory.answers)],
-                "facts": self.facts.get(row["question_id"], []),
+                "facts": [unit["text"] for unit in self.units.get(row["question_id"], [])],
             }
             channels = {channel: self.sight.shown(texts[channel]) for channel in CHANNELS}
             under_all = self.question(row, channels)
             if not memory.enabled:
                 continue
-            runs = exchange(row["question_id"], row["text"], asked, *self.answer(row, under_all), self.read)
+            said, source = self.answer(row, under_all)
+            runs = exchange(row["question_id"], row["text"], asked, said, source, self.read)
             self.heard += runs
+            self.supports += self.support(row, said)
             for run in runs:
                 store.add(run)
 
@@ -87,6 +90,13 @@ class _Replay:
         ]
         return texts[0]
 
+    def support(self, row: dict, said: str) -> list[Support]:
+        """The question's evidence with what each unit of it gives the stored answer."""
+        units = [(unit["passage_id"], unit["text"]) for unit in self.units.get(row["question_id"], [])]
+        question = Question(row["question_id"], row["text"], said)
+        lifts = unit_lifts(self.lm, self.cfg.ecs, question, [text for _, text in units], self.ctx.cache)
+        return [Support(question.id, *unit, lift) for unit, lift in zip(units, lifts, strict=True)]
+
     def answer(self, row: dict, context: str) -> tuple[str, str]:
         """What the session keeps as the answer, and its source: gold on training questions alone."""
         if row["split"] == "train":
@@ -103,5 +113,5 @@ def run(cfg, inputs, outputs, ctx):
         replay.session(part)
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
-    outputs["memories"] = memories(replay.heard, chosen.select("question_id", "session_id", "n"))
+    outputs["memories"] = memories(replay.heard, replay.supports, chosen.select("question_id", "session_id", "n"))
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}

@@ -7,7 +7,9 @@ import polars as pl
 from secateur.answers.ask import fitted, generator
 from secateur.candidates import Symbols, question_symbols
 from secateur.contexts import UNITS, as_blocks, upto
-from secateur.memory import Remembered, Store, exchange, memories
+from secateur.ecs.lift import unit_lifts
+from secateur.ecs.template import Question
+from secateur.memory import Remembered, Store, Support, exchange, memories
 from secateur.models import causal
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
@@ -33,8 +35,11 @@ class _Reader:
         self.cfg, self.generate, self.read, self.choose = cfg, generate, read, choose
         self.store, self.transcript = Store(cfg.retriever, embedder), Transcript(cfg.memory.window)
 
-    def context(self, question: str, text: str, asked: Symbols, blocks: Sequence[Block]) -> list[Unit]:
-        """Its units in the order of the prompt, the new ones next to the question. blocks: the largest first."""
+    def context(
+        self, question: str, text: str, asked: Symbols, blocks: Sequence[Block]
+    ) -> tuple[list[Unit], list[Unit]]:
+        """Its units in the order of the prompt, the new ones next to the question; and what the question itself needs
+        of the evidence among them. blocks: the largest first."""
         block = self.transcript.due(blocks, self.cfg.memory.fresh)
         most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
         recalled = {channel: self.store.recall(channel, asked, n) for channel, n in most.items()}
@@ -42,9 +47,10 @@ class _Reader:
         kept = self.choose(question, text, texts | {"facts": [said for (_, said), _ in block]})
         runs = [recalled[channel][n] for channel in most for n in kept[channel]]
         told = [(f"{r.question_id} {r.channel}", HEADS[r.channel] + r.text) for r in runs]
-        fresh = self.transcript.show(block[n] for n in kept["facts"])
+        needed = [block[n] for n in kept["facts"]]
+        fresh = self.transcript.show(needed)
         new = set(fresh)
-        return [*(unit for unit in self.transcript if unit not in new), *told, *fresh]
+        return [*(unit for unit in self.transcript if unit not in new), *told, *fresh], [unit for unit, _ in needed]
 
     def answer(self, question: str, text: str, asked: Symbols, units: list[Unit]) -> tuple[Remembered, Remembered]:
         """The question and what the model says to it, remembered."""
@@ -65,12 +71,12 @@ def run(cfg, inputs, outputs, ctx):
     for qid, budget, *unit, tokens in rows.iter_rows():
         blocks.setdefault(qid, {}).setdefault(budget, []).append((tuple(unit), tokens))
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
-    generate, read, units, heard = generator(cfg, ctx), alone(cfg.extractor, ctx), [], []
-    choose = everything
+    generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
+    lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
+    units, heard, supports, choose = [], [], [], everything
     if "policy" in inputs:
         triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
         sight = Sight(cfg, embedder, triples, inputs["candidates"])
-        lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
         trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity)
         choose = Acting(trained, sight, cfg.prompt.theta)
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
@@ -78,10 +84,14 @@ def run(cfg, inputs, outputs, ctx):
     for part in ctx.progress(parts, len(parts), "sessions"):
         reader = _Reader(cfg, embedder, generate, read, choose)
         for qid, text in part.select("question_id", "text").iter_rows():
-            own = reader.context(qid, text, symbols[qid], list(blocks.get(qid, {0: []}).values()))
+            own, needed = reader.context(qid, text, symbols[qid], list(blocks.get(qid, {0: []}).values()))
             units += [(qid, *unit) for unit in own]
-            heard += reader.answer(qid, text, symbols[qid], own)
+            asked_run, answer_run = reader.answer(qid, text, symbols[qid], own)
+            heard += [asked_run, answer_run]
+            question, texts = Question(qid, text, answer_run.text), [said for _, said in needed]
+            lifts = unit_lifts(lm, cfg.ecs, question, texts, ctx.cache)
+            supports += [Support(qid, *unit, lift) for unit, lift in zip(needed, lifts, strict=True)]
     shown = pl.DataFrame(units, schema=dict.fromkeys(UNITS, pl.String), orient="row")
     outputs["blocks"] = as_blocks(shown, word_piece_counter(cfg.embedder.model), cfg.prompt.budget)
-    outputs["memories"] = memories(heard, placed)
+    outputs["memories"] = memories(heard, supports, placed)
     return {"questions": asked.height, "sessions": len(parts), "units": len(units)}
