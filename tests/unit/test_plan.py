@@ -275,6 +275,8 @@ def test_a_policy_needs_questions_of_every_split(write, trained, message):
 def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
     with pytest.raises(ConfigError, match=r"policy.trained_on names medical_simple.*did you mean 'medical_sample'"):
         write(datasets="[stem_old_test]", systems="[policy]", overrides=("policy.trained_on=medical_simple",))
+    with pytest.raises(ConfigError, match=r"policy.without names score_margins.*did you mean 'score_margin'"):
+        write(datasets="[stem_old_test]", systems="[policy]", overrides=("policy.without=[score_margins]",))
 
 
 def test_a_policy_answers_test_questions_alone(write):

@@ -94,6 +94,14 @@ def test_training_features_have_mean_0_and_deviation_1_and_a_constant_one_stays_
     assert standardise(np.array([[3.0, 1024.0, 3.0]]), standard, ["q"])[0, 1] == 0
 
 
+def test_a_feature_that_is_left_out_says_nothing_of_any_question():
+    x = np.random.default_rng(3).normal(size=(9, 3))
+    whole, less = (fit_standard(x, ["a", "b", "c"], without) for without in ((), ("b",)))
+    seen, unseen = (standardise(x, standard, ["q"] * 9) for standard in (whole, less))
+    assert not unseen[:, 1].any() and seen[:, 1].all()
+    assert np.array_equal(seen[:, [0, 2]], unseen[:, [0, 2]])
+
+
 def test_a_feature_that_is_no_number_is_refused_by_name():
     standard = fit_standard(np.ones((2, 2)), ["a", "b"])
     with pytest.raises(SecateurError, match=r"feature b of question q7 is nan.*Fix: "):

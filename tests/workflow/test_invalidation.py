@@ -379,6 +379,7 @@ KEYS = {
     "policy.trained_on=stem_old_test": {"evaluate_policy"},
     "policy.margin=0.05": {"train_policy"},
     "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
+    "policy.without=[score_margin]": {"train_policy"},
     "policy.hidden=[32]": {"train_policy"},
     "policy.beta_dpo=0.5": {"train_policy"},
     "policy.learning_rate=0.001": {"train_policy"},

@@ -446,6 +446,7 @@ class Policy:
         low=0.000001,
         high=1,
     )
+    without: tuple[str, ...] = key("features that the policy does not see, for an ablation")
     hidden: tuple[int, ...] = key("units of each hidden layer", low=1)
     beta_dpo: float = key("beta of the loss: how far preferences may pull the policy from the reference", low=0.0001)
     learning_rate: float = key("of AdamW", low=0)

@@ -261,6 +261,11 @@ def _policy_problems(
     if policy.trained_on and (path == "policy" or acts):
         able = [known for known in names(conf, "dataset") if option(conf, "dataset", known, overrides).trained]
         wrong += _unknown("policy.trained_on", [policy.trained_on], able)
+    if policy.without and (path == "policy" or acts):
+        from secateur.policy.actions import CHANNELS
+        from secateur.policy.features import feature_names  # loads scipy, which planning can do without
+
+        wrong += _unknown("policy.without", policy.without, feature_names(CHANNELS))
     if path == "policy" and memory.enabled and lm.backend != "transformers":
         wrong += [
             f"lm.backend is {lm.backend}; the answers that memory {options['memory']} keeps are written in process"

@@ -23,7 +23,16 @@ from secateur.select import ACTIONS
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 
-SHAPING = ("hidden", "beta_dpo", "learning_rate", "weight_decay", "batch", "seed", "reference")  # what weights hang on
+SHAPING = (
+    "hidden",
+    "beta_dpo",
+    "learning_rate",
+    "weight_decay",
+    "batch",
+    "seed",
+    "reference",
+    "without",
+)  # what weights hang on
 WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # and what the preferences hang on
 
 

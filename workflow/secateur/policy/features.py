@@ -63,9 +63,13 @@ def features(
     return np.array([length, triples, *unsure, budget, *np.ravel(held)], np.float64)
 
 
-def fit_standard(x: NDArray[np.float64], names: Sequence[str]) -> Standard:
-    """Mean and deviation over training questions, exactly 0 for what never varies; x: (questions, features)."""
-    return Standard(tuple(names), x.mean(0), np.where(np.ptp(x, axis=0) > 0, x.std(0), 0))
+def fit_standard(x: NDArray[np.float64], names: Sequence[str], without: Sequence[str] = ()) -> Standard:
+    """Mean and deviation over training questions, exactly 0 for what never varies; x: (questions, features).
+
+    without: features that are to count as if they never varied, so that nobody sees them.
+    """
+    varies = (np.ptp(x, axis=0) > 0) & ~np.isin(names, list(without))
+    return Standard(tuple(names), x.mean(0), np.where(varies, x.std(0), 0))
 
 
 def standardise(x: NDArray[np.float64], standard: Standard, questions: Sequence[str]) -> NDArray[np.float32]:

@@ -16,7 +16,8 @@ def run(cfg, inputs, outputs, ctx):
     parts = {
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
-    lifts, standard = lift_range(parts["train"].terms, policy), fit_standard(parts["train"].x, parts["train"].names)
+    fit = parts["train"]
+    lifts, standard = lift_range(fit.terms, policy), fit_standard(fit.x, fit.names, policy.without)
     value = {split: weigh(part.terms, policy, lifts).value for split, part in parts.items()}
     examples = [
         Examples(
@@ -37,4 +38,4 @@ def run(cfg, inputs, outputs, ctx):
         long, schema={"epoch": pl.Int32, "metric": pl.String, "value": pl.Float64}, orient="row"
     )
     told = pair_statistics(value["train"], policy.margin, configurations)
-    return told | {"epochs": len(curves), "rises": rises(parts["train"].terms.tokens, configurations)}
+    return told | {"epochs": len(curves), "rises": rises(fit.terms.tokens, configurations)}
