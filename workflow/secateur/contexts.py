@@ -1,6 +1,7 @@
 """Contexts that no graph makes: nothing, everything, the gold evidence, the best passages of a ranking."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -8,14 +9,18 @@ from secateur.evaluation import prefix_lengths
 from secateur.models.word_pieces import Counter
 from secateur.tables import TABLES
 
-__all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units", "upto"]
+__all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units", "sizes_of"]
 
 UNITS = ("question_id", "passage_id", "text")
 
 
-def upto(blocks: pl.DataFrame, budget: int) -> pl.DataFrame:
-    """The rows of `blocks` of a budget and of smaller ones: by question, the largest first, units in their order."""
-    return blocks.filter(pl.col("budget") <= budget).sort("question_id", -pl.col("budget"), "n")
+def sizes_of(blocks: pl.DataFrame, budget: int) -> dict[str, list[list[dict[str, Any]]]]:
+    """By question: its blocks at a budget and at smaller ones, the largest first, each the rows of its units in order."""
+    kept = blocks.filter(pl.col("budget") <= budget).sort("question_id", -pl.col("budget"), "n")
+    found: dict[str, list[list[dict[str, Any]]]] = {}
+    for (question, _), block in kept.partition_by("question_id", "budget", as_dict=True, maintain_order=True).items():
+        found.setdefault(question, []).append(block.to_dicts())
+    return found
 
 
 def ranked_units(ranked: pl.DataFrame, count: Counter, budget: int, best_last: bool) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import polars as pl
 
 from secateur.answers.ask import fitted, generator
 from secateur.candidates import Symbols, question_symbols
-from secateur.contexts import UNITS, as_blocks, upto
+from secateur.contexts import UNITS, as_blocks, sizes_of
 from secateur.ecs.lift import unit_lifts
 from secateur.ecs.template import Question
 from secateur.memory import Remembered, Store, Support, exchange, memories
@@ -63,28 +63,38 @@ class _Reader:
         return runs
 
 
+def _blocks(cfg, inputs) -> dict[str, list[Block]]:
+    """Each question's prompt as used, and under smaller budgets: the largest first."""
+    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
+    return {
+        question: [[((row["passage_id"], row["text"]), row["tokens"]) for row in block] for block in sizes]
+        for question, sizes in found.items()
+    }
+
+
+def _chooser(cfg, inputs, symbols, embedder, lm):
+    """What chooses among the channels: the policy, where one acts."""
+    if "policy" not in inputs:
+        return everything
+    triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
+    sight = Sight(cfg, embedder, triples, inputs["candidates"])
+    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.prompt.theta)
+
+
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
-    rows = upto(inputs["blocks"], cfg.prompt.budget).select("question_id", "budget", "passage_id", "text", "tokens")
-    blocks: dict[str, dict[int, Block]] = {}
-    for qid, budget, *unit, tokens in rows.iter_rows():
-        blocks.setdefault(qid, {}).setdefault(budget, []).append((tuple(unit), tokens))
+    blocks = _blocks(cfg, inputs)
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
-    units, heard, supports, choose = [], [], [], everything
-    if "policy" in inputs:
-        triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
-        sight = Sight(cfg, embedder, triples, inputs["candidates"])
-        trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity)
-        choose = Acting(trained, sight, cfg.prompt.theta)
+    choose, units, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
         reader = _Reader(cfg, embedder, generate, read, choose)
         for qid, text in part.select("question_id", "text").iter_rows():
-            own, needed = reader.context(qid, text, symbols[qid], list(blocks.get(qid, {0: []}).values()))
+            own, needed = reader.context(qid, text, symbols[qid], blocks.get(qid, [[]]))
             units += [(qid, *unit) for unit in own]
             asked_run, answer_run = reader.answer(qid, text, symbols[qid], own)
             heard += [asked_run, answer_run]

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.contexts import upto
+from secateur.contexts import sizes_of
 from secateur.evaluation import Block, Gold, block_metrics, gold_of
 from secateur.figures import long_rows
 from secateur.models.word_pieces import lm_counter
@@ -23,14 +23,15 @@ def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozens
 
 def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
     """Each question's prompt as used, and under smaller budgets: the largest first."""
-    rows = upto(inputs["blocks"], cfg.prompt.budget)
-    shown = inputs["edge_sources"].join(rows, on="passage_id", how="semi")
-    needs, found = _needs(inputs["edges"], shown), {}  # question: budget: units
-    for row in rows.iter_rows(named=True):
-        own = needs.get(row["passage_id"], frozenset())  # a sentence without a triple needs nothing of the codebook
-        unit = Unit(row["text"], row["tokens"], row["passage_id"], row["kind"] == "sentence", own)
-        found.setdefault(row["question_id"], {}).setdefault(row["budget"], []).append(unit)
-    return {question: list(sizes.values()) for question, sizes in found.items()}
+    shown = inputs["edge_sources"].join(inputs["blocks"], on="passage_id", how="semi")
+    needs, nothing = _needs(inputs["edges"], shown), frozenset()  # a sentence without a triple needs no symbol
+
+    def unit(row: dict) -> Unit:
+        passage, whole = row["passage_id"], row["kind"] == "sentence"
+        return Unit(row["text"], row["tokens"], passage, whole, needs.get(passage, nothing))
+
+    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
+    return {question: [[unit(row) for row in block] for block in sizes] for question, sizes in found.items()}
 
 
 def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
