@@ -95,6 +95,13 @@ def test_no_policy_is_above_the_oracle_and_none_costs_more_than_all(smoke):
     assert set(rows["split"]) == {"test"}
 
 
+def test_sessions_store_what_the_model_said_of_training_questions_too(smoke):
+    (path,) = (smoke.root / "results").rglob("preferences/**/memories.parquet")
+    stored = read_table(TABLES["memories"], path).filter(pl.col("channel") == "answer")
+    assert stored.height == 3  # a training, a dev and a test question
+    assert not stored["verified"].any()
+
+
 def test_memory_sends_less_and_shows_no_less(smoke):
     rows = metrics(smoke).filter((pl.col("system") == "sessions") & (pl.col("subset") == "all"))
     value = dict(rows.select("metric", "value").iter_rows())

@@ -1,6 +1,7 @@
 """What a session remembers: its runs, recalled coarse to fine, and the units its reader has been shown."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from secateur.config import option
 from secateur.memory import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
 from secateur.replay import Unit, replay
+from secateur.stages.build_preferences import _Replay
 from secateur.transcript import Transcript
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
@@ -85,6 +87,27 @@ def test_a_session_stores_two_runs_and_their_support_and_an_answer_is_verified_i
         (1, "facts", 0, "Ann came.", None, "p1", 0.5),
         (1, "facts", 1, "Bob left.", None, "p2", -0.25),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gold", "split", "source"), [(True, "train", GOLD), (True, "test", "lm"), (False, "train", "lm")]
+)
+def test_gold_is_stored_of_training_questions_alone_and_only_where_asked_for(gold, split, source):
+    class Replay(_Replay):
+        def __init__(self) -> None:
+            self.cfg = SimpleNamespace(
+                memory=SimpleNamespace(gold=gold), answer=SimpleNamespace(instructions="Answer.")
+            )
+            self.lm, self.generate = SimpleNamespace(name="lm"), Parrot()
+
+    class Parrot:
+        window, size = 99, staticmethod(len)
+
+        def __call__(self, prompts):
+            return [SimpleNamespace(text="said")]
+
+    row = {"question_id": "q", "text": "Why?", "answer": "Because.", "split": split}
+    assert Replay().answer(row, "One.") == ("Because." if source == GOLD else "said", source)
 
 
 # --- the transcript ------------------------------------------------------------------------------

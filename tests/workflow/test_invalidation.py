@@ -367,6 +367,7 @@ KEYS = {
     "memory.enabled=false": PREFERS | {"recall_context"},
     "memory.questions=1": {"build_preferences", "recall_context"},
     "memory.answers=1": {"build_preferences", "recall_context"},
+    "memory.gold=true": {"build_preferences"},
     "memory.window=512": {"replay_sessions", "recall_context"},
     "memory.fresh=128": {"replay_sessions", "recall_context"},
     "memory.policy_of=none": {"recall_context"},

@@ -59,7 +59,7 @@ rule recall_context:
             "prompt.theta",
             "ecs.layout",
             "lm",
-            "memory",
+            *keys_but("memory", "gold"),
             *ANSWERING,
             *SHORTLISTING,
             *EXTRACTION,

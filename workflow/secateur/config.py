@@ -370,6 +370,7 @@ class Memory:
     enabled: bool = key("remember questions, answers and what was shown; else every question stands alone")
     questions: int = key("earlier questions recalled, at most", low=0)
     answers: int = key("earlier answers recalled, at most", low=0)
+    gold: bool = key("training questions store their gold answer; else what the model says, as all others do")
     window: int = key("word pieces of shown evidence that the reader still has before it", low=0)
     fresh: int | None = key(
         "word pieces of new evidence that a later prompt carries: smaller blocks are tried until one has no more; no "

@@ -98,8 +98,8 @@ class _Replay:
         return [Support(question.id, *unit, lift) for unit, lift in zip(units, lifts, strict=True)]
 
     def answer(self, row: dict, context: str) -> tuple[str, str]:
-        """What the session keeps as the answer, and its source: gold on training questions alone."""
-        if row["split"] == "train":
+        """What the session keeps as the answer, and its source: gold on training questions at most."""
+        if self.cfg.memory.gold and row["split"] == "train":
             return row["answer"], GOLD
         units = context.split("\n")
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
