@@ -149,6 +149,18 @@ def test_tracks_are_compared_apart():
     assert set(found.select("track", "baseline").rows()) == {("blind", "bm25"), ("aware", "zsum+neighbour")}
 
 
+def test_a_policy_is_compared_within_its_own_variant():
+    def of(system, scorer, value):
+        return rows(system, scorer, {f"q{n}": value + n for n in range(3)}, metric="policy_utility")
+
+    values = {("policy", "fixed"): 0.5, ("policy", "policy"): 0.75, ("policy:none", "fixed"): 0.25}
+    values[("policy:none", "policy")] = 0.125
+    against = SimpleNamespace(**vars(CFG) | {"against": ("fixed",)})
+    found = compare(frame(BM25, *(of(*row, value) for row, value in values.items())), against)
+    assert by_row(found, "difference") == {("policy", "policy"): 0.25, ("policy:none", "policy"): -0.125}
+    assert set(found["system"]) == {"policy", "policy:none"}
+
+
 def test_only_questions_both_rows_answer_are_paired():
     found = compare(frame(ZSUM, rows("secateur", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})), CFG)
     assert found.select("difference", "n").rows() == [(0.125, 2)]

@@ -7,9 +7,9 @@ import polars as pl
 
 from secateur.stats import bootstrap, paired_test, units
 
-__all__ = ["claims", "compare", "compare_answers", "summarise"]
+__all__ = ["OF_POLICY", "claims", "compare", "compare_answers", "summarise"]
 
-REFERENCES = ("sentences", "policy")  # systems whose rows others are compared with
+OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
 ANSWERED = (  # figures of answers
     *("rouge_l", "token_f1", "exact_match", "refused", "read_lift", "read_exact", "read_novel"),
     *("read_tokens", "completion_tokens"),
@@ -76,9 +76,12 @@ def _baseline(part: pl.DataFrame) -> str:
 
 def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
     """Every row against the best sentence scorer of its track, answer-awareness and metric, and against those that
-    `cfg.against` names (their +answer form where the row is answer-aware), paired by question."""
-    found = []
-    for (_, aware, _), group in part.group_by("track", "answer_aware", "metric", maintain_order=True):
+    `cfg.against` names (their +answer form where the row is answer-aware), paired by question.
+
+    A policy is compared within its own variant: utilities under other options are in other units.
+    """
+    found, apart = [], pl.when(OF_POLICY).then("system").alias("apart")
+    for (_, aware, _, _), group in part.group_by("track", "answer_aware", "metric", apart, maintain_order=True):
         best = _baseline(group)
         named = [name + "+answer" if aware else name for name in cfg.against]
         for baseline in dict.fromkeys([best, *named] if best else named):
@@ -98,8 +101,8 @@ def compare_answers(part: pl.DataFrame, cfg) -> pl.DataFrame:
 
 
 def _against(group: pl.DataFrame, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
-    """The rows of one metric against one sentence scorer; nothing where it has no row."""
-    ours = pl.col("system").is_in(REFERENCES) & (pl.col("scorer") == baseline)
+    """The rows of one metric against one sentence scorer or choice of configurations; nothing where it has no row."""
+    ours = (OF_POLICY | (pl.col("system") == "sentences")) & (pl.col("scorer") == baseline)
     return _paired(group, ours.fill_null(False), baseline, best, cfg)
 
 

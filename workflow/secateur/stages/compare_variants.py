@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.comparison import claims, compare, compare_answers, summarise
+from secateur.comparison import OF_POLICY, claims, compare, compare_answers, summarise
 from secateur.published import published
 from secateur.subsets import members, of_split
 
@@ -20,7 +20,7 @@ def _figures(cfg, inputs) -> pl.DataFrame:
 
 def _split(reported: str) -> pl.Expr:
     """The split a row speaks of: a policy's is always test, whatever a data set reports of the rest."""
-    return pl.when(pl.col("metric").str.starts_with("policy_")).then(pl.lit("test")).otherwise(pl.lit(reported))
+    return pl.when(OF_POLICY).then(pl.lit("test")).otherwise(pl.lit(reported))
 
 
 def run(cfg, inputs, outputs, ctx):
