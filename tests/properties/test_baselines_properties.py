@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from secateur.baselines import bm25_matrix, neighbour_smoothed, z_scores
 from secateur.text import content_words, word_list
 
-quick = settings(deadline=None, max_examples=80)
+quick = settings(max_examples=80)
 texts = st.lists(
     st.sampled_from(["bear", "bears", "the", "salmon", "of", "rivers", "1984", "it", "ice"]), max_size=8
 ).map(" ".join)

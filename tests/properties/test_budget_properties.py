@@ -12,7 +12,7 @@ from secateur.neighbours import approximate_pairs
 from secateur.prune import prune_rare
 from secateur.remap import remap_mentions
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 FLOOR = 0.8
 
 

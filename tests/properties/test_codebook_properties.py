@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 
 from secateur.codebook import edge_lines, indexify
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 surfaces = st.one_of(st.sampled_from(["bear", "Bear", "salmon", "is", "é", "e\u0301"]), st.text(min_size=1, max_size=4))
 places = st.tuples(st.sampled_from(["d1", "d10", "d2"]), st.integers(0, 3), st.integers(0, 3))
 

@@ -13,7 +13,7 @@ from secateur.ecs.fusion import cross_fitted, fit_ranking, fit_values, ranking_l
 from secateur.ecs.sweep import frame_of
 from secateur.stages import combine_scores
 
-SLOW = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZES = st.lists(st.integers(1, 5), min_size=2, max_size=5)
 NUMBERS = st.floats(-3, 3, width=32)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from secateur.consolidate import groups, medoids, range_pairs
 from secateur.remap import remap_edges, remap_mentions
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 @st.composite

@@ -11,7 +11,7 @@ from secateur.cover import Line, Source, cover, covers, word_values
 from secateur.models.word_pieces import word_piece_counter
 from secateur.text import content_words
 
-quick = settings(deadline=None, max_examples=120)
+quick = settings(max_examples=120)
 GROUNDINGS = st.sampled_from(["triples", "sentences", "both"])
 WORDS = ["bear", "bears", "salmon", "river", "river's", "eats", "can't", "e-mail", "U.S.", "3.5%", "naïve", "Ωmega",
          "東京", "incomprehensibility", "(a)", "x"]  # fmt: skip

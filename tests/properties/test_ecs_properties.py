@@ -40,7 +40,7 @@ PASSAGE = st.builds(
     Passage, st.just(""), st.one_of(TEXT, st.just(""), st.just(" \n")), st.sampled_from([None, "Mira"]), st.none()
 )
 LAYOUT = st.sampled_from(["passage_first", "question_first"])
-SLOW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite
@@ -185,7 +185,6 @@ def distributions(shape):
     return logits.log_softmax(-1)
 
 
-@settings(deadline=None)
 @given(SHAPE)
 def test_divergences_keep_their_bounds(shape):
     p, q = distributions(shape)
@@ -195,7 +194,6 @@ def test_divergences_keep_their_bounds(shape):
     assert 0 <= float(jensen_shannon(p, q)) <= np.log(2) + 1e-6
 
 
-@settings(deadline=None)
 @given(SHAPE)
 def test_the_lumped_divergence_grows_to_the_exact_one(shape):
     p, q = distributions(shape)
@@ -205,7 +203,6 @@ def test_the_lumped_divergence_grows_to_the_exact_one(shape):
     assert values[-1] == pytest.approx(float(divergence(p, q)), abs=1e-5)
 
 
-@settings(deadline=None)
 @given(SHAPE, st.integers(1, 60))
 def test_the_papers_divergence_fills_what_the_base_does_not_rank(shape, k):
     p, q = (x.double().numpy() for x in distributions(shape))
@@ -220,7 +217,6 @@ def test_the_papers_divergence_fills_what_the_base_does_not_rank(shape, k):
 NUMBER = st.floats(-50, -0.01)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(NUMBER, st.floats(0, 5)), min_size=2, max_size=12), NUMBER, st.integers(1, 9))
 def test_within_a_question_signed_scores_rank_as_the_answers_probability_does(rows, base, tokens):
     table = pl.DataFrame(

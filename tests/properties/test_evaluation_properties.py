@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from secateur.evaluation import Block, Gold, block_metrics, prefix_lengths
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 texts = st.lists(
     st.sampled_from(["bear", "salmon", "river", "eat", "the", "of", "sockeye", "1984", "ice"]), min_size=1, max_size=5
 ).map(" ".join)

@@ -10,7 +10,7 @@ from secateur.policy.budget import choose, price
 from secateur.policy.preferences import preference_pairs
 from secateur.policy.utility import Utilities
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from secateur.retrieve import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf, top
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 seeds = st.integers(0, 2**32 - 1)
 TERMS = ("rel_top", "coverage", "pairs", "distinct", "whole", "fine")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from secateur.runs import Fit, refine, segment
 
-quick = settings(deadline=None, max_examples=150)
+quick = settings(max_examples=150)
 
 
 @st.composite

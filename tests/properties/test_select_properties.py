@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from secateur.select import representatives
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 
 
 @st.composite

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from secateur.stats import bootstrap, paired_test, units
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 figures = st.lists(st.tuples(st.floats(-5, 5), st.sampled_from("abcde")), min_size=1, max_size=20)
 
 

@@ -1,7 +1,7 @@
 """Selections: ties to the earlier, nothing where nothing is worth it, lazy greedy equal to eager greedy."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.ecs.select import budget, greedy, k_gold, ranked, threshold
@@ -43,7 +43,6 @@ def eager(utility, tokens, tau, most):
 FACTS = st.lists(st.sets(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(FACTS, st.lists(st.integers(1, 9), min_size=10, max_size=10), st.integers(0, 6), st.integers(0, 12), st.data())
 def test_lazy_and_eager_agree_where_utilities_fall(facts, weights, tau, most, data):
     tokens = data.draw(st.lists(st.integers(0, 5), min_size=len(facts), max_size=len(facts)))
