@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from harness import Figure, cpu_seconds, publish
 
-from secateur import config
-from secateur.consolidate import groups, medoids, range_pairs
-from secateur.neighbours import approximate_pairs
+from secateur.graph.consolidation.groups import groups, medoids, range_pairs
+from secateur.graph.consolidation.neighbours import approximate_pairs
+from secateur.pipeline import config
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
 OPTION = config.option(CONF, "consolidation", "default")

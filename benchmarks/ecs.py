@@ -21,12 +21,12 @@ import torch
 from harness import Figure, cpu_seconds, publish
 from scipy.stats import spearmanr
 
-from secateur import config
-from secateur.ecs.engine import cost, read
-from secateur.ecs.pairs import base_readings, encode, families, pair_rows
-from secateur.ecs.statistics import of_pair
-from secateur.ecs.template import Passage, Question, answer_text, prompt
+from secateur.ecs.reading.engine import cost, read
+from secateur.ecs.reading.pairs import base_readings, encode, families, pair_rows
+from secateur.ecs.reading.statistics import of_pair
+from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM, load
+from secateur.pipeline import config
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = ROOT / "data/toy/dialogue"

@@ -16,8 +16,8 @@ import polars as pl
 import pyarrow as pa
 from harness import Figure, cpu_seconds, publish
 
-from secateur.distinct import first_places
-from secateur.tables import TABLES, read_table, write_table
+from secateur.pipeline.distinct import first_places
+from secateur.pipeline.tables import TABLES, read_table, write_table
 
 SYMBOLS = {"h": 4_000_000, "r": 60_000, "t": 4_000_000}  # distinct ones at most
 SKEW, REPEATED = 3, 0.05

@@ -12,9 +12,9 @@ import polars as pl
 from harness import Figure, publish
 from index import Workspace, corpus, settings
 
-from secateur.codebook import edge_lines
+from secateur.graph.codebook import edge_lines
 from secateur.models.embedder import Embedder
-from secateur.tables import TABLES, read_table
+from secateur.pipeline.tables import TABLES, read_table
 
 DOCUMENTS, EMBEDDING, ALL = 100, 0.03, 0.10
 
@@ -43,8 +43,7 @@ def content(space: Workspace) -> tuple[list, list]:
     """Edges with their sources as text, and alias decisions as text; without ids."""
     tables = {name: read_table(TABLES[name], path) for name, path in space.newest.items()}
     codebook = {
-        name: read_table(TABLES[name], space.made("secateur.stages.build_codebook", name))
-        for name in ("edges", "edge_sources")
+        name: read_table(TABLES[name], space.made("scripts.build_codebook", name)) for name in ("edges", "edge_sources")
     }
     lines = edge_lines(codebook["edges"], tables["entities"], tables["relations"]).select("edge_id", "line")
     sources = codebook["edge_sources"].join(lines, on="edge_id").select("passage_id", "n", "line")

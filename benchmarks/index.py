@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 from harness import Figure, cpu_seconds, publish
+from scripts import build_codebook, build_runs, consolidate
 
-from secateur import config, provenance
 from secateur.datasets import loaders
-from secateur.stage import Context, Inputs, Outputs
-from secateur.stages import build_codebook, build_runs, consolidate
-from secateur.tables import TABLES, read_table, write_table
-from secateur.triples.blocks import extract_cached, frame_of
+from secateur.graph.triples.extraction import extract_cached, frame_of
+from secateur.pipeline import config, provenance
+from secateur.pipeline.contract import Context, Inputs, Outputs
+from secateur.pipeline.tables import TABLES, read_table, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)
@@ -106,7 +106,7 @@ class Workspace:
             found["embeddings"] += vectors
             found["tables"] += whole - vectors
         for name in ("entities", "edges"):
-            found[name] = pq.ParquetFile(self.made("secateur.stages.build_codebook", name)).metadata.num_rows
+            found[name] = pq.ParquetFile(self.made("scripts.build_codebook", name)).metadata.num_rows
         return found
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness import Figure, cpu_seconds, publish
 
-from secateur.triples import openie
+from secateur.graph.triples.extractors import openie
 
 TOY = Path(__file__).resolve().parent.parent / "data/toy/documents/passages.jsonl"
 GOAL = 0.8  # share of the parser's own rate

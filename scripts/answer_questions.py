@@ -1,6 +1,62 @@
-"""Rule answer_questions: hand Snakemake's job to the stage."""
+"""Questions answered by a language model under the context of one system, for one shard of the sessions."""
 
-from secateur.stage import main
-from secateur.stages.answer_questions import run
+from collections.abc import Sequence
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+import polars as pl
+
+from secateur.answers.ask import fitted, generator
+from secateur.answers.ending import is_refusal
+from secateur.answers.generate import Completion, Generator
+from secateur.evaluation.subsets import answered
+from secateur.memory.sessions import of_shard, sessions
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables import TABLES
+
+
+def _told(ctx, made: Generator, answers: Sequence[Completion]) -> dict[str, float]:
+    """What the record says of the answers; times are of those that no cache had, and of this machine."""
+    spent, several = made.seconds, max(len(answers), 1)
+    prompts, completions = (sum(getattr(a, f"{kind}_tokens") for a in answers) for kind in ("prompt", "completion"))
+    ctx.counts |= {"tokens_in": prompts, "tokens_out": completions, "answered_anew": spent.prompts}
+    return {
+        "prompt_tokens": prompts / several,
+        "completion_tokens": completions / several,
+        "prefill_seconds_per_question": spent.prefill / max(spent.prompts, 1),
+        "decode_seconds_per_question": spent.decode / max(spent.prompts, 1),
+        "decode_seconds_per_step": spent.decode / max(spent.steps, 1),
+    }
+
+
+def run(cfg, inputs, outputs, ctx):
+    asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
+    mine = of_shard(sessions(asked, inputs["passages"]), ctx.axes["shard"])
+    mine = mine.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
+    blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
+    units = dict(blocks.group_by("question_id", maintain_order=True).agg("text").iter_rows())
+    if not mine.height:
+        outputs["answers"] = TABLES["answers"].empty()
+        return {"questions": 0}
+    made = generator(cfg, ctx)
+    prompts = [
+        fitted(cfg.answer.instructions, made, qid, text, units.get(qid, []))
+        for qid, text in mine.select("question_id", "text").iter_rows()
+    ]
+    lacking = sum(cut > 0 for _, cut in prompts)
+    if lacking:
+        ctx.warn(
+            f"{lacking} of {len(prompts)} contexts do not fit the window of {made.window} tokens and were cut at "
+            "the end that is farthest from the question"
+        )
+    answers = made([prompt for prompt, _ in prompts])
+    columns = ("prompt_tokens", "completion_tokens", "text", "stopped")
+    own = {name: [getattr(answer, name) for answer in answers] for name in columns}
+    own |= {"cut": [cut for _, cut in prompts]}
+    own |= {"refused": [is_refusal(answer.text, cfg.answer.refusals) for answer in answers]}
+    keys = mine.select("question_id", "session_id", "n")
+    schema = TABLES["answers"].empty().schema
+    outputs["answers"] = keys.with_columns(**{k: pl.Series(v, dtype=schema[k]) for k, v in own.items()})
+    return {"questions": mine.height, "contexts_cut": lacking} | _told(ctx, made, answers)
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

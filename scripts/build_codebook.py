@@ -1,6 +1,60 @@
-"""Rule build_codebook: hand Snakemake's job to the stage."""
+"""Triples to the id-indexed codebook, with an embedding for every symbol and every edge line."""
 
-from secateur.stage import main
-from secateur.stages.build_codebook import run
+import numpy as np
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.graph.codebook import edge_lines, indexify
+from secateur.models.embedder import Embedder
+from secateur.pipeline.contract import main
+from secateur.pipeline.errors import SecateurError
+
+SHOWN = 5  # documents that a warning names
+
+
+def _embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> pl.DataFrame:
+    vectors = embedder.embed(texts.to_list())
+    return frame.with_columns(
+        embedding=pl.Series(vectors.astype(np.float32), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
+    )
+
+
+def _silent(passages: pl.DataFrame, triples: pl.DataFrame, ctx) -> int:
+    """How many documents have no triple, with a warning that names some.
+
+    Raises SecateurError where no document has one: there is no graph to build.
+    """
+    documents = passages.select("doc_id").unique(maintain_order=True)["doc_id"]
+    if triples.is_empty():
+        raise SecateurError(
+            f"no triple was extracted from the {passages.height} passages of {len(documents)} documents, so there is no "
+            "graph to build. Fix: look at the warnings of extract_triples (logs/extract_triples), or take another "
+            "extractor; texts that are no English sentences give `openie` nothing."
+        )
+    silent = documents.filter(~documents.is_in(triples["doc_id"].unique().implode())).to_list()
+    if silent:
+        more = ", ..." if len(silent) > SHOWN else ""
+        ctx.warn(f"{len(silent)} of {len(documents)} documents gave no triple: {', '.join(silent[:SHOWN])}{more}")
+    return len(silent)
+
+
+def run(cfg, inputs, outputs, ctx):
+    embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
+    silent = _silent(inputs["passages"], inputs["triples"], ctx)
+    book = indexify(inputs["triples"])
+    texts = edge_lines(book.edges, book.entities, book.relations)["line"]
+    outputs["entities"] = _embedded(book.entities, book.entities["text"], embedder)
+    outputs["relations"] = _embedded(book.relations, book.relations["text"], embedder)
+    outputs["lines"] = _embedded(book.edges.select("line_id"), texts, embedder)
+    outputs["edges"], outputs["edge_sources"] = book.edges, book.edge_sources
+    cut = embedder.truncated(texts.to_list())
+    if cut:
+        ctx.warn(
+            f"{cut} edge lines are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut"
+        )
+    ctx.counts |= {"documents_without_triple": silent, "truncated": cut}
+    ctx.counts |= {"cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
+    return {"entities": book.entities.height, "relations": book.relations.height, "edges": book.edges.height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

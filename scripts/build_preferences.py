@@ -1,6 +1,122 @@
-"""Rule build_preferences: hand Snakemake's job to the stage."""
+"""Questions of the policy's splits under every configuration: what each costs, and what the answer gains from it."""
 
-from secateur.stage import main
-from secateur.stages.build_preferences import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.answers.ask import fitted
+from secateur.answers.generate import InProcess
+from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_lifts
+from secateur.ecs.reading.template import Passage, Question, prompt
+from secateur.evaluation.subsets import answered
+from secateur.graph.retrieval.candidates import question_symbols
+from secateur.graph.triples.extraction import alone
+from secateur.memory.sessions import sessions
+from secateur.memory.store import GOLD, Store, Support, exchange, memories
+from secateur.models.causal import load
+from secateur.models.embedder import Embedder
+from secateur.pipeline.config import SPLITS
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables import TABLES
+from secateur.policy.actions import CHANNELS, lattice, name
+from secateur.policy.features import feature_names
+from secateur.policy.observation import Sight
+from secateur.policy.shown import Shown, contexts
+from secateur.policy.utility import faithfulness
+
+
+def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """The questions of each split with their sessions, which never span two splits, in the sessions' order."""
+    parts = [answered(questions, split, cfg.dataset.trained[split]) for split in SPLITS]
+    own = pl.col("split") + " " + pl.col("session_id")  # the same document's questions of two splits are strangers
+    placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in parts]
+    return pl.concat(placed).with_columns(session_id=own)
+
+
+class _Replay:
+    """Sessions gone through question by question, all channels shown."""
+
+    def __init__(self, cfg, inputs, ctx) -> None:
+        self.cfg, self.ctx = cfg, ctx
+        self.embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
+        self.read = alone(cfg.extractor, ctx)
+        self.lm = load(cfg.lm, ctx.cache, ctx.device)
+        self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
+        self.configurations = lattice(cfg.memory.enabled)
+        self.symbols = question_symbols(inputs["triples"], inputs["questions"])
+        blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
+        units = blocks.select("question_id", unit=pl.struct("passage_id", "text"))
+        self.units = dict(units.group_by("question_id", maintain_order=True).agg("unit").iter_rows())
+        triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
+        self.sight = Sight(cfg, self.embedder, triples, inputs["candidates"])
+        self.terms, self.features, self.heard, self.supports = [], [], [], []
+
+    def session(self, questions: pl.DataFrame) -> None:
+        """One session; its rows are appended."""
+        store = Store(self.cfg.retriever, self.embedder)
+        for row in questions.iter_rows(named=True):
+            asked, memory = self.symbols[row["question_id"]], self.cfg.memory
+            texts = {
+                "question": [r.text for r in store.recall("question", asked, memory.questions)],
+                "answer": [r.text for r in store.recall("answer", asked, memory.answers)],
+                "facts": [unit["text"] for unit in self.units.get(row["question_id"], [])],
+            }
+            channels = {channel: self.sight.shown(texts[channel]) for channel in CHANNELS}
+            under_all = self.question(row, channels)
+            if not memory.enabled:
+                continue
+            said, source = self.answer(row, under_all)
+            runs = exchange(row["question_id"], row["text"], asked, said, source, self.read)
+            self.heard += runs
+            self.supports += self.support(row, said)
+            for run in runs:
+                store.add(run)
+
+    def question(self, row: dict, channels: dict[str, Shown]) -> str:
+        """The terms and features of one question; its context under include_all."""
+        cfg, qid = self.cfg, row["question_id"]
+        question = Question(qid, row["text"], row["answer"])
+        shown = contexts(channels, self.configurations, cfg.prompt.theta)
+        texts = [text for _, text in shown]
+        logprobs = answer_logprobs(
+            self.lm, cfg.ecs, question, [CLOSED, *texts], self.ctx.cache, [CLOSED, *(facts for facts, _ in shown)]
+        )
+        costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
+        for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
+            kept = faithfulness(row["answer"], text)
+            lift = value - logprobs[0]
+            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), lift, kept, tokens))
+        free = CHANNELS if cfg.memory.enabled else ("facts",)
+        values = self.sight.features(qid, row["text"], {c: channels[c] for c in free})
+        self.features += [
+            (qid, row["split"], n, f, v) for n, (f, v) in enumerate(zip(feature_names(free), values, strict=True))
+        ]
+        return texts[0]
+
+    def support(self, row: dict, said: str) -> list[Support]:
+        """The question's evidence with what each unit of it gives the stored answer."""
+        units = [(unit["passage_id"], unit["text"]) for unit in self.units.get(row["question_id"], [])]
+        question = Question(row["question_id"], row["text"], said)
+        lifts = unit_lifts(self.lm, self.cfg.ecs, question, [text for _, text in units], self.ctx.cache)
+        return [Support(question.id, *unit, lift) for unit, lift in zip(units, lifts, strict=True)]
+
+    def answer(self, row: dict, context: str) -> tuple[str, str]:
+        """What the session keeps as the answer, and its source: gold on training questions at most."""
+        if self.cfg.memory.gold and row["split"] == "train":
+            return row["answer"], GOLD
+        units = context.split("\n")
+        prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
+        return self.generate([prompt])[0].text, self.lm.name
+
+
+def run(cfg, inputs, outputs, ctx):
+    chosen, replay = _chosen(cfg, inputs["questions"], inputs["passages"]), _Replay(cfg, inputs, ctx)
+    parts = chosen.partition_by("split", "session_id", maintain_order=True)
+    for part in ctx.progress(parts, len(parts), "sessions"):
+        replay.session(part)
+    for table, rows in (("preferences", replay.terms), ("features", replay.features)):
+        outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
+    outputs["memories"] = memories(replay.heard, replay.supports, chosen.select("question_id", "session_id", "n"))
+    return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,92 @@
-"""Rule build_report: hand Snakemake's job to the stage."""
+"""Tables to one page."""
 
-from secateur.stage import main
-from secateur.stages.build_report import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.evaluation.published import published_statistics
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables import TABLES
+from secateur.report.page import render
+
+
+def _costs(cfg, inputs) -> pl.DataFrame:
+    """Mean tokens by encoding of every graph variant."""
+    schema = {"dataset": pl.String, "name": pl.String, "encoding": pl.String, "tokens": pl.Float64, "n": pl.UInt32}
+    graph = [v for v in cfg.extra.variants if v["path"] == "graph"]
+    found = [pl.DataFrame(schema=schema)]
+    for variant, prompts in zip(graph, inputs.each("prompts") if graph else [], strict=True):
+        means = prompts.group_by("encoding").agg(pl.col("tokens").mean(), n=pl.len()).sort("encoding")
+        label = f"{variant['system']} · {variant['track']}"
+        found.append(
+            means.with_columns(dataset=pl.lit(variant["dataset"]), name=pl.lit(label)).select(list(schema)).cast(schema)
+        )
+    return pl.concat(found)
+
+
+def _drawings(cfg, inputs) -> list[dict]:
+    """The sampled questions and their edges, by the variant they speak of."""
+    tables = zip(*(inputs.each(name) if cfg.extra.drawn else [] for name in ("samples", "subgraphs")), strict=True)
+    return [
+        row | {"samples": samples, "subgraphs": edges}
+        for row, (samples, edges) in zip(cfg.extra.drawn, tables, strict=True)
+    ]
+
+
+def _measures(cfg, inputs) -> pl.DataFrame:
+    """The measured lemmas of all graphs, with what each of them speaks of."""
+    frames = inputs.each("graph_measures") if cfg.extra.measured else []
+    keys = ("corpus", "dataset", "system", "track")
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
+        for row, frame in zip(cfg.extra.measured, frames, strict=True)
+    ]
+    empty = TABLES["graph_measures"].empty().with_columns(**{key: pl.lit("") for key in keys})
+    return pl.concat([empty, *named])
+
+
+def _statistics(cfg, inputs) -> pl.DataFrame:
+    """The statistics of all data sets, with their names."""
+    frames = zip(cfg.extra.described, inputs.each("dataset_statistics"), strict=True)
+    return pl.concat([frame.with_columns(dataset=pl.lit(row["dataset"])) for row, frame in frames])
+
+
+def _frontiers(cfg, inputs) -> pl.DataFrame:
+    """The frontiers of all policies, with what each of them speaks of."""
+    frames, keys = inputs.each("frontier") if cfg.extra.learnt else [], ("dataset", "system", "track")
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
+        for row, frame in zip(cfg.extra.learnt, frames, strict=True)
+    ]
+    return pl.concat([TABLES["frontier"].empty().with_columns(**{key: pl.lit("") for key in keys}), *named])
+
+
+def _spreads(cfg, inputs) -> pl.DataFrame:
+    """The distributions of scores over passages of known kind, with their data set and system."""
+    frames = inputs.each("score_quantiles") if cfg.extra.checked else []
+    named = [
+        frame.with_columns(**{key: pl.lit(row[key]) for key in ("dataset", "system")})
+        for row, frame in zip(cfg.extra.checked, frames, strict=True)
+    ]
+    return pl.concat([TABLES["score_quantiles"].empty().with_columns(dataset=pl.lit(""), system=pl.lit("")), *named])
+
+
+def run(cfg, inputs, outputs, ctx):
+    page = render(
+        cfg.extra.name,
+        cfg.experiment.title,
+        inputs["metrics"],
+        inputs["comparisons"],
+        _costs(cfg, inputs),
+        cfg.extra.variants,
+        _drawings(cfg, inputs),
+        _measures(cfg, inputs),
+        _statistics(cfg, inputs),
+        published_statistics(inputs.paths("published")[0], [row["dataset"] for row in cfg.extra.described]),
+        _spreads(cfg, inputs),
+        _frontiers(cfg, inputs),
+    )
+    outputs.path("report").write_text(page, encoding="utf-8")
+    return {"bytes": len(page.encode())}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,47 @@
-"""Rule build_runs: hand Snakemake's job to the stage."""
+"""Edge sequences to runs, document by document."""
 
-from secateur.stage import main
-from secateur.stages.build_runs import run
+import numpy as np
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.graph.codebook import line_vectors
+from secateur.graph.runs import Fit, refine, segment
+from secateur.pipeline.contract import main
+
+
+def run(cfg, inputs, outputs, ctx):
+    edges = inputs["edges"].sort("edge_id")
+    vectors, h, t = line_vectors(edges, inputs["lines"]), edges["h"].to_numpy(), edges["t"].to_numpy()
+    mentions = inputs["edge_sources"].sort("doc_id", "position", "n")
+    by = ["doc_id", "position"] if cfg.track.runs == "sentence" else ["doc_id"]
+    fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)
+    sizes, documents = [], []
+    for key, part in mentions.group_by(by, maintain_order=True):
+        ids = part["edge_id"].to_numpy()
+        v = vectors[ids]
+        v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)
+        starts = segment(v, h[ids], t[ids], fit)
+        if cfg.codebook.refine:
+            starts = refine(v, h[ids], t[ids], fit, starts)
+        lengths = np.diff([*starts, len(ids)])
+        sizes += lengths.tolist()
+        documents += [key[0]] * len(lengths)
+    count, lengths = len(sizes), np.array(sizes, np.int64)
+    run_id = np.repeat(np.arange(count, dtype=np.int32), lengths)
+    place = np.arange(len(run_id)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    outputs["runs"] = pl.DataFrame(
+        {
+            "run_id": np.arange(count, dtype=np.int32),
+            "doc_id": documents,
+            "channel": ["facts"] * count,
+            "size": lengths.astype(np.int32),
+        },
+        schema={"run_id": pl.Int32, "doc_id": pl.String, "channel": pl.String, "size": pl.Int32},
+    )
+    outputs["run_edges"] = mentions.select("edge_id", "passage_id").with_columns(
+        run_id=pl.Series(run_id, dtype=pl.Int32), n=pl.Series(place.astype(np.int32), dtype=pl.Int32)
+    )
+    return {"runs": count, "edges_per_run": round(len(run_id) / max(count, 1), 3)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

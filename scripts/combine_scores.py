@@ -1,6 +1,47 @@
-"""Rule combine_scores: hand Snakemake's job to the stage."""
+"""Statistics and rankings to the scores of every scorer, and to what each selects."""
 
-from secateur.stage import main
-from secateur.stages.combine_scores import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.ecs.names import needed
+from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.ecs.scoring.null import tau
+from secateur.evaluation.folds import folds_of
+from secateur.pipeline.contract import main
+from secateur.ranking.select import above, at_gold_size, ranked
+
+
+def run(cfg, inputs, outputs, ctx):
+    specs = cfg.scorer.utilities
+    questions, passages = inputs["questions"], inputs["passages"]
+    gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
+    tables = (inputs["pool"], questions, passages, inputs["utilities"], inputs["statistics"])
+    table = features(*tables, needed(specs), cfg.ecs.length_penalty)
+    ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
+    folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
+    scores, beyond, metrics = [], [], {}
+    for name, spec in specs.items():
+        aware = answer_aware(spec)
+        label = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware)}
+        if spec["kind"] in ("sum", "fitted", "distilled"):
+            values, weights = joined(table, spec, gold, folds)
+            metrics |= {f"weight {name} {feature}": round(w, 4) for feature, w in weights.items()}
+        elif spec["kind"] == "statistic":
+            values = choosable(table, aware).select("question_id", "passage_id", value=spec["of"])
+        else:
+            every = calibrated(table, spec["of"], cfg.ecs.draws)
+            limit = tau(every, cfg.ecs.percentile)
+            values = every.join(choosable(table, aware), on=["question_id", "passage_id"], how="semi")
+            metrics[f"tau {name}"] = round(limit, 4)
+        own = values.select("question_id", "passage_id", "value").drop_nulls().with_columns(**label)
+        if spec["kind"] == "threshold":
+            beyond.append(above(own, limit, passages))
+        else:
+            scores.append(own)
+    outputs["utilities"] = utilities = ranked(pl.concat(scores), passages)
+    kept = [part.join(gold, on="question_id", how="semi") for part in beyond]
+    outputs["selections"] = pl.concat([at_gold_size(utilities, inputs["evidence"]), *kept])
+    return metrics | {"questions": utilities["question_id"].n_unique(), "scorers": len(specs)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,53 @@
-"""Rule compare_variants: hand Snakemake's job to the stage."""
+"""Per-question figures of all variants to means, intervals and paired comparisons."""
 
-from secateur.stage import main
-from secateur.stages.compare_variants import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.evaluation.comparison import OF_POLICY, claims, compare, compare_answers, summarise
+from secateur.evaluation.published import published
+from secateur.evaluation.subsets import members, of_split
+from secateur.pipeline.contract import main
+
+
+def _figures(cfg, inputs) -> pl.DataFrame:
+    frames = inputs.each("question_metrics")
+    by_file = dict(zip((str(p) for p in inputs.paths("question_metrics")), frames, strict=True))
+    named = [
+        by_file[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"]))
+        for v in cfg.extra.variants
+    ]
+    figures = pl.concat(named)
+    return pl.concat([figures, claims(figures, cfg.eval.claim)])
+
+
+def _split(reported: str) -> pl.Expr:
+    """The split a row speaks of: a policy's is always test, whatever a data set reports of the rest."""
+    return pl.when(OF_POLICY).then(pl.lit("test")).otherwise(pl.lit(reported))
+
+
+def run(cfg, inputs, outputs, ctx):
+    figures, metrics, comparisons = _figures(cfg, inputs), [], []
+    tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
+    for spec, (questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
+        name = spec["name"]
+        chosen = of_split(questions, spec["split"])
+        own = figures.filter(pl.col("dataset") == name).join(
+            chosen.select("question_id", "cluster_id"), on="question_id"
+        )
+        for subset, ids in members(chosen, evidence, spec).items():
+            part = own.filter(pl.col("question_id").is_in(list(ids)))
+            extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
+            metrics.append(summarise(part, cfg.eval).with_columns(**extra))
+            comparisons += [of(part, cfg.eval).with_columns(**extra) for of in (compare, compare_answers)]
+        clusters = chosen["cluster_id"].n_unique()
+        if clusters < cfg.eval.min_clusters:
+            ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
+    computed = pl.concat(metrics).with_columns(published=pl.lit(False))
+    names = [spec["name"] for spec in cfg.extra.datasets]
+    stated = published(inputs.paths("published")[0], names)
+    outputs["metrics"] = pl.concat([computed.select(stated.columns), stated])
+    outputs["comparisons"] = pl.concat(comparisons)
+    return {"rows": sum(m.height for m in metrics)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,15 @@
-"""Rule describe_dataset: hand Snakemake's job to the stage."""
+"""Passages, questions and evidence to a table of their sizes."""
 
-from secateur.stage import main
-from secateur.stages.describe_dataset import run
+from secateur.datasets.description import describe
+from secateur.models.word_pieces import word_piece_counter
+from secateur.pipeline.contract import main
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+
+def run(cfg, inputs, outputs, ctx):
+    count = word_piece_counter(cfg.embedder.model)
+    outputs["dataset_statistics"] = describe(inputs["passages"], inputs["questions"], inputs["evidence"], count)
+    return {"passages": inputs["passages"].height, "questions": inputs["questions"].height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,19 @@
-"""Rule prepare_corpus: hand Snakemake's job to the stage."""
+"""Files to passages."""
 
-from secateur.stage import main
-from secateur.stages.prepare_corpus import run
+from secateur.datasets.loaders import KINDS, load_corpus, named_files
+from secateur.datasets.schema import shuffled, some_documents
+from secateur.pipeline.contract import main
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+
+def run(cfg, inputs, outputs, ctx):
+    kind = cfg.corpus.loader
+    corpus = load_corpus(kind, named_files(KINDS[kind].corpus_files, inputs.paths("files")))
+    seed, count = cfg.corpus.shuffle, cfg.corpus.documents
+    passages = corpus.passages if count is None else some_documents(corpus.passages, count)
+    outputs["passages"] = passages if seed is None else shuffled(passages, seed)
+    ctx.note_counts(corpus.counts)
+    return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,21 @@
-"""Rule prepare_dataset: hand Snakemake's job to the stage."""
+"""Files to questions and evidence, resolved against the passages."""
 
-from secateur.stage import main
-from secateur.stages.prepare_dataset import run
+from secateur.datasets.loaders import KINDS, load_questions, named_files
+from secateur.datasets.schema import some_questions
+from secateur.pipeline.contract import main
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+
+def run(cfg, inputs, outputs, ctx):
+    kind = cfg.dataset.loader
+    files = named_files(KINDS[kind].question_files, inputs.paths("files"))
+    passages = inputs["passages"] if "passages" in inputs else None
+    cluster = "group" if cfg.dataset.kind == "dialogue" else "document"
+    name, sampled = cfg.dataset.control_of or ctx.axes["dataset"], cfg.corpus.documents is not None
+    found = some_questions(load_questions(kind, name, files, passages, cluster, sampled), cfg.dataset.sample)
+    outputs["questions"], outputs["evidence"] = found.questions, found.evidence
+    ctx.note_counts(found.counts)
+    return {"questions": found.questions.height, "evidence": found.evidence.height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,18 @@
-"""Rule prepare_model: hand Snakemake's job to the stage."""
+"""A language model's weights in the form that loads fast, and a note that says which they are."""
 
-from secateur.stage import main
-from secateur.stages.prepare_model import run
+from secateur.models.prepare import is_gguf, prepare, weights_digest
+from secateur.pipeline.artifacts import write_json
+from secateur.pipeline.contract import main
 
-main(run, snakemake)  # noqa: F821
+
+def run(cfg, inputs, outputs, ctx):
+    address = cfg.lm.model  # a server has its weights itself, and the address holds a tokenizer
+    weights = weights_digest(address) if cfg.lm.backend == "transformers" else None
+    prepare(address, ctx.cache)
+    write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
+    ctx.log.info("%s: weights %s", address, weights or f"are those of a server ({cfg.lm.backend})")
+    return {"converted": int(is_gguf(address))}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,30 @@
-"""Rule propose_passages: hand Snakemake's job to the stage."""
+"""The pool of each question: its best passages by a cheap ranking, and passages by chance for the null."""
 
-from secateur.stage import main
-from secateur.stages.propose_passages import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.ecs.selection.pool import candidates, pooled
+from secateur.evaluation.subsets import members
+from secateur.models.word_pieces import word_piece_counter
+from secateur.pipeline.contract import main
+
+
+def run(cfg, inputs, outputs, ctx):
+    passages, every = inputs["passages"], inputs["questions"]
+    subsets = members(every, inputs["evidence"], {"types": {}, "first": cfg.dataset.first})
+    scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
+    refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
+    questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
+    utilities = inputs["utilities"].join(questions, on="question_id", how="semi")
+    chosen = candidates(utilities, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
+    lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
+    measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))
+    outputs["pool"] = pool = pooled(chosen, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)
+    return {
+        "questions": questions.height,
+        "pooled": pool.height,
+        "probed": questions["question_id"].is_in(list(probed)).sum(),
+    }
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

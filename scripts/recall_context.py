@@ -1,6 +1,112 @@
-"""Rule recall_context: hand Snakemake's job to the stage."""
+"""The context of each question as the reader of its session has it: what was shown before, what is recalled, what is new."""
 
-from secateur.stage import main
-from secateur.stages.recall_context import run
+from collections.abc import Sequence
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+import polars as pl
+
+from secateur.answers.ask import fitted, generator
+from secateur.contexts.simple import UNITS, as_blocks, sizes_of
+from secateur.ecs.answer_gain import unit_lifts
+from secateur.ecs.reading.template import Question
+from secateur.evaluation.subsets import answered
+from secateur.graph.retrieval.candidates import Symbols, question_symbols
+from secateur.graph.triples.extraction import alone
+from secateur.memory.sessions import sessions
+from secateur.memory.store import Remembered, Store, Support, exchange, memories
+from secateur.memory.transcript import Transcript
+from secateur.models import causal
+from secateur.models.embedder import Embedder
+from secateur.models.word_pieces import word_piece_counter
+from secateur.pipeline.contract import main
+from secateur.policy.act import Acting, everything
+from secateur.policy.actions import CHANNELS
+from secateur.policy.features import feature_names
+from secateur.policy.network import load
+from secateur.policy.observation import Sight
+from secateur.policy.shown import HEADS
+
+Unit = tuple[str, str]  # passage, text
+Block = list[tuple[Unit, int]]  # units with their tokens
+
+
+class _Reader:
+    """One session's reader, asked question by question. cfg: memory, retriever, answer."""
+
+    def __init__(self, cfg, embedder, generate, read, choose) -> None:
+        self.cfg, self.generate, self.read, self.choose = cfg, generate, read, choose
+        self.store, self.transcript = Store(cfg.retriever, embedder), Transcript(cfg.memory.window)
+
+    def context(
+        self, question: str, text: str, asked: Symbols, blocks: Sequence[Block]
+    ) -> tuple[list[Unit], list[Unit]]:
+        """Its units in the order of the prompt, the new ones next to the question; and what the question itself needs
+        of the evidence among them. blocks: the largest first."""
+        block = self.transcript.due(blocks, self.cfg.memory.fresh)
+        most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
+        recalled = {channel: self.store.recall(channel, asked, n) for channel, n in most.items()}
+        texts = {channel: [run.text for run in runs] for channel, runs in recalled.items()}
+        kept = self.choose(question, text, texts | {"facts": [said for (_, said), _ in block]})
+        runs = [recalled[channel][n] for channel in most for n in kept[channel]]
+        told = [(f"{r.question_id} {r.channel}", HEADS[r.channel] + r.text) for r in runs]
+        needed = [block[n] for n in kept["facts"]]
+        fresh = self.transcript.show(needed)
+        new = set(fresh)
+        return [*(unit for unit in self.transcript if unit not in new), *told, *fresh], [unit for unit, _ in needed]
+
+    def answer(self, question: str, text: str, asked: Symbols, units: list[Unit]) -> tuple[Remembered, Remembered]:
+        """The question and what the model says to it, remembered."""
+        shown = [said for _, said in units]
+        prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question, text, shown)
+        said, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
+        runs = exchange(question, text, asked, said, source, self.read)
+        for run in runs:
+            self.store.add(run)
+        return runs
+
+
+def _blocks(cfg, inputs) -> dict[str, list[Block]]:
+    """Each question's prompt as used, and under smaller budgets: the largest first."""
+    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
+    return {
+        question: [[((row["passage_id"], row["text"]), row["tokens"]) for row in block] for block in sizes]
+        for question, sizes in found.items()
+    }
+
+
+def _chooser(cfg, inputs, symbols, embedder, lm):
+    """What chooses among the channels: the policy, where one acts."""
+    if "policy" not in inputs:
+        return everything
+    triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
+    sight = Sight(cfg, embedder, triples, inputs["candidates"])
+    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.prompt.theta)
+
+
+def run(cfg, inputs, outputs, ctx):
+    asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
+    placed = sessions(asked, inputs["passages"])
+    blocks = _blocks(cfg, inputs)
+    symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
+    generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
+    lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
+    choose, units, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
+    parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
+    parts = parts.partition_by("session_id", maintain_order=True)
+    for part in ctx.progress(parts, len(parts), "sessions"):
+        reader = _Reader(cfg, embedder, generate, read, choose)
+        for qid, text in part.select("question_id", "text").iter_rows():
+            own, needed = reader.context(qid, text, symbols[qid], blocks.get(qid, [[]]))
+            units += [(qid, *unit) for unit in own]
+            asked_run, answer_run = reader.answer(qid, text, symbols[qid], own)
+            heard += [asked_run, answer_run]
+            question, texts = Question(qid, text, answer_run.text), [said for _, said in needed]
+            lifts = unit_lifts(lm, cfg.ecs, question, texts, ctx.cache)
+            supports += [Support(qid, *unit, lift) for unit, lift in zip(needed, lifts, strict=True)]
+    shown = pl.DataFrame(units, schema=dict.fromkeys(UNITS, pl.String), orient="row")
+    outputs["blocks"] = as_blocks(shown, word_piece_counter(cfg.embedder.model), cfg.prompt.budget)
+    outputs["memories"] = memories(heard, supports, placed)
+    return {"questions": asked.height, "sessions": len(parts), "units": len(units)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,91 @@
-"""Rule replay_sessions: hand Snakemake's job to the stage."""
+"""What memory saves: new prompt tokens, reuse and growth of each question of a session, and the evidence its reader holds."""
 
-from secateur.stage import main
-from secateur.stages.replay_sessions import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.contexts.simple import sizes_of
+from secateur.evaluation.evidence import Block, Gold, block_metrics, gold_of
+from secateur.evaluation.rows import long_rows
+from secateur.evaluation.subsets import of_split
+from secateur.memory.replay import Step, Unit, replay
+from secateur.memory.sessions import sessions
+from secateur.models.word_pieces import lm_counter
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables import TABLES
+
+
+def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozenset[tuple]]:
+    """By passage: its entities, relations and edges, which are the session's codebook once it was shown."""
+    rows = edge_sources.join(edges.select("edge_id", "h", "r", "t"), on="edge_id")
+    found: dict[str, set] = {}
+    for passage, edge, h, r, t in rows.select("passage_id", "edge_id", "h", "r", "t").iter_rows():
+        found.setdefault(passage, set()).update([("edge", edge), ("entity", h), ("relation", r), ("entity", t)])
+    return {passage: frozenset(needs) for passage, needs in found.items()}
+
+
+def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
+    """Each question's prompt as used, and under smaller budgets: the largest first."""
+    shown = inputs["edge_sources"].join(inputs["blocks"], on="passage_id", how="semi")
+    needs, nothing = _needs(inputs["edges"], shown), frozenset()  # a sentence without a triple needs no symbol
+
+    def unit(row: dict) -> Unit:
+        passage, whole = row["passage_id"], row["kind"] == "sentence"
+        return Unit(row["text"], row["tokens"], passage, whole, needs.get(passage, nothing))
+
+    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
+    return {question: [[unit(row) for row in block] for block in sizes] for question, sizes in found.items()}
+
+
+def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
+    """exact and novel of what a reader has before it."""
+    block = Block([u.text for u in units], [u.passage for u in units], [u.whole for u in units])
+    found = block_metrics(gold, block, cfg.eval.exact_min_content)
+    return {f"memory_{name}{suffix}": found[name] for name in ("exact", "novel") if name in found}
+
+
+def _tokens(count, question: str, units: list[Unit]) -> int:
+    """Tokens of a prompt that carries these units."""
+    text = "\n".join([*(u.text for u in units), f"Question: {question}", "Answer:"])
+    return int(count([text])[0])
+
+
+def _figures(step: Step, place: str, sent: int, alone: int, first: int) -> dict[str, float]:
+    """The figures of one question that need no gold."""
+    found = {
+        f"memory_tokens_{place}": sent,
+        f"memory_tokens_{place}_alone": alone,
+        f"memory_growth_{place}": step.grown,
+    }
+    if place == "later":
+        found |= {"memory_tokens_to_first": sent / first}
+        found |= {"memory_reuse": step.reused} if step.reused is not None else {}
+    return found
+
+
+def run(cfg, inputs, outputs, ctx):
+    questions, passages = inputs["questions"], inputs["passages"]
+    gold, count, blocks = (
+        gold_of(questions, inputs["evidence"], passages),
+        lm_counter(cfg.lm.model),
+        _blocks(cfg, inputs),
+    )
+    chosen = of_split(questions, cfg.dataset.split)
+    asked, rows, several = dict(chosen.select("question_id", "text").iter_rows()), [], 0
+    parts = sessions(chosen, passages).partition_by("session_id", maintain_order=True)
+    for part in ctx.progress(parts, len(parts), "sessions"):
+        if part.height < 2:  # nothing to remember
+            continue
+        several, first = several + 1, 0
+        for n, step in enumerate(replay(part["question_id"].to_list(), blocks, cfg.memory.window, cfg.memory.fresh)):
+            sent, alone = (_tokens(count, asked[step.question_id], units) for units in (step.fresh, step.block))
+            first = first or sent
+            found = _figures(step, "later" if n else "first", sent, alone, first)
+            if step.question_id in gold:
+                own = gold[step.question_id]
+                found |= _recall(cfg, own, step.held, "") | _recall(cfg, own, step.block, "_alone")
+            rows += [(step.question_id, None, False, metric, float(value)) for metric, value in found.items()]
+    outputs["question_metrics"] = long_rows(rows, ctx.axes["track"]) if rows else TABLES["question_metrics"].empty()
+    return {"sessions": several, "questions": len({row[0] for row in rows})}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,31 @@
-"""Rule score_candidates: hand Snakemake's job to the stage."""
+"""Statistics of each pooled passage under a language model, for one shard of the questions (ECS, section 3)."""
 
-from secateur.stage import main
-from secateur.stages.score_candidates import run
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.ecs.reading.sweep import frame_of, statistics
+from secateur.ecs.selection.pool import shard_of, with_neighbours
+from secateur.models.causal import load
+from secateur.pipeline.contract import main
+
+
+def run(cfg, inputs, outputs, ctx):
+    asked = shard_of(inputs["questions"], ctx.axes["shard"])
+    pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
+    asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
+    shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours)
+    best = dict(
+        pool.filter("free", "probed").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows()
+    )
+    lm = load(cfg.lm, ctx.cache, ctx.device)
+    pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, best, ctx.cache, ctx.log)
+    outputs["statistics"] = table = pl.concat([frame_of([]), *pieces])
+    cut = int(table["cut"].sum())
+    if cut:
+        ctx.warn(f"{cut} tokens of context did not fit the window of {cfg.lm.window} and were cut")
+    tokens = int(table["prompt_tokens"].sum() + table["answer_tokens"].sum())
+    ctx.counts |= {"tokens_cut": cut, "tokens_read": tokens}
+    return {"questions": asked.height, "pairs": pool.height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,6 +1,69 @@
-"""Rule select_greedily: hand Snakemake's job to the stage."""
+"""Contexts grown passage by passage, for the questions of some types in a subset, one shard of the questions."""
 
-from secateur.stage import main
-from secateur.stages.select_greedily import run
+import numpy as np
+import polars as pl
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.ecs.reading.template import Passage, Question, require_pmi_q
+from secateur.ecs.scoring.combine import features
+from secateur.ecs.scoring.fusion import standardised
+from secateur.ecs.selection.grow import Growth
+from secateur.ecs.selection.pool import shard_of, with_neighbours
+from secateur.evaluation.subsets import members
+from secateur.models.causal import load
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables import TABLES
+from secateur.ranking.select import NOTHING, gold_size
+
+
+def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
+    """(k, Growth) of each question."""
+    names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
+    tables = (inputs[name] for name in ("pool", "questions", "passages", "utilities", "statistics"))
+    table = features(*tables, [*names, "pmi_q"])
+    shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours).select("passage_id", "text", "speaker", "date")
+    free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
+    own = free.partition_by("question_id", as_dict=True)
+    for qid, text, answer, k in ctx.progress(asked.iter_rows(), asked.height, "questions"):
+        rows = own[(qid,)]
+        z = standardised(rows.select(names).to_numpy(), np.array([0]))
+        weights = np.array([cfg.ecs.grow_by[n] for n in names])
+        passages = [Passage(*row) for row in rows.select("passage_id", "text", "speaker", "date").iter_rows()]
+        pmi_q = rows["pmi_q"].to_numpy()
+        yield (
+            k,
+            Growth(
+                lm,
+                cfg.ecs,
+                Question(qid, text, answer),
+                passages,
+                z @ weights,
+                pmi_q,
+                cfg.ecs.grow_by.get("pmi_q", 0.0),
+            ),
+        )
+
+
+def run(cfg, inputs, outputs, ctx):
+    require_pmi_q(cfg.ecs, "dataset.grown")
+    spec = {"types": {}, "first": cfg.dataset.first}
+    subset = members(inputs["questions"], inputs["evidence"], spec)[cfg.dataset.grown_of or "all"]
+    own = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
+    own = own.filter(pl.col("question_id").is_in(list(subset))).join(inputs["pool"], on="question_id", how="semi")
+    asked = own.join(gold_size(inputs["evidence"]), on="question_id").sort("question_id")
+    asked = asked.select("question_id", "text", pl.lit(None, pl.String).alias("answer"), "k")
+    lm = load(cfg.lm, ctx.cache, ctx.device) if asked.height else None
+    rows = []
+    for k, growth in _growths(cfg, inputs, ctx, asked, lm):
+        chosen = {
+            "greedy": growth.select(k),
+            "greedy@tau": growth.select(len(growth.passages), growth.noise(cfg.ecs.percentile)),
+        }
+        for name, places in chosen.items():
+            ids = [(n, growth.passages[p].id) for n, p in enumerate(places)] or [(NOTHING, None)]
+            rows += [(growth.question.id, name, n, passage, False) for n, passage in ids]
+    outputs["selections"] = pl.DataFrame(rows, schema=TABLES["selections"].empty().schema, orient="row")
+    return {"questions": asked.height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

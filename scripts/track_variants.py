@@ -1,6 +1,18 @@
-"""Rule track_variants: hand Snakemake's job to the stage."""
+"""Figures and stage records to runs, one for each row of figures; `secateur track` hands them to MLflow."""
 
-from secateur.stage import main
-from secateur.stages.track_variants import run
+from pathlib import Path
 
-main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+from secateur.pipeline.contract import main
+from secateur.pipeline.ledger import records, variant_runs
+
+RESULTS, CONF = Path("results"), Path("conf")
+
+
+def run(cfg, inputs, outputs, ctx):
+    runs = variant_runs(cfg.extra.name, cfg.extra.variants, inputs["metrics"], records(RESULTS), CONF)
+    outputs["variant_runs"] = runs
+    return {"runs": runs.height}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -32,7 +32,11 @@ class Project:
     def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
         """A command's output and exit code."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SECATEUR_", "SLURM_", "SNAKEMAKE_"))}
-        own = {"PYTHONPATH": str(self.root / "workflow"), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        own = {
+            "PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}",
+            "OMP_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
+        }
         # Scripts run as `python SCRIPT` of the PATH: the one of these tests.
         path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
         return subprocess.run(
@@ -180,7 +184,7 @@ def ecs():
     """A function that gives the default `ecs` option with some keys changed."""
     from dataclasses import replace
 
-    from secateur import config
+    from secateur.pipeline import config
 
     return lambda **changes: replace(config.option(ROOT / "conf", "ecs", "default"), **changes)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from secateur.config import Policy, option
+from secateur.pipeline.config import Policy, option
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, name
 from secateur.policy.dpo import Examples
 from secateur.policy.features import feature_names, fit_standard, standardise

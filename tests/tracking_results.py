@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.artifacts import atomic, write_json
-from secateur.ledger import records, variant_runs
-from secateur.tables import TABLES, write_table
+from secateur.pipeline.artifacts import atomic, write_json
+from secateur.pipeline.ledger import records, variant_runs
+from secateur.pipeline.tables import TABLES, write_table
 
 CONF = Path(__file__).parents[1] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory

@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 import pytest
 from answer_server import answering
+from scripts import answer_questions
 
-from secateur import config
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
-from secateur.config import ConfigError, answer_problems
-from secateur.errors import SecateurError
-from secateur.models.http import KEYS
-from secateur.plan import variants
-from secateur.stage import Job, run_stage
-from secateur.stages import answer_questions
-from secateur.tables import TABLES, read_table, write_table
+from secateur.models.servers.http import KEYS
+from secateur.pipeline import config
+from secateur.pipeline.config import ConfigError, answer_problems
+from secateur.pipeline.contract import Job, run_stage
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.plan import variants
+from secateur.pipeline.tables import TABLES, read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"

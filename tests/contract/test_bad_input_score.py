@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from secateur.ecs.adhoc import candidates, rank
-from secateur.ecs.template import Passage, Question
-from secateur.errors import SecateurError
+from secateur.ecs.reading.template import Passage, Question
+from secateur.pipeline.errors import SecateurError
 
 
 @pytest.mark.parametrize(

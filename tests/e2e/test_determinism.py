@@ -11,8 +11,8 @@ import importlib, logging, sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from secateur import config
-from secateur.stage import Context, Inputs, Outputs
+from secateur.pipeline import config
+from secateur.pipeline.contract import Context, Inputs, Outputs
 
 GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "track": "blind", "embedder": "minilm"}
 GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "default"}
@@ -39,7 +39,7 @@ for stage, reads, writes in STAGES:
     made = {name: out / "tables" / stage / f"{name}.parquet" for name in writes}
     outputs = Outputs(made)
     inputs = {name: newest[name] for name in [*reads, *(["files"] if stage.startswith("prepare") else [])]}
-    importlib.import_module(f"secateur.stages.{stage}").run(cfg, Inputs(inputs), outputs, ctx)
+    importlib.import_module(f"scripts.{stage}").run(cfg, Inputs(inputs), outputs, ctx)
     outputs.commit()
     newest |= {name: [path] for name, path in made.items()}
 """

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from secateur import config
 from secateur.datasets.loaders import load_corpus
-from secateur.stage import Context, Inputs, Outputs
-from secateur.tables import TABLES, read_table, write_table
+from secateur.pipeline import config
+from secateur.pipeline.contract import Context, Inputs, Outputs
+from secateur.pipeline.tables import TABLES, read_table, write_table
 
 GROUPS = ("extractor", "embedder", "codebook", "consolidation", "track")
 OPTIONS = dict(zip(GROUPS, ("openie", "minilm", "default", "default", "aware"), strict=True))
@@ -31,7 +31,7 @@ def built(passages: pl.DataFrame, folder: Path, cache: Path) -> tuple[dict[str, 
     write_table(TABLES["passages"], passages, newest["passages"])
     for stage, reads, writes in STAGES:
         outputs = Outputs({name: folder / f"{name}.parquet" for name in writes})
-        import_module(f"secateur.stages.{stage}").run(CFG, Inputs({n: [newest[n]] for n in reads}), outputs, ctx)
+        import_module(f"scripts.{stage}").run(CFG, Inputs({n: [newest[n]] for n in reads}), outputs, ctx)
         outputs.commit()
         newest |= {name: folder / f"{name}.parquet" for name in writes}
     return {name: read_table(TABLES[name], path) for name, path in newest.items()}, ctx

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from secateur.tables import TABLES, read_table
+from secateur.pipeline.tables import TABLES, read_table
 
 DOCUMENTS = "results/toy_documents_smoke/toy_documents_smoke"
 

@@ -12,7 +12,7 @@ import networkx
 import polars as pl
 import pytest
 
-from secateur.tables import TABLES, read_table
+from secateur.pipeline.tables import TABLES, read_table
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"

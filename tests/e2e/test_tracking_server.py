@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from tracking_results import RESULTS, failed, ran, shown
 
-from secateur import tracking
-from secateur.errors import SecateurError
-from secateur.ledger import collect
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.ledger import collect
+from secateur.report import tracking
 
 PATIENCE = 200  # seconds; MLflow's own limits would take 246 at least
 STARTING = 240

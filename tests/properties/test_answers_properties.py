@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from secateur.answers.ending import finished, is_over
 from secateur.answers.prompt import compose, units_cut
-from secateur.answers.scores import token_f1
+from secateur.evaluation.answers import token_f1
 
 WORDS = st.lists(st.sampled_from(["red", "mill", "on", "the", "Rhine", "1,000", "…"]), max_size=9).map(" ".join)
 RULES = SimpleNamespace(stop=("\n\n",), repeats=3, least_repeated=20)

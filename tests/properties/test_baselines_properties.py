@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.baselines import bm25_matrix, neighbour_smoothed, z_scores
-from secateur.text import content_words, word_list
+from secateur.models.words import content_words, word_list
+from secateur.ranking.baselines import bm25_matrix, neighbour_smoothed, z_scores
 
 quick = settings(max_examples=80)
 texts = st.lists(

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from secateur.codebook import edge_lines, indexify
+from secateur.graph.codebook import edge_lines, indexify
 
 quick = settings(max_examples=100)
 surfaces = st.one_of(st.sampled_from(["bear", "Bear", "salmon", "is", "é", "e\u0301"]), st.text(min_size=1, max_size=4))

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import check_grad
+from scripts import combine_scores
 
-from secateur.ecs.fusion import cross_fitted, fit_ranking, fit_values, ranking_loss, standardised
-from secateur.ecs.sweep import frame_of
-from secateur.stages import combine_scores
+from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, ranking_loss, standardised
 
 SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZES = st.lists(st.integers(1, 5), min_size=2, max_size=5)

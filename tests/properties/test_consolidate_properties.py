@@ -5,8 +5,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.consolidate import groups, medoids, range_pairs
-from secateur.remap import remap_edges, remap_mentions
+from secateur.graph.consolidation.groups import groups, medoids, range_pairs
+from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 
 quick = settings(max_examples=60)
 

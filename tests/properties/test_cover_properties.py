@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.cover import Line, Source, cover, covers, word_values
+from secateur.contexts.cover import Line, Source, cover, covers, word_values
 from secateur.models.word_pieces import word_piece_counter
-from secateur.text import content_words
+from secateur.models.words import content_words
 
 quick = settings(max_examples=120)
 GROUNDINGS = st.sampled_from(["triples", "sentences", "both"])

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from secateur.ecs import engine, scorers
-from secateur.ecs.pairs import base_readings, pair_rows
-from secateur.ecs.statistics import divergence, filled, jensen_shannon, lumped
-from secateur.ecs.sweep import statistics
-from secateur.ecs.template import Passage, Question
+from secateur.ecs.reading import engine
+from secateur.ecs.reading.pairs import base_readings, pair_rows
+from secateur.ecs.reading.statistics import divergence, filled, jensen_shannon, lumped
+from secateur.ecs.reading.sweep import statistics
+from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.scoring import scorers
 
 TOLERANCE = 1e-4  # nats
 WORD = st.sampled_from(
@@ -166,7 +167,7 @@ def test_shared_prefixes_are_computed_once(tiny_lm, ecs, data):
 
 
 def engine_input(lm, cfg, questions, passages, pairs):
-    from secateur.ecs.pairs import encode
+    from secateur.ecs.reading.pairs import encode
 
     return encode(lm, cfg, [questions[q] for q, _ in pairs], [[passages[p]] for _, p in pairs])
 

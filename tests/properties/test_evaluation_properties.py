@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.evaluation import Block, Gold, block_metrics, prefix_lengths
+from secateur.evaluation.evidence import Block, Gold, block_metrics, prefix_lengths
 
 quick = settings(max_examples=100)
 texts = st.lists(

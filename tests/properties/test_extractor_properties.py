@@ -5,7 +5,7 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.triples import llm, rebel
+from secateur.graph.triples.extractors import llm, rebel
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="<>|"), max_size=12).map(lambda t: " ".join(t.split()))
 part = words.filter(bool)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from secateur.policy.actions import above, codes, lattice, rises
 from secateur.policy.baselines import best
-from secateur.policy.budget import choose, price
 from secateur.policy.preferences import preference_pairs
+from secateur.policy.price import choose, price
 from secateur.policy.utility import Utilities
 
 quick = settings(max_examples=100)

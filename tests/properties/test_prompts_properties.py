@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.prompts import ENCODINGS, Payload, decode, encode
+from secateur.contexts.encodings import ENCODINGS, Payload, decode, encode
 
 quick = settings(max_examples=150)
 marks = st.text(alphabet="ab n\\r:;|?>[]1\"'(),é\u2028\u0085\t\r\n", min_size=1, max_size=10)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.runs import Fit, refine, segment
+from secateur.graph.runs import Fit, refine, segment
 
 quick = settings(max_examples=150)
 

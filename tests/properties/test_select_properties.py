@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.select import representatives
+from secateur.contexts.channels import representatives
 
 quick = settings(max_examples=100)
 

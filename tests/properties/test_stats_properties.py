@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.stats import bootstrap, paired_test, units
+from secateur.evaluation.resampling import bootstrap, paired_test, units
 
 quick = settings(max_examples=60)
 figures = st.lists(st.tuples(st.floats(-5, 5), st.sampled_from("abcde")), min_size=1, max_size=20)

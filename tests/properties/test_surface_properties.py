@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.triples.surface import Triple, filter_triples, normalise
+from secateur.graph.triples.surface import Triple, filter_triples, normalise
 
 words = st.sampled_from(["", " ", "it", "IT", "bear", "Bear", "fish", "opposite of", "is", "thing", "the", "eats"])
 triples = st.lists(st.builds(Triple, words, words, words, words, words, words, st.booleans()), max_size=12)

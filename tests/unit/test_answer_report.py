@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from secateur.answer_report import answer_section
-from secateur.tables import TABLES
+from secateur.pipeline.tables import TABLES
+from secateur.report.sections.answers import answer_section
 
 
 def metric(system: str, name: str, value: float, track: str = "blind") -> dict:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.artifacts import atomic, read_json, write_json, write_text
+from secateur.pipeline.artifacts import atomic, read_json, write_json, write_text
 
 
 def test_a_file_appears_under_its_name_with_its_folders(tmp_path):

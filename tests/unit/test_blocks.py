@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from secateur.triples import blocks
-from secateur.triples.surface import Triple
+from secateur.graph.triples import extraction as blocks
+from secateur.graph.triples.surface import Triple
 
 CFG = SimpleNamespace(kind="openie", block=2, batch=8)
 

@@ -6,7 +6,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from secateur.cache import RequestCache, VectorCache, digest
+from secateur.pipeline.cache import RequestCache, VectorCache, digest
 
 
 def vectors_of(texts) -> np.ndarray:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.calibration import Ranked, cross_fitted, fit_calibration, probability, soft_rank
-from secateur.folds import folds_of
+from secateur.evaluation.folds import folds_of
+from secateur.ranking.calibration import Ranked, cross_fitted, fit_calibration, probability, soft_rank
 
 WIDTH = 0.5
 

@@ -12,15 +12,15 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from scripts import prepare_model
 
-from secateur import config
-from secateur.ecs.pairs import base_readings, pair_rows
-from secateur.ecs.template import Passage, Question, prompt
-from secateur.errors import SecateurError
+from secateur.ecs.reading.pairs import base_readings, pair_rows
+from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.models import prepare
 from secateur.models.causal import load
-from secateur.stage import Context
-from secateur.stages import prepare_model
+from secateur.pipeline import config
+from secateur.pipeline.contract import Context
+from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.codebook import edge_lines, indexify
-from secateur.tables import TABLES
+from secateur.graph.codebook import edge_lines, indexify
+from secateur.pipeline.tables import TABLES
 
 ROWS = [
     ("d2", 0, 0, "p3", "cub", "eats", "bear"),

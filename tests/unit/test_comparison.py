@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from secateur.comparison import claims, compare, compare_answers, summarise
+from secateur.evaluation.comparison import claims, compare, compare_answers, summarise
 
 CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7, against=())
 NAMED = SimpleNamespace(**vars(CFG) | {"against": ("bm25", "tfidf")})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.config import (
+from secateur.pipeline.config import (
     EXTRACTORS,
     GROUPS,
     LMS,

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from scripts import consolidate
 
-from secateur import config
-from secateur.stage import Context, Inputs, Outputs
-from secateur.stages import consolidate
-from secateur.tables import TABLES, read_table, write_table
+from secateur.pipeline import config
+from secateur.pipeline.contract import Context, Inputs, Outputs
+from secateur.pipeline.tables import TABLES, read_table, write_table
 
 CONF = Path(__file__).parents[2] / "conf"
 NAMES = ["salmon", "trout", "char", "bear", "cub", "river"]

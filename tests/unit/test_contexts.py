@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.contexts import as_blocks, gold_units, last_units, ranked_units
-from secateur.tables import TABLES, problems
+from secateur.contexts.simple import as_blocks, gold_units, last_units, ranked_units
+from secateur.pipeline.tables import TABLES, problems
 
 PASSAGES = pl.DataFrame(
     [

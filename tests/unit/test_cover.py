@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.cover import Line, Source, cover, word_values
+from secateur.contexts.cover import Line, Source, cover, word_values
 
 
 def line(edge_id: int, head: str, rest: str) -> Line:

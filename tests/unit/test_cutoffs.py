@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.cutoffs import discounts, figures, read_passages, read_sessions
+from secateur.evaluation.rankings import discounts, figures, read_passages, read_sessions
 
 
 def ranked(units: str, gold: str, scorer: str = "s") -> pl.DataFrame:

@@ -20,8 +20,8 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.datasets.sentences import sentences
-from secateur.errors import SecateurError
-from secateur.tables import TABLES, check
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
 
 
 def write(path: Path, value) -> Path:

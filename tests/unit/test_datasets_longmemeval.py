@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.errors import SecateurError
-from secateur.tables import TABLES, check
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
 
 SYNTHETIC = Path(__file__).parents[2] / "data/toy/longmemeval_synthetic"
 LEVELS = ("longmemeval", "longmemeval_sessions")

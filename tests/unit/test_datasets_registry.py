@@ -11,7 +11,7 @@ import pytest
 
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile, load_registry
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 CONTENT = b'[{"text": "The bear sleeps."}]' * 100

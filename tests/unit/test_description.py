@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.dataset_report import LABELS, cutoff_parts, statistics_part
+from secateur.datasets.description import describe
 from secateur.datasets.schema import evidence_frame, passages_frame, questions_frame
-from secateur.description import describe
-from secateur.errors import SecateurError
-from secateur.published import published_statistics
-from secateur.tables import TABLES, check
+from secateur.evaluation.published import published_statistics
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
+from secateur.report.sections.datasets import LABELS, cutoff_parts, statistics_part
 
 
 def words(texts) -> np.ndarray:

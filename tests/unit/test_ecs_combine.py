@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.combine import answer_aware, calibrated, choosable, features, joined
 from secateur.ecs.names import LENGTH, SPEAKER, needed
-from secateur.ecs.sweep import frame_of
-from secateur.errors import SecateurError
+from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.pipeline.errors import SecateurError
 
 SIGNED, FREE = {"kind": "statistic", "of": "signed"}, {"kind": "sum", "of": ["bm25", "pmi_q"]}
 

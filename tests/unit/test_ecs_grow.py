@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from secateur.ecs.grow import Growth
-from secateur.ecs.pairs import base_readings, base_rows, encode, pair_rows
-from secateur.ecs.template import Passage, Question, require_pmi_q
-from secateur.errors import SecateurError
+from secateur.ecs.reading.pairs import base_readings, base_rows, encode, pair_rows
+from secateur.ecs.reading.template import Passage, Question, require_pmi_q
+from secateur.ecs.selection.grow import Growth
+from secateur.pipeline.errors import SecateurError
 
 QUESTION = Question("q1", "What had she swallowed?")
 PASSAGES = [
@@ -101,6 +101,6 @@ def test_what_needs_the_questions_probability_is_refused_where_the_question_stan
 
 def test_a_utility_is_read_once_for_all_selections(growth, monkeypatch):
     chosen = growth.select(3)
-    monkeypatch.setattr("secateur.ecs.grow.pair_rows", None)  # a second reading would fail
+    monkeypatch.setattr("secateur.ecs.selection.grow.pair_rows", None)  # a second reading would fail
     assert growth.select(3) == chosen
     assert growth.select(2) == chosen[:2]

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from secateur.ecs.lift import CLOSED, lift_rows, unit_lifts
-from secateur.ecs.pairs import encode
-from secateur.ecs.template import Passage, Question
+from secateur.ecs.answer_gain import CLOSED, lift_rows, unit_lifts
+from secateur.ecs.reading.pairs import encode
+from secateur.ecs.reading.template import Passage, Question
 
 ASKED = [
     Question("q1", "What had she swallowed?", "half a tennis ball"),

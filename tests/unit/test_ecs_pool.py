@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from scripts import propose_passages
 
-from secateur.ecs.pool import candidates, pooled, shard_of, with_neighbours
-from secateur.errors import SecateurError
-from secateur.stages import propose_passages
-from secateur.tables import TABLES, check
+from secateur.ecs.selection.pool import candidates, pooled, shard_of, with_neighbours
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:

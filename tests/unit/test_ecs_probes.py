@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from secateur.ecs.decode import follow, greedily, sampling
-from secateur.ecs.expected import expected_shift, pseudo_answers
-from secateur.ecs.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
-from secateur.ecs.pairs import base_readings, pair_rows
-from secateur.ecs.template import Passage, Question, prompt
-from secateur.ecs.trajectory import along_base, along_context
-from secateur.errors import SecateurError
+from secateur.ecs.reading.decode import follow, greedily, sampling
+from secateur.ecs.reading.expected import expected_shift, pseudo_answers
+from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
+from secateur.ecs.reading.pairs import base_readings, pair_rows
+from secateur.ecs.reading.template import Passage, Question, prompt
+from secateur.ecs.reading.trajectory import along_base, along_context
+from secateur.pipeline.errors import SecateurError
 
 ASKED = [Question("q1", "What had she swallowed?", "half a ball"), Question("q2", "Who left?", None)]
 SHOWN = [Passage("p1", "half a tennis ball", "Mira", "May"), Passage("p2", ""), Passage("p3", "Jonas left . " * 3)]

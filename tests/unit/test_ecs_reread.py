@@ -5,10 +5,10 @@ import logging
 import polars as pl
 import pytest
 
-from secateur.ecs import reread as module
-from secateur.ecs.reread import pmi_q, reread
-from secateur.ecs.scorers import score
-from secateur.ecs.sweep import statistics
+from secateur.ecs import rerank as module
+from secateur.ecs.reading.sweep import statistics
+from secateur.ecs.rerank import pmi_q, reread
+from secateur.ecs.scoring.scorers import score
 
 QUESTIONS = pl.DataFrame(
     {

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from secateur.ecs.names import ANSWER_AWARE, SCORER_NAMES
-from secateur.ecs.null import draws, null, tau
-from secateur.ecs.scorers import SCORERS, score
-from secateur.ecs.sweep import frame_of
-from secateur.errors import SecateurError
+from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.scoring.null import draws, null, tau
+from secateur.ecs.scoring.scorers import SCORERS, score
+from secateur.pipeline.errors import SecateurError
 
 ROW = {"question_id": "q", "cut": 0, "prompt_tokens": 9, "answer_tokens": 2, "question_tokens": 3}
 TABLE = frame_of(

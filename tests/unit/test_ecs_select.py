@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.ecs.select import budget, greedy, k_gold, ranked, threshold
+from secateur.ecs.selection.greedy import budget, greedy, k_gold, ranked, threshold
 
 NAN = float("nan")
 

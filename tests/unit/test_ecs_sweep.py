@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.judge import JUDGES
 from secateur.ecs.names import PROBES
-from secateur.ecs.sweep import TRAJECTORIES, estimate, statistics
-from secateur.errors import SecateurError
-from secateur.tables import TABLES, check
+from secateur.ecs.reading.judge import JUDGES
+from secateur.ecs.reading.sweep import TRAJECTORIES, estimate, statistics
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
 
 QUESTIONS = pl.DataFrame(
     {

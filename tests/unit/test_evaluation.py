@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from secateur.evaluation import Block, Gold, block_metrics, f1_at_gold, prefix_lengths, semantic
+from secateur.evaluation.evidence import Block, Gold, block_metrics, f1_at_gold, prefix_lengths, semantic
 
 # Content words: bear, eat, sockeye, salmon (evidence) · bear, eat (question), so sockeye and salmon are new.
 BEARS = Gold("What do bears eat?", {"p1": "The bears eat sockeye salmon."}, ("The bears eat sockeye salmon.",))

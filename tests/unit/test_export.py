@@ -6,7 +6,7 @@ import networkx as nx
 import polars as pl
 import pytest
 
-from secateur.export import graph_of, write_graphml
+from secateur.graph.export import graph_of, write_graphml
 
 HOSTILE = ['"quotes"', "<tag> & 'entity' &amp;", "]]>", "bell\x07 nul\x00 esc\x1b[31m", "\U0001f9e0 d\u00e9j\u00e0 vu"]
 HOSTILE += ["\ufffe\uffff", "carriage\rreturn", "</data></node>", "a\x85b\u2028c"]

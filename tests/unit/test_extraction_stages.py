@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from scripts import build_codebook, encode_questions, extract_triples
 
-from secateur.errors import SecateurError
-from secateur.stage import Context
-from secateur.stages import build_codebook, encode_questions, extract_triples
-from secateur.tables import TABLES
+from secateur.pipeline.contract import Context
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES
 
 TEXTS = ["The mill employs the people.", "It is big.", "Nothing."]
 

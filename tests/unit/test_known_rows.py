@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from secateur import config
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.evaluation import f1_at_gold
-from secateur.ranking import rank
-from secateur.subsets import members
+from secateur.evaluation.evidence import f1_at_gold
+from secateur.evaluation.subsets import members
+from secateur.pipeline import config
+from secateur.ranking.rank import rank
 
 ROOT = Path(__file__).parents[2]
 MIRROR = os.environ.get("SECATEUR_MIRROR")

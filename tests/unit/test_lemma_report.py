@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.lemma_report import growth_section, lemma_section
+from secateur.report.sections.lemmas import growth_section, lemma_section
 
 KEYS = {"corpus": "c", "dataset": "d", "system": "s", "track": "blind"}
 ROWS = [

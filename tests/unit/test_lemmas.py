@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.candidates import Book, GroupRuns, fine_of
-from secateur.config import option
-from secateur.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
-from secateur.retrieve import top
-from secateur.runs import Fit, segment
+from secateur.graph.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
+from secateur.graph.retrieval.candidates import Book, GroupRuns, fine_of
+from secateur.graph.retrieval.scores import top
+from secateur.graph.runs import Fit, segment
+from secateur.pipeline.config import option
 
 CONF = Path(__file__).parents[2] / "conf"
 DIM, EDGES, RUNS = 8, 400, 160
@@ -105,7 +105,7 @@ def test_a_window_holds_its_sentence_and_stays_in_the_document(place, width, len
 
 
 def test_the_stage_measures_no_more_than_the_sampled_questions():
-    from secateur.stages.measure_graph import _sample
+    from scripts.measure_graph import _sample
 
     questions = pl.DataFrame({"question_id": [f"q{n}" for n in range(9)], "position": range(9)})
     cfg = SimpleNamespace(eval=SimpleNamespace(seed=7, lemma_questions=4))

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from loopback import Replying, running
 
-from secateur.errors import SecateurError
-from secateur.models.http import KEYS, _retry_after
-from secateur.triples import blocks
-from secateur.triples.llm import FrontEnd
+from secateur.graph.triples import extraction as blocks
+from secateur.graph.triples.extractors.llm import FrontEnd
+from secateur.models.servers.http import KEYS, _retry_after
+from secateur.pipeline.errors import SecateurError
 
 KEY = "sk-secret-0123456789"
 HTML = "<!doctype html><title>502 Bad Gateway</title>"

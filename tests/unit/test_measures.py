@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from secateur.evaluation import gold_of
-from secateur.figures import long_rows
-from secateur.tables import TABLES, check
+from secateur.evaluation.evidence import gold_of
+from secateur.evaluation.rows import long_rows
+from secateur.pipeline.tables import TABLES, check
 
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
 QUESTIONS = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})

@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts.build_preferences import _Replay
 
-from secateur.config import option
-from secateur.memory import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
-from secateur.replay import Unit, replay
-from secateur.stages.build_preferences import _Replay
-from secateur.transcript import Transcript
+from secateur.memory.replay import Unit, replay
+from secateur.memory.store import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
+from secateur.memory.transcript import Transcript
+from secateur.pipeline.config import option
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
 

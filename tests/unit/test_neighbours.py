@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from secateur.consolidate import range_pairs
-from secateur.neighbours import approximate_pairs
+from secateur.graph.consolidation.groups import range_pairs
+from secateur.graph.consolidation.neighbours import approximate_pairs
 
 ROOT = Path(__file__).parents[2]
 IMPORT_ALL = """
@@ -20,7 +20,7 @@ for module in pkgutil.walk_packages(secateur.__path__, "secateur."):
     importlib.import_module(module.name)
 assert "faiss" not in sys.modules, "imported before it is needed"
 import numpy as np
-from secateur.neighbours import approximate_pairs
+from secateur.graph.consolidation.neighbours import approximate_pairs
 approximate_pairs(np.eye(8, dtype=np.float32), .9, 1)
 import torch
 print(sorted({name.partition(".")[0] for name in sys.modules} & {"cupy", "faiss_gpu", "nvidia", "pynvml", "triton"}),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from secateur.triples.openie import extract, load_parser
-from secateur.triples.surface import is_pronoun
+from secateur.graph.triples.extractors.openie import extract, load_parser
+from secateur.graph.triples.surface import is_pronoun
 
 CONSTRUCTIONS = {
     "subject verb object": ("The factory produces cars.", [("factory", "produces", "cars")]),

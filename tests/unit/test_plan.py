@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from secateur.config import ConfigError, names
-from secateur.errors import SecateurError
-from secateur.plan import AXES, all_names, experiment, variants
+from secateur.pipeline.config import ConfigError, names
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.plan import AXES, all_names, experiment, variants
 
 CONF = Path(__file__).parents[2] / "conf"
 

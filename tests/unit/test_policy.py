@@ -8,13 +8,13 @@ import pytest
 from policy_problem import features as drawn_features
 from policy_problem import scored, settings, splits
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import CHANNELS, above, by_tokens, free_channels, lattice, name, rises
 from secateur.policy.baselines import baselines, classified, deterministic, outcomes
-from secateur.policy.budget import choose, price
 from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
 from secateur.policy.preferences import pair_statistics, preference_pairs
+from secateur.policy.price import choose, price
 from secateur.policy.utility import faithfulness, lift_range, terms, weigh
 
 ROWS = pl.DataFrame(

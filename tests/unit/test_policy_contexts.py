@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import lattice, name
-from secateur.policy.contexts import Shown, contexts
-from secateur.policy.splits import measured
+from secateur.policy.measured import measured
+from secateur.policy.shown import Shown, contexts
 
 EYE = np.eye(3, dtype=np.float32)
 CHANNELS = {

@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from secateur.memory_report import memory_parts
-from secateur.policy_report import policy_headlines, policy_parts
-from secateur.tables import TABLES
+from secateur.pipeline.tables import TABLES
+from secateur.report.sections.memory import memory_parts
+from secateur.report.sections.policy import policy_headlines, policy_parts
 
 COMMON = {"dataset": "d", "system": "policy", "track": "blind", "answer_aware": False, "subset": "all", "split": "test"}
 POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}

@@ -10,14 +10,14 @@ from policy_problem import settings, splits
 from safetensors.torch import save_file
 from scipy.stats import spearmanr
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice
 from secateur.policy.baselines import baselines, deterministic, outcomes
-from secateur.policy.budget import choose
 from secateur.policy.dpo import Examples, dpo_loss, log_reference, spec_digest, train
 from secateur.policy.features import feature_names, fit_standard
 from secateur.policy.network import Network, Trained, load, log_policy, save
 from secateur.policy.preferences import Pairs, preference_pairs
+from secateur.policy.price import choose
 
 QUICK = settings(learning_rate=3e-3, batch=4, epochs=4)  # conf's own takes seconds
 

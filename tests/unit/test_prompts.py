@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from secateur.prompts import ENCODINGS, RULES, Payload, decode, encode, escape, render, rest_of
+from secateur.contexts.encodings import ENCODINGS, RULES, Payload, decode, encode, escape, render, rest_of
 
 BEAR = ("Katmai bears", "eat", "salmon")
 FISH = ("Katmai bears", "live in", "Alaska")

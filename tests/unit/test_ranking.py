@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.baselines import neighbour_smoothed
-from secateur.errors import SecateurError
-from secateur.ranking import expanded, rank
-from secateur.tables import TABLES, check
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
+from secateur.ranking.baselines import neighbour_smoothed
+from secateur.ranking.rank import expanded, rank
 
 TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]
 RECENCY, BM25 = {"kind": "recency"}, {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from scripts import encode_questions
 
-from secateur.errors import SecateurError
-from secateur.stage import Context
-from secateur.stages import encode_questions
-from secateur.triples.rebel import FrontEnd, parse
+from secateur.graph.triples.extractors.rebel import FrontEnd, parse
+from secateur.pipeline.contract import Context
+from secateur.pipeline.errors import SecateurError
 
 SETTINGS = {"beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2}
 MARKS = ["<triplet>", "<subj>", "<obj>"]

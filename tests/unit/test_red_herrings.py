@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scripts.check_red_herrings import READ, measured
 
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.ecs.herrings import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.names import ANSWER_AWARE
-from secateur.errors import SecateurError
-from secateur.herring_report import herring_headlines, herring_parts
-from secateur.stages.check_red_herrings import READ, measured
-from secateur.tables import TABLES, check
+from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
+from secateur.report.sections.distractors import herring_headlines, herring_parts
 
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
 LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from secateur.runs import Fit, refine, segment
+from secateur.graph.runs import Fit, refine, segment
 
 NO_BONUS = Fit(tau=0.7, bonus_path=0.0, bonus_node=0.0)
 EAST, NORTH = (1.0, 0.0), (0.0, 1.0)

@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 
 import polars as pl
-
-from secateur.stages.sample_questions import _chosen, _edges, _kept, _present
+from scripts.sample_questions import _chosen, _edges, _kept, _present
 
 BLOCK = pl.DataFrame(
     [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from secateur.select import ACTIONS, apply_action, representatives
+from secateur.contexts.channels import ACTIONS, apply_action, representatives
 
 
 def at(*degrees: float) -> np.ndarray:

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.selection import NOTHING, above, at_gold_size, gold_size, ranked
-from secateur.tables import TABLES, check
+from secateur.pipeline.tables import TABLES, check
+from secateur.ranking.select import NOTHING, above, at_gold_size, gold_size, ranked
 
 PASSAGES = pl.DataFrame(
     {"passage_id": ["b0", "a2", "a0", "a1"], "doc_id": ["b", "a", "a", "a"], "position": [0, 2, 0, 1]}

@@ -9,17 +9,18 @@ import polars as pl
 import pytest
 from scoring_server import APIS, serving
 
-from secateur import config
-from secateur.ecs import backends, scorers
+from secateur.ecs import backends
 from secateur.ecs.adhoc import rank
-from secateur.ecs.sweep import statistics
-from secateur.ecs.template import Passage, Question
-from secateur.errors import SecateurError
+from secateur.ecs.reading.sweep import statistics
+from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.scoring import scorers
 from secateur.models.causal import CausalLM, load
-from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
-from secateur.models.served import Served
-from secateur.tables import TABLES, check
+from secateur.models.servers.http import KEYS
+from secateur.models.servers.served import Served
+from secateur.pipeline import config
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, check
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))

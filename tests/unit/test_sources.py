@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from secateur.baselines import z_scores
-from secateur.sources import best_over, smoothed, source_scores
+from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
+from secateur.ranking.baselines import z_scores
 
 OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True, k1=0.9, b=0.4)
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from secateur.stats import bootstrap, paired_test, units
+from secateur.evaluation.resampling import bootstrap, paired_test, units
 
 RNG = np.random.default_rng(11)
 VALUES = RNG.normal(0.3, 1.0, (40, 3))

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.subsets import answered, members
+from secateur.evaluation.subsets import answered, members
 
 QUESTIONS = pl.DataFrame(
     [("q1", "g1", 3, "1"), ("q2", "g1", 0, "5"), ("q3", "g1", 1, "1"), ("q4", "g2", 2, None), ("q5", "g2", 4, "2")],

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from secateur.triples.surface import Triple, filter_triples, is_pronoun, normalise
+from secateur.graph.triples.surface import Triple, filter_triples, is_pronoun, normalise
 
 
 def triple(head: str, relation: str, tail: str) -> Triple:

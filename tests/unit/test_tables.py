@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from secateur.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
+from secateur.pipeline.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
 
 EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
 NAMES = ["question_id", "n", "text", "passage_id"]

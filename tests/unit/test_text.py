@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.text import content_words, stem, without_function_words, word_list
+from secateur.models.words import content_words, stem, without_function_words, word_list
 
 
 @pytest.mark.parametrize(

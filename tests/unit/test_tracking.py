@@ -10,10 +10,11 @@ import pytest
 from filelock import FileLock
 from tracking_results import RESULTS, failed, note, ran, record, shown
 
-from secateur import ledger, tracking
-from secateur.errors import SecateurError
-from secateur.ledger import collect, records, upstream
-from secateur.tables import TABLES, TableError
+from secateur.pipeline import ledger
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.ledger import collect, records, upstream
+from secateur.pipeline.tables import TABLES, TableError
+from secateur.report import tracking
 
 
 @pytest.fixture(scope="module")
@@ -267,8 +268,8 @@ def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
 
 KNOCKING = """
 import sys
-from secateur import tracking
-from secateur.errors import SecateurError
+from secateur.report import tracking
+from secateur.pipeline.errors import SecateurError
 try:
     tracking.sync([], sys.argv[1])
 except SecateurError as error:

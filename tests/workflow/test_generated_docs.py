@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur import reference
+from secateur.report import reference
 
 ROOT = Path(__file__).parents[2]
 PAGES = reference.pages(ROOT)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from secateur import provenance
-from secateur.config import GROUPS
-from secateur.tables import TABLES
+from secateur.pipeline import provenance
+from secateur.pipeline.config import GROUPS
+from secateur.pipeline.tables import TABLES
 
 # --- the rules, loaded once ----------------------------------------------------------------------
 
@@ -566,14 +566,15 @@ def test_what_is_said_about_a_file_in_the_registry_reruns_nothing(matrix):
 LIST = """
 import importlib, json, sys
 import secateur
-from secateur.provenance import GLUE
+from secateur.pipeline.provenance import GLUE
 glue = {f"secateur.{name}": importlib.import_module(f"secateur.{name}") for name in GLUE}
 found = {}
 for rule in sys.argv[1:]:
     for name in [n for n in sys.modules if n.startswith("secateur.") and n not in glue]:
+        parent, _, own = name.rpartition(".")
+        vars(sys.modules[parent]).pop(own, None) if parent in sys.modules else None
         del sys.modules[name]
-        vars(secateur).pop(name.removeprefix("secateur."), None)
-    __import__(f"secateur.stages.{rule}")
+    __import__(f"scripts.{rule}")
     found[rule] = sorted(n.removeprefix("secateur.") for n in sys.modules if n.startswith("secateur."))
 print(json.dumps(found))
 """
@@ -609,42 +610,42 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
 @pytest.mark.parametrize(
     ("module", "rules"),
     [
-        ("stats", {"compare_variants"}),
-        ("report", {"build_report"}),
-        ("plots", {"build_report"}),
-        ("runs", {"build_runs", "measure_graph"}),
-        ("lemmas", {"measure_graph"}),
-        ("candidates", SCORES_RUNS),
-        ("drawing", {"build_report"}),
-        ("lemma_report", {"build_report"}),
-        ("sources", {"propose_candidates"}),
-        ("calibration", {"calibrate_sources"}),
-        ("cover", {"build_prompts"}),
-        ("triples.openie", EXTRACTS),
-        ("baselines", RANKED | SCORES_RUNS),
+        ("evaluation.resampling", {"compare_variants"}),
+        ("report.page", {"build_report"}),
+        ("report.plots", {"build_report"}),
+        ("graph.runs", {"build_runs", "measure_graph"}),
+        ("graph.lemmas", {"measure_graph"}),
+        ("graph.retrieval.candidates", SCORES_RUNS),
+        ("report.drawing", {"build_report"}),
+        ("report.sections.lemmas", {"build_report"}),
+        ("graph.retrieval.passages", {"propose_candidates"}),
+        ("ranking.calibration", {"calibrate_sources"}),
+        ("contexts.cover", {"build_prompts"}),
+        ("graph.triples.extractors.openie", EXTRACTS),
+        ("ranking.baselines", RANKED | SCORES_RUNS),
         ("models.embedder", EMBEDS),
-        ("datasets.locomo", {"prepare_corpus", "prepare_dataset"}),
-        ("description", {"describe_dataset"}),
-        ("cutoffs", {"evaluate_selection"}),
-        ("selection", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
-        ("ecs.pool", {"propose_passages", "score_candidates", "select_greedily"}),
-        ("ecs.combine", {"combine_scores", "select_greedily"}),
-        ("ecs.fusion", {"combine_scores", "select_greedily"}),
-        ("ecs.grow", {"select_greedily"}),
-        ("ecs.reread", {"reread_sources"}),
-        ("ecs.lift", LIFTS | {"evaluate_answers", "build_preferences", "recall_context"}),
-        ("answers.scores", {"evaluate_answers"}),
+        ("datasets.formats.locomo", {"prepare_corpus", "prepare_dataset"}),
+        ("datasets.description", {"describe_dataset"}),
+        ("evaluation.rankings", {"evaluate_selection"}),
+        ("ranking.select", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
+        ("ecs.selection.pool", {"propose_passages", "score_candidates", "select_greedily"}),
+        ("ecs.scoring.combine", {"combine_scores", "select_greedily"}),
+        ("ecs.scoring.fusion", {"combine_scores", "select_greedily"}),
+        ("ecs.selection.grow", {"select_greedily"}),
+        ("ecs.rerank", {"reread_sources"}),
+        ("ecs.answer_gain", LIFTS | {"evaluate_answers", "build_preferences", "recall_context"}),
+        ("evaluation.answers", {"evaluate_answers"}),
         ("answers.generate", WRITES | {"build_preferences"}),
-        ("contexts", {"gather_context", "recall_context", "replay_sessions"}),
-        ("sessions", WRITES | {"build_preferences", "replay_sessions"}),
-        ("memory", {"recall_context", "build_preferences"}),
-        ("transcript", {"recall_context", "replay_sessions"}),
+        ("contexts.simple", {"gather_context", "recall_context", "replay_sessions"}),
+        ("memory.sessions", WRITES | {"build_preferences", "replay_sessions"}),
+        ("memory.store", {"recall_context", "build_preferences"}),
+        ("memory.transcript", {"recall_context", "replay_sessions"}),
         ("policy.dpo", {"train_policy"}),
         ("policy.utility", LEARNT | {"build_preferences"}),
         ("datasets.fetch", {"fetch_dataset"}),
-        ("stage", set()),
+        ("pipeline.contract", set()),
         ("cli", set()),
-        ("show", set()),
+        ("report.question", set()),
     ],
 )
 def test_a_module_is_used_by_the_rules_one_would_name(matrix, module, rules):
@@ -669,7 +670,10 @@ def redocumented(text: str) -> str:
 
 
 def test_a_docstring_in_the_library_reruns_nothing(matrix):
-    sources = dict(source(matrix, module) for module in ("stats", "retrieve", "triples.openie"))
+    sources = dict(
+        source(matrix, module)
+        for module in ("evaluation.resampling", "graph.retrieval.scores", "graph.triples.extractors.openie")
+    )
     assert matrix.edited({name: redocumented(text) for name, text in sources.items()}) == set()
 
 
@@ -689,7 +693,7 @@ def test_a_script_reruns_its_own_rule(matrix):
 
 
 def test_the_reports_template_reruns_the_report(matrix):
-    name = "workflow/secateur/report.html.j2"
+    name = "workflow/secateur/report/page.html.j2"
     assert matrix.edited({name: (matrix.root / name).read_text() + "\n<p>\n"}) == {"build_report"}
 
 
@@ -742,7 +746,7 @@ def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_value
 
 def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
     for name in (
-        "workflow/secateur/text.py",
+        "workflow/secateur/models/words.py",
         "scripts/build_runs.py",
         "workflow/rules/graph.smk",
         "conf/lm/smollm2.yaml",
@@ -753,7 +757,7 @@ def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
 
 
 def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
-    with (rerun.root / "workflow/secateur/stats.py").open("a", encoding="utf-8") as file:
+    with (rerun.root / "workflow/secateur/evaluation/resampling.py").open("a", encoding="utf-8") as file:
         file.write("\nADDED = 1\n")
     assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
 

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from scripts import extract_triples
 
-from secateur import stage
-from secateur.artifacts import file_digest
 from secateur.datasets.loaders import load_corpus
-from secateur.errors import SecateurError
-from secateur.stage import Job, main, run_stage
-from secateur.stages import extract_triples
-from secateur.tables import TABLES, TableError, write_table
+from secateur.pipeline import contract as stage
+from secateur.pipeline.artifacts import file_digest
+from secateur.pipeline.contract import Job, main, run_stage
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, TableError, write_table
 
 ROOT = Path(__file__).parents[2]
 POOL = pl.DataFrame(
@@ -300,7 +300,7 @@ run_stage(run, job_of(Path({folder!r}), "pool"))
 """
 KILLED_EXTRACTING = """
 import os, signal
-from secateur.cache import RequestCache
+from secateur.pipeline.cache import RequestCache
 from test_stage_contract import Path, extraction, extract_triples, run_stage
 
 put = RequestCache.put

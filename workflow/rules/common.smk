@@ -7,9 +7,10 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from secateur import config as configuration
-from secateur import plan, provenance
-from secateur.errors import SecateurError
+from secateur.pipeline import config as configuration
+from secateur.pipeline import plan
+from secateur.pipeline import provenance
+from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"

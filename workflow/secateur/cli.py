@@ -9,10 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur import reference
-from secateur.artifacts import atomic
-from secateur.errors import SecateurError, nearest
-from secateur.tables import TABLES, read_table
+from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.errors import SecateurError, nearest
+from secateur.pipeline.tables import TABLES, read_table
+from secateur.report import reference
 
 __all__ = ["main"]
 
@@ -58,7 +58,7 @@ def table(args: argparse.Namespace) -> None:
 
 def summary(args: argparse.Namespace) -> None:
     """Print what was found; the last line is the report's path."""
-    from secateur.report import found
+    from secateur.report.page import found
 
     print("\nWhat was found")
     for line in found(_table(args.experiment, "metrics"), _table(args.experiment, "comparisons")):
@@ -70,7 +70,7 @@ def summary(args: argparse.Namespace) -> None:
 
 def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, each with that of its codebook."""
-    from secateur.plan import variants
+    from secateur.pipeline.plan import variants
 
     graph = [v for v in variants(Path("conf"), experiment) if v.path == "graph"]
     if not graph:
@@ -90,7 +90,7 @@ def _graphs(experiment: str) -> dict[Path, Path]:
 
 def export(args: argparse.Namespace) -> None:
     """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the track."""
-    from secateur.export import graph_of, write_graphml
+    from secateur.graph.export import graph_of, write_graphml
 
     graphs = {}
     for folder, book in _graphs(args.experiment).items():
@@ -123,7 +123,7 @@ def aliases(args: argparse.Namespace) -> None:
 
 def question(args: argparse.Namespace) -> None:
     """Print one question's way to its prompt."""
-    from secateur.show import show
+    from secateur.report.question import show
 
     chosen = {"system": args.system, "track": args.track, "dataset": args.dataset, "full": args.full}
     print(show(Path(), args.experiment, args.question, **chosen))
@@ -131,10 +131,10 @@ def question(args: argparse.Namespace) -> None:
 
 def score(args: argparse.Namespace) -> None:
     """Print candidates of a file by how far each moves the answer."""
-    from secateur import config
     from secateur.ecs.adhoc import candidates, rank
-    from secateur.ecs.template import Question
+    from secateur.ecs.reading.template import Question
     from secateur.models.causal import load
+    from secateur.pipeline import config
 
     conf = Path("conf")
     ecs = config.option(conf, "ecs", "default", tuple(args.set))
@@ -147,7 +147,7 @@ def score(args: argparse.Namespace) -> None:
 
 def track(args: argparse.Namespace) -> None:
     """Tell MLflow what has been run."""
-    from secateur import tracking
+    from secateur.report import tracking
 
     written, of, where = tracking.track(Path("results"), args.rebuild)
     print(f"MLflow at {where}: {written} of {of} runs written")

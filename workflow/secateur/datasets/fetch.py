@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from secateur.datasets.registry import RegistryFile
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["FetchResult", "fetch"]
 

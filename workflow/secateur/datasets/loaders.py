@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.datasets import folder, graphrag_bench, locomo, longmemeval, red_herrings, stem, tv
-from secateur.datasets.folder import Cluster
+from secateur.datasets.formats import folder, graphrag_bench, locomo, longmemeval, red_herrings, stem, tv
+from secateur.datasets.formats.folder import Cluster
 from secateur.datasets.schema import Corpus, Questions
-from secateur.errors import SecateurError, nearest
+from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["KINDS", "Kind", "load_corpus", "load_questions", "named_files"]
 

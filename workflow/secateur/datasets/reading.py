@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.datasets.problems import Problems
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["check_fields", "parse_json", "read_json", "read_records", "read_text", "unique_ids"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from secateur.datasets.problems import Problems
-from secateur.errors import SecateurError, nearest
+from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["RegistryFile", "load_registry"]
 

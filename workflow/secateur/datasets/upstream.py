@@ -16,7 +16,7 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["CORPUS_FIELDS", "Question", "build_questions", "check_groups", "read_questions"]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 
 from secateur.datasets.reading import check_fields, parse_json
-from secateur.ecs.pairs import base_readings, base_rows, pair_rows
-from secateur.ecs.scorers import SCORERS, paired
-from secateur.ecs.sweep import frame_of
-from secateur.ecs.template import Passage, Question
-from secateur.errors import SecateurError
+from secateur.ecs.reading.pairs import base_readings, base_rows, pair_rows
+from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.scoring.scorers import SCORERS, paired
 from secateur.models.causal import CausalLM
-from secateur.models.served import Served
+from secateur.models.servers.served import Served
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["candidates", "rank"]
 

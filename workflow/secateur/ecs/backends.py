@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from secateur.ecs.names import SCORER_NAMES
-from secateur.errors import SecateurError, nearest
+from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["check"]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from secateur.cache import digest
-from secateur.config import lm_problems
-from secateur.errors import SecateurError
 from secateur.models.encoding import Encoder
 from secateur.models.prepare import is_gguf, prepare, weights_digest
-from secateur.models.served import WIRES, Served, connect
+from secateur.models.servers.served import WIRES, Served, connect
+from secateur.pipeline.cache import digest
+from secateur.pipeline.config import lm_problems
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "load"]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.artifacts import atomic, file_digest
-from secateur.cache import VectorCache, digest
-from secateur.errors import SecateurError
 from secateur.models.encoders import encoder, engine
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
+from secateur.pipeline.artifacts import atomic, file_digest
+from secateur.pipeline.cache import VectorCache, digest
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Embedder"]
 

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["locate"]
 

@@ -13,9 +13,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from secateur.artifacts import file_digest
-from secateur.errors import SecateurError
 from secateur.models.locate import locate
+from secateur.pipeline.artifacts import file_digest
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from secateur.contexts.channels import apply_action
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.network import Trained, log_policy
-from secateur.policy.sight import Sight
-from secateur.select import apply_action
+from secateur.policy.observation import Sight
 
 __all__ = ["Acting", "everything"]
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.select import ACTIONS
+from secateur.contexts.channels import ACTIONS
 
 __all__ = ["CHANNELS", "Configuration", "above", "by_tokens", "codes", "free_channels", "lattice", "name", "rises"]
 

@@ -12,14 +12,14 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
-from secateur.artifacts import atomic
-from secateur.cache import digest
-from secateur.config import Policy
-from secateur.errors import SecateurError, nearest
+from secateur.contexts.channels import ACTIONS
+from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.cache import digest
+from secateur.pipeline.config import Policy
+from secateur.pipeline.errors import SecateurError, nearest
 from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs
-from secateur.select import ACTIONS
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 

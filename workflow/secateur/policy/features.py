@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, softmax
 
-from secateur.errors import SecateurError
+from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
 

@@ -17,11 +17,11 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from secateur.artifacts import atomic
-from secateur.errors import SecateurError
+from secateur.contexts.channels import ACTIONS
+from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, lattice
 from secateur.policy.features import Standard, standardise
-from secateur.select import ACTIONS
 
 __all__ = ["Network", "Trained", "load", "log_policy", "save"]
 

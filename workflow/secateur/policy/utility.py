@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.config import Policy
-from secateur.errors import SecateurError, nearest
+from secateur.models.words import content_words
+from secateur.pipeline.config import Policy
+from secateur.pipeline.errors import SecateurError, nearest
 from secateur.policy.actions import Configuration, name
-from secateur.text import content_words
 
 __all__ = ["Terms", "Utilities", "faithfulness", "lift_range", "terms", "weigh"]
 

@@ -1,0 +1,213 @@
+"""Bring your own data: a folder with passages.jsonl in reading order, and questions.jsonl; .jsonl.gz too."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from secateur.datasets.containment import quotable_groups
+from secateur.datasets.problems import Problems
+from secateur.datasets.reading import parse_json, read_text
+from secateur.datasets.schema import (
+    Corpus,
+    Questions,
+    evidence_frame,
+    evidence_rows,
+    passages_frame,
+    question_counts,
+    questions_frame,
+    split_of,
+)
+from secateur.pipeline.errors import SecateurError, nearest
+
+__all__ = ["Cluster", "load_corpus", "load_questions"]
+
+Cluster = Literal["group", "document"]
+Line = tuple[str, dict[str, Any]]  # ("line 3", the object)
+
+# What a value must be, in words, and the test for it.
+TEXT = ("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
+TEXT_OR_NULL = ("a text that is not empty, or null", lambda v: v is None or TEXT[1](v))
+TEXTS = ("a list of texts, or null", lambda v: v is None or (isinstance(v, list) and all(map(TEXT[1], v))))
+SPLIT = ("train, dev, test or null", lambda v: v in (None, "train", "dev", "test"))
+ANSWER = (
+    "a text, a number or null",
+    # By type, not isinstance: True is an int to Python, but no answer.
+    lambda v: v is None or type(v) in (str, int) or (type(v) is float and math.isfinite(v)),
+)
+Forms = Mapping[str, tuple[str, Callable[[Any], bool]]]
+PASSAGE: Forms = {
+    "id": TEXT,
+    "text": TEXT,
+    "doc": TEXT_OR_NULL,
+    "title": TEXT_OR_NULL,
+    "group": TEXT_OR_NULL,
+    "session": TEXT_OR_NULL,
+    "speaker": TEXT_OR_NULL,
+    "date": TEXT_OR_NULL,
+}
+QUESTION: Forms = {
+    "id": TEXT,
+    "question": TEXT,
+    "answer": ANSWER,
+    "group": TEXT_OR_NULL,
+    "type": TEXT_OR_NULL,
+    "evidence": TEXTS,
+    "evidence_text": TEXTS,
+    "split": SPLIT,
+}
+GROUP = "all"  # where no group is given
+
+
+def load_corpus(files: Mapping[str, Path]) -> Corpus:
+    """The passages; their position is their place among the lines of their document.
+
+    Raises SecateurError with all problems of the file, each with its line.
+    """
+    path = _file(files["folder"], "passages")
+    problems = _problems(path, PASSAGE, required="id and text")
+    lines = _lines(path, PASSAGE, problems)
+    rows: list[dict[str, Any]] = []
+    length: dict[str, int] = {}
+    group_of: dict[str, tuple[str, str]] = {}
+    for where, passage in lines:
+        group = passage.get("group") or GROUP
+        doc = passage.get("doc") or group
+        known, first = group_of.setdefault(doc, (group, where))
+        if known != group:
+            problems.add(where, f"doc {doc!r} is in group {group!r} here and in {known!r} in {first}")
+        rows.append(
+            {
+                "passage_id": passage["id"],
+                "doc_id": doc,
+                "title": passage.get("title"),
+                "group_id": group,
+                "session_id": passage.get("session"),
+                "position": length.setdefault(doc, 0),
+                "text": passage["text"],
+                "speaker": passage.get("speaker"),
+                "date": passage.get("date"),
+            }
+        )
+        length[doc] += 1
+    problems.stop()
+    return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(length)})
+
+
+def load_questions(
+    dataset: str, files: Mapping[str, Path], passages: pl.DataFrame, cluster: Cluster = "document"
+) -> Questions:
+    """The questions and their evidence, resampled by group, or by the document of the first resolved evidence.
+
+    An evidence id that is no passage of the question's group is kept as text and counted.
+    Raises SecateurError with all problems of the file, each with its line.
+    """
+    path = _file(files["folder"], "questions")
+    problems = _problems(path, QUESTION, required="id and question")
+    lines = _lines(path, QUESTION, problems)
+    groups = set(passages["group_id"])
+    for where, question in lines:
+        if (group := question.get("group") or GROUP) not in groups:
+            problems.add(where, f"group {group!r} has no passages{nearest(group, groups)}")
+    problems.stop()
+
+    found = _evidence([question for _, question in lines], passages)
+    documents = dict(passages.select("passage_id", "doc_id").iter_rows())
+    rows = []
+    for position, (_, question) in enumerate(lines):
+        name, group = question["id"], question.get("group") or GROUP
+        document = next((documents[holder] for _, holder in found[name] if holder), name)
+        rows.append(
+            {
+                "question_id": name,
+                "group_id": group,
+                "cluster_id": group if cluster == "group" else document,
+                "position": position,
+                "text": question["question"],
+                "answer": None if question.get("answer") is None else str(question["answer"]),
+                "type": question.get("type"),
+                "split": question.get("split") or split_of(dataset, name),
+            }
+        )
+    evidence = [row for name, pairs in found.items() for row in evidence_rows(name, pairs)]
+    frames = questions_frame(rows), evidence_frame(evidence)
+    return Questions(*frames, question_counts(*frames, sum(map(len, found.values()))))
+
+
+def _evidence(questions: list[dict[str, Any]], passages: pl.DataFrame) -> dict[str, list[tuple[str, str | None]]]:
+    """Question id -> (text, passage id or None): first the passages named by id, then the texts quoted."""
+    quotable = quotable_groups(passages)
+    text_of = {
+        (group, name): text for group, name, text in passages.select("group_id", "passage_id", "text").iter_rows()
+    }
+    found = {}
+    for question in questions:
+        group = question.get("group") or GROUP
+        named = [(group, name) for name in question.get("evidence") or []]
+        by_id = [(text_of[key], key[1]) if key in text_of else (key[1], None) for key in named]
+        quoted = [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
+        found[question["id"]] = by_id + quoted
+    return found
+
+
+def _file(folder: Path, stem: str) -> Path:
+    """passages.jsonl or passages.jsonl.gz of the folder. Raises SecateurError for none and for both."""
+    present = [path for path in (folder / f"{stem}.jsonl", folder / f"{stem}.jsonl.gz") if path.is_file()]
+    if len(present) == 1:
+        return present[0]
+    if present:
+        raise SecateurError(f"{folder}: holds {stem}.jsonl and {stem}.jsonl.gz. Fix: remove one of the two")
+    held = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) if folder.is_dir() else ""
+    state = f"it holds {held}" if held else "it is empty" if folder.is_dir() else "no such folder"
+    raise SecateurError(
+        f"{folder}: no {stem}.jsonl or {stem}.jsonl.gz ({state}). "
+        "Fix: name a folder with passages.jsonl and questions.jsonl with DATA=DIR"
+    )
+
+
+def _problems(path: Path, forms: Forms, required: str) -> Problems:
+    return Problems(path, f"one JSON object a line with {required}; allowed keys: {', '.join(forms)}")
+
+
+def _lines(path: Path, forms: Forms, problems: Problems) -> list[Line]:
+    """The well-formed lines; what is wrong with the others goes to `problems`. An empty file stops at once."""
+    objects = list(_objects(path, problems))
+    if not objects and not problems.found:
+        problems.add("the file", "is empty")
+        problems.stop()
+    good, first = [], {}
+    for where, value in objects:
+        clauses = _wrong(value, forms)
+        if not clauses and value["id"] in first:
+            clauses = [f"id {value['id']!r} is already used in {first[value['id']]}"]
+        for clause in clauses:
+            problems.add(where, clause)
+        if not clauses:
+            first[value["id"]] = where
+            good.append((where, value))
+    return good
+
+
+def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+    """The JSON value of each line that is not blank."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield f"line {number}", parse_json(line)
+        except ValueError as error:
+            problems.add(f"line {number}", f"malformed JSON: {str(error).replace('line 1 ', '')}")
+
+
+def _wrong(value: Any, forms: Forms) -> list[str]:
+    """The ways in which a line's value breaks the form, each in a clause."""
+    if not isinstance(value, dict):
+        return [f"expected an object, found {value!r:.80}"]
+    found = [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
+    return found + [
+        f"{key} is missing" if key not in value else f"{key} must be {form}, found {value[key]!r:.80}"
+        for key, (form, holds) in forms.items()
+        if not holds(value.get(key))
+    ]

@@ -1,0 +1,111 @@
+"""STEM: sentences of 32 Wikipedia articles, and questions whose evidence is quoted from them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from secateur.datasets.containment import quotable_groups
+from secateur.datasets.reading import read_records, read_text
+from secateur.datasets.schema import Corpus, Questions, passages_frame
+from secateur.datasets.sentences import sentences
+from secateur.datasets.upstream import CORPUS_FIELDS, build_questions, check_groups, read_questions
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["load_corpus", "load_questions"]
+
+SCORABLE_ONLY = frozenset({"stem_old"})  # 131 of its evidence strings are not verbatim; they and their questions go
+
+
+def load_corpus(files: Mapping[str, Path]) -> Corpus:
+    """One passage for each distinct sentence; articles are the lines of the text, titled by the list beside it.
+
+    Raises SecateurError where the text has not as many articles as there are titles, or one begins otherwise.
+    """
+    records = read_records(files["corpus"], CORPUS_FIELDS)
+    if len(records) != 1:
+        raise SecateurError(f"{files['corpus']}: expected one text, found {len(records)}. Fix: fetch the file again")
+    articles = [line for line in records[0]["context"].split("\n") if line.strip()]
+    titles = _titles(files["titles"])
+    _check_titles(files, titles, articles)
+
+    rows: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    found = 0
+    for title, article in zip(titles, articles, strict=True):
+        position = 0
+        for sentence, start, end in sentences(article):
+            found += 1
+            if sentence in seen:  # in whichever article it stood first
+                continue
+            seen.add(sentence)
+            rows.append(
+                {
+                    "passage_id": f"{title}:{position}",
+                    "doc_id": title,
+                    "title": title,
+                    "group_id": records[0]["corpus_name"],
+                    "position": position,
+                    "text": sentence,
+                    "start": start,
+                    "end": end,
+                }
+            )
+            position += 1
+    counts = {"passages": len(rows), "documents": len(articles), "repeated_sentences_dropped": found - len(rows)}
+    return Corpus(passages_frame(rows), counts)
+
+
+def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame) -> Questions:
+    """The questions with the sentences that contain their evidence; `stem_old` keeps only what resolves.
+
+    Raises SecateurError for files of another form, repeated ids, and questions about another corpus.
+    """
+    questions = read_questions(files["questions"])
+    check_groups(files["questions"], questions, passages)
+    quotable = quotable_groups(passages)
+    found = {
+        q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in q.get("evidence") or [] if text.strip()]
+        for q in questions
+    }
+    dropped = {"evidence_dropped": 0, "questions_dropped": 0}
+    if dataset in SCORABLE_ONLY:
+        scorable = {name: [(text, holder) for text, holder in pairs if holder] for name, pairs in found.items()}
+        kept = [q for q in questions if scorable[q["id"]]]
+        dropped = {
+            "evidence_dropped": sum(map(len, found.values())) - sum(map(len, scorable.values())),
+            "questions_dropped": len(questions) - len(kept),
+        }
+        questions, found = kept, scorable
+    articles = dict(passages.select("passage_id", "doc_id").iter_rows())
+    first = {name: next((articles[holder] for _, holder in pairs if holder), name) for name, pairs in found.items()}
+    built = build_questions(dataset, questions, found, lambda q: first[q["id"]])
+    return Questions(built.questions, built.evidence, built.counts | dropped)
+
+
+def _titles(path: Path) -> list[str]:
+    """The article titles, in file order."""
+    try:
+        titles = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        raise SecateurError(
+            f"{path}: not valid YAML: {' '.join(str(error).split())}. Fix: correct that line"
+        ) from error
+    if not isinstance(titles, list) or not all(isinstance(title, str) for title in titles):
+        raise SecateurError(f"{path}: expected a list of titles. Fix: one title a line, each after '- '")
+    twice = sorted({title for title in titles if titles.count(title) > 1})
+    if twice:
+        raise SecateurError(f"{path}: {', '.join(twice)} listed twice. Fix: titles name documents and are unique")
+    return titles
+
+
+def _check_titles(files: Mapping[str, Path], titles: list[str], articles: list[str]) -> None:
+    """Raise a SecateurError where titles and articles do not belong together."""
+    fix = f"list the articles' titles in file order in {files['titles']}, or fetch the corpus it belongs to"
+    for n, (title, article) in enumerate(zip(titles, articles, strict=False), 1):
+        if not article.startswith(title):
+            raise SecateurError(f"{files['corpus']}: article {n} begins {article[:60]!r}, not {title!r}. Fix: {fix}")
+    if len(titles) != len(articles):
+        raise SecateurError(f"{files['corpus']}: {len(articles)} articles for {len(titles)} titles. Fix: {fix}")

@@ -1,0 +1,71 @@
+"""Answer lift: what a context adds to the log-probability of the gold answer, for each of its tokens.
+
+Lift = (log p(a | context, q) - log p(a | q)) / |a|: the signed shift of definition 1 for a whole context. Beside it
+stands a control, the context of another question: what a reader gains from any text of the kind.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from secateur.ecs.reading.engine import read
+from secateur.ecs.reading.pairs import encode
+from secateur.ecs.reading.template import Passage, Question
+from secateur.models.causal import CausalLM
+from secateur.pipeline.cache import RequestCache, digest
+
+__all__ = ["CLOSED", "answer_logprobs", "lift_rows", "unit_lifts"]
+
+CLOSED = ""  # the context of a closed book
+Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
+
+
+def answer_logprobs(
+    lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path, heads: Sequence[str] | None = None
+) -> list[float]:
+    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once.
+
+    heads: what each context begins with, so that the model reads what several share once; all alike where not given.
+    """
+    family = dict(zip(texts, heads if heads is not None else [text != CLOSED for text in texts], strict=True))
+    known, found = RequestCache(cache / "lift"), {}
+    keys = {text: digest(lm.identity, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
+    for text, key in keys.items():
+        found[text] = known.get(key)
+    missing = [text for text, value in found.items() if value is None]
+    if missing:
+        shown = [[Passage("", text)] for text in missing]
+        sequences = encode(lm, cfg, [question] * len(missing), shown)
+        for n, reading in read(lm, sequences, [family[text] for text in missing], 1):
+            found[missing[n]] = float(reading.answer.double().mean())
+            known.put(keys[missing[n]], found[missing[n]])
+    return [found[text] for text in texts]
+
+
+def unit_lifts(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
+    """The lift of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
+    if not question.answer.strip():
+        return [None] * len(units)
+    closed, *under = answer_logprobs(lm, cfg, question, [CLOSED, *units], cache)
+    return [value - closed for value in under]
+
+
+def lift_rows(
+    lm: CausalLM, cfg, questions: Sequence[Question], contexts: Contexts, budgets: Sequence[int], control: int, ctx
+) -> list[tuple[str, str, float]]:
+    """(question id, metric, value): lift@B at every budget, lift_shuffled@B at the budget `control`, and closed_book,
+    the log-probability of the answer per token that lift counts from.
+
+    The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
+    """
+    rows = []
+    for n, question in ctx.progress(enumerate(questions), len(questions), "questions"):
+        other = questions[(n + 1) % len(questions)]
+        texts = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
+        closed, shuffled, *under = answer_logprobs(
+            lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
+        )
+        rows += [(question.id, f"lift@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
+        rows += [(question.id, f"lift_shuffled@{control}", shuffled - closed)] if other is not question else []
+        rows += [(question.id, "closed_book", closed)]
+    return rows

@@ -1,0 +1,143 @@
+"""Read many encoded sequences with a model: share what they begin with, yield the predictions each of them needs.
+
+Passage caching (passage first) and prefix sharing (question first; a common context C) are one thing here: sequences of
+one family share their longest common prefix, whose keys and values are computed once (ECS, proposition 2).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from secateur.models.causal import NOTHING, CausalLM
+from secateur.models.encoding import Encoded
+from secateur.models.servers.served import Served
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["Reading", "cost", "named", "packs", "read"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one sequence says. asked: (question tokens,) log-probabilities, None where undefined; answer: (answer
+    tokens,) log-probabilities; path: (up to `horizon`, vocabulary) log-distributions from the first answer position on.
+    All fp32, in nats. A server gives no path, and in its place top: the most probable first answer tokens, by token."""
+
+    asked: Any
+    answer: Any
+    path: Any
+    top: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Sequences, by place in the input, that share their first `shared` tokens."""
+
+    members: list[int]
+    shared: int
+
+
+def _families(sequences: Sequence[Encoded], families: Sequence[Any]) -> list[_Family]:
+    """Sequences of one family with their longest common prefix, short of what any of them must predict from."""
+    order = sorted(range(len(sequences)), key=lambda n: families[n])
+    found = []
+    for _, group in groupby(order, key=lambda n: families[n]):
+        members = list(group)
+        limit = min(sequences[n].predicting[0] for n in members) if len(members) > 1 else 0
+        first, last = min(sequences[n].read[:limit] for n in members), max(sequences[n].read[:limit] for n in members)
+        shared = next((k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b), limit)
+        found.append(_Family(members, shared))
+    return found
+
+
+def packs(items: Sequence[Any], sizes: Sequence[int], most: int) -> Iterator[list[Any]]:
+    """Consecutive items whose sizes sum up to `most` at most; a larger item alone."""
+    pack, total = [], 0
+    for item, size in zip(items, sizes, strict=True):
+        if pack and total + size > most:
+            yield pack
+            pack, total = [], 0
+        pack.append(item)
+        total += size
+    if pack:
+        yield pack
+
+
+def cost(sequences: Sequence[Encoded], families: Sequence[Any]) -> int:
+    """Tokens a model computes to read the sequences."""
+    plan = _families(sequences, families)
+    return sum(f.shared + sum(len(sequences[n].read) - f.shared for n in f.members) for f in plan)
+
+
+def read(
+    lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], horizon: int
+) -> Iterator[tuple[int, Reading]]:
+    """(place, reading) of every sequence, in the order in which they come; families: what may share a prefix.
+
+    Memory is bounded by one pack of prefixes and the predictions of one pack of sequences.
+    Raises SecateurError where the model gives anything but numbers.
+    """
+    if isinstance(lm, Served):
+        yield from enumerate(map(_told, sequences, lm.read(sequences)))
+        return
+    plan = _families(sequences, families)
+    for block in packs(plan, [f.shared for f in plan], lm.pack):
+        trunks = [f for f in block if f.shared]
+        filled = lm.prefill([sequences[f.members[0]].read[: f.shared] for f in trunks]) if trunks else []
+        prefix = dict(zip((id(f) for f in trunks), filled, strict=True))
+        work = [(n, prefix.get(id(f), NOTHING)) for f in block for n in f.members]
+        for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
+            yield from _pack(lm, sequences, pack, horizon)
+
+
+def named(
+    lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], tokens: Sequence[int]
+) -> Iterator[tuple[int, Any]]:
+    """(place, (len(tokens),) log-probabilities of tokens at the first answer position) of every sequence."""
+    import torch
+
+    if isinstance(lm, Served):
+        yield from enumerate(map(torch.tensor, lm.named(sequences, tokens)))
+        return
+    for n, reading in read(lm, sequences, families, 1):
+        yield n, reading.path[0][list(tokens)]
+
+
+def _told(one: Encoded, said: tuple[Sequence[float], Mapping[int, float]]) -> Reading:
+    """What a server says of a sequence."""
+    import torch
+
+    values, top = torch.tensor(said[0], dtype=torch.float32), said[1]
+    asked = one.asked[1] - one.asked[0] if one.asked else 0
+    return Reading(values[:asked] if asked else None, values[len(values) - len(one.ids) + one.start :], None, top)
+
+
+def _pack(lm: CausalLM, sequences: Sequence[Encoded], pack, horizon: int) -> Iterator[tuple[int, Reading]]:
+    """The readings of one forward pass."""
+    rows, counts, start = [], [], 0
+    for n, prefix in pack:
+        predicting = sequences[n].predicting
+        rows += [start + position - prefix.length for position in predicting]
+        counts.append(len(predicting))
+        start += len(sequences[n].read) - prefix.length
+    logits = lm.logits([sequences[n].read[p.length :] for n, p in pack], [p for _, p in pack], rows)
+    total = logits.logsumexp(-1)
+    if not total.isfinite().all():
+        raise SecateurError(
+            f"lm {lm.name} ({lm.model.dtype}) predicts numbers that are not finite. "
+            "Fix: lm.dtype float32 or bfloat16 for this device, or other weights."
+        )
+    for (n, _), own, norm in zip(pack, logits.split(counts), total.split(counts), strict=True):
+        yield n, _reading(sequences[n], own, norm, horizon)
+
+
+def _reading(one: Encoded, logits, norm, horizon: int) -> Reading:
+    import torch
+
+    low, high = one.asked or (1, 1)
+    targets = torch.tensor([*one.ids[low:high], *one.ids[one.start :]], dtype=torch.long, device=logits.device)
+    asked, given = high - low, len(one.ids) - one.start
+    said = logits[: len(targets)].gather(1, targets[:, None])[:, 0] - norm[: len(targets)]
+    steps = slice(asked, asked + min(horizon, max(given, 1)))
+    path = logits[steps] - norm[steps, None]
+    return Reading(said[:asked] if one.asked else None, said[asked:], path)

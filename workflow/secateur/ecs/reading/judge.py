@@ -1,0 +1,62 @@
+"""The model asked outright whether a passage helps: p(yes) against p(no) (ECS, section 3.5)."""
+
+from collections.abc import Sequence
+
+from secateur.ecs.reading.engine import named
+from secateur.ecs.reading.pairs import Pairs
+from secateur.ecs.reading.template import Passage, Question, passage_line
+from secateur.models.causal import CausalLM
+from secateur.models.servers.served import Served
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["JUDGES", "judge", "verdict_tokens"]
+
+HELPS = "Does this passage help answer the question correctly?"
+ACCURATE = "Based on your knowledge, does this passage contain accurate information for answering this question?"
+JUDGES = {  # column: (sentence, whether the answer is shown); both sentences are the paper's
+    "judge_helpful_answer": (HELPS, True),
+    "judge_factual": (ACCURATE, False),
+    "judge_helpful": (HELPS, False),
+}
+YES, NO = ("yes", "Yes", "YES"), ("no", "No", "NO")
+
+
+def verdict_tokens(lm: CausalLM | Served) -> tuple[list[int], list[int]]:
+    """The tokens that say yes and those that say no, with and without a space before; a word of several tokens by its
+    first, unless both begin alike. Raises SecateurError where a tokenizer tells the two apart nowhere."""
+    tokens = lm.tokenizer.backend_tokenizer
+    first = [
+        {tokens.encode(space + word, add_special_tokens=False).ids[0] for word in words for space in ("", " ")}
+        for words in (YES, NO)
+    ]
+    yes, no = sorted(first[0] - first[1]), sorted(first[1] - first[0])
+    if not yes or not no:
+        raise SecateurError(f"lm {lm.name}: its tokenizer does not tell yes from no. Fix: leave the judges out.")
+    return yes, no
+
+
+def _asked(lm: CausalLM | Served, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
+    """The prompt, through the chat template where the tokenizer has one."""
+    lines = [f"Passage: {passage_line(passage)}", f"Question: {question.text.strip()}"]
+    lines += [f"Correct answer: {question.answer}"] if answered else []
+    text = "\n".join([*lines, "", f"{sentence} Answer yes or no."])
+    if not lm.tokenizer.chat_template:
+        return f"{text}\nAnswer:"
+    turns = [{"role": "user", "content": text}]
+    return lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+
+
+def judge(
+    lm: CausalLM | Served, name: str, questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs
+) -> list[float | None]:
+    """p(yes) / (p(yes) + p(no)) of each pair under one of `JUDGES`; None where the answer is to be shown and unknown."""
+    sentence, answered = JUDGES[name]
+    (yes, no), found = verdict_tokens(lm), [None] * len(pairs)
+    work = [n for n, (q, _) in enumerate(pairs) if not answered or (questions[q].answer or "").strip()]
+    texts = [_asked(lm, questions[pairs[n][0]], passages[pairs[n][1]], sentence, answered) for n in work]
+    names = [f"question {questions[pairs[n][0]].id}" for n in work]
+    sequences = lm.encoder.encode(texts, [""] * len(texts), [None] * len(texts), names)
+    for place, said in named(lm, sequences, [pairs[n][1] for n in work], [*yes, *no]):
+        said = said.double()
+        found[work[place]] = float((said[: len(yes)].logsumexp(0) - said.logsumexp(0)).exp())
+    return found

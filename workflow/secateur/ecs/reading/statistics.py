@@ -1,0 +1,103 @@
+"""Sufficient statistics of one (question, candidate) pair: numbers of which every teacher-forced scorer is a function.
+
+P is the answer's distribution with the candidate, Q the one without (ECS, section 3.2). All in nats.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from secateur.ecs.reading.engine import Reading
+from secateur.models.encoding import Encoded
+
+__all__ = ["divergence", "of_base", "of_pair", "path_divergence"]
+
+
+def divergence(p, q):
+    """KL(P || Q) of log-distributions (..., vocabulary); never negative."""
+    return (p.exp() * (p - q)).sum(-1).clamp(min=0)
+
+
+def jensen_shannon(p, q):
+    """Half KL(P || M) plus half KL(Q || M), M their mean; between 0 and log 2."""
+    mean = p.logaddexp(q) - math.log(2)
+    return (divergence(p, mean) + divergence(q, mean)) / 2
+
+
+def entropy(p):
+    """H(P)."""
+    return -(p.exp() * p).sum(-1)
+
+
+def lumped(p, q, k: int):
+    """KL over P's top k tokens and one bucket for all others: at most the exact one, and it tends to it as k grows."""
+    k = min(k, p.shape[-1])
+    top = p.topk(k).indices
+    rest_p, rest_q = (x.exp().index_fill(0, top, 0).sum() for x in (p, q))
+    rest = rest_p * (rest_p.log() - rest_q.log()) if rest_p > 0 and rest_q > 0 else 0.0
+    return (p[top].exp() * (p[top] - q[top])).sum() + rest
+
+
+def filled(p, q, k: int, far: float):
+    """The paper's: over P's top k, where a token that is not among Q's top k has probability `far` under Q; not
+    renormalised. Most of its value is that fill (ECS, table 2)."""
+    k = min(k, p.shape[-1])
+    top, known = p.topk(k).indices, q.topk(k).indices
+    under = q[top].masked_fill(~top[:, None].eq(known).any(1), math.log(far))
+    return (p[top].exp() * (p[top] - under)).sum()
+
+
+def filled_known(p: Mapping[int, float], q: Mapping[int, float], far: float) -> float:
+    """The same of what is known of both sides, the log-probabilities of their top k tokens."""
+    return sum(math.exp(value) * (value - q.get(token, math.log(far))) for token, value in p.items())
+
+
+def path_divergence(ours: Reading, base: Reading, same: int):
+    """(t,) KL_t along the first `same` tokens that both paths share, and the position before them."""
+    steps = min(len(ours.path), len(base.path), same + 1)
+    return divergence(ours.path[:steps], base.path[:steps])
+
+
+def _agreeing(one: Encoded, other: Encoded) -> int:
+    """How many first tokens of two continuations are equal."""
+    a, b = one.ids[one.start :], other.ids[other.start :]
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
+    """What a sequence says by itself."""
+    given = len(reading.answer)
+    return {
+        "prompt_tokens": one.start,
+        "cut": one.cut,
+        "answer_tokens": given or None,
+        "answer_logprob": float(reading.answer.double().sum()) if given else None,
+        "answer_first": float(reading.answer[0]) if given else None,
+        "question_tokens": None if reading.asked is None else len(reading.asked),
+        "question_logprob": None if reading.asked is None else float(reading.asked.double().sum()),
+        "entropy": None if reading.path is None else float(entropy(reading.path[0])),
+    }
+
+
+def of_pair(one: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float) -> dict[str, Any]:
+    """The same, and how far its predictions are from the base's: at the first answer position, and along the answer.
+    Of what a server says only the paper's top-k divergence follows, where it has given as many tokens."""
+    own = of_base(one, reading)
+    if reading.path is None:
+        known = min(len(reading.top), len(prior.top)) >= top_k
+        return own | (
+            {"kl_paper": filled_known(_best(reading.top, top_k), _best(prior.top, top_k), far)} if known else {}
+        )
+    p, q = reading.path[0], prior.path[0]
+    steps = path_divergence(reading, prior, _agreeing(one, base))
+    return own | {
+        "kl": float(steps[0]),
+        "js": float(jensen_shannon(p, q)),
+        "kl_tail": float(lumped(p, q, top_k)),
+        "kl_paper": float(filled(p, q, top_k, far)),
+        "kl_path": steps.tolist() if len(reading.answer) else None,
+    }
+
+
+def _best(top: Mapping[int, float], k: int) -> dict[int, float]:
+    return dict(sorted(top.items(), key=lambda item: -item[1])[:k])

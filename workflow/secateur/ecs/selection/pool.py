@@ -1,0 +1,79 @@
+"""What a language model reads for a question: the best of a cheap ranking, and passages drawn by chance for the null."""
+
+import polars as pl
+
+from secateur.ecs.scoring.null import draws
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES
+
+__all__ = ["candidates", "pooled", "shard_of", "with_neighbours"]
+
+AWARE = "+answer"  # of the ranking that sees the gold answer
+
+
+def candidates(utilities: pl.DataFrame, scorer: str, count: int, aware: int) -> pl.DataFrame:
+    """(question_id, passage_id, rank, free): a question's `count` best by `scorer`, then its `aware` best by its answer-aware
+    form, each passage once. Answer-free scorers choose among the free ones, answer-aware ones among all.
+
+    Raises SecateurError where the table has no such scorer.
+    """
+    known = utilities["scorer"].unique().to_list()
+    if scorer not in known:
+        raise SecateurError(
+            f"ecs.pooled_by is {scorer!r}, but conf/scorer has {', '.join(sorted(known))}. Fix: name one of them."
+        )
+    free = utilities.filter((pl.col("scorer") == scorer) & (pl.col("rank") < count))
+    more = utilities.filter((pl.col("scorer") == scorer + AWARE) & (pl.col("rank") < aware))
+    both = pl.concat([part.with_columns(free=pl.lit(part is free)) for part in (free, more)])
+    kept = both.unique(["question_id", "passage_id"], keep="first", maintain_order=True)
+    place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
+    return kept.select("question_id", "passage_id", place.alias("rank"), "free")
+
+
+def pooled(
+    chosen: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, probed: set[str], count: int, seed: int
+) -> pl.DataFrame:
+    """The table `pool`: the candidates of every question, and `count` + 1 passages of each quartile of length drawn by
+    chance for the questions in `probed` (`null.draws`), each passage once.
+
+    passages: passage_id, group_id, tokens.
+    """
+    own = questions.filter(pl.col("question_id").is_in(list(probed)))
+    drawn = draws(own, passages, count, seed).with_columns(
+        turn=pl.when("drawn").then(pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "quartile"))
+    )
+    key = ["question_id", "passage_id"]
+    both = chosen.join(drawn.drop("drawn"), on=key, how="left", maintain_order="left")
+    chance = drawn.filter("drawn").drop("drawn").join(chosen, on=key, how="anti", maintain_order="left")
+    asked = pl.col("question_id").is_in(list(probed))
+    return pl.concat(
+        [
+            both.with_columns(probed=asked),
+            chance.with_columns(free=pl.lit(False), probed=pl.lit(False)),
+        ],
+        how="diagonal",
+    ).select(TABLES["pool"].empty().columns)
+
+
+def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """The questions of a shard "NofCOUNT": consecutive ones, so that those of a conversation stay together and share its
+    passages."""
+    number, count = map(int, shard.split("of"))
+    ordered = questions.sort("group_id", "position")
+    first, last = (ordered.height * n // count for n in (number, number + 1))
+    return ordered.slice(first, last - first)
+
+
+def with_neighbours(passages: pl.DataFrame, reach: int) -> pl.DataFrame:
+    """Passages that show `reach` passages of their document on each side: a line each, with its speaker.
+
+    What a turn answers stands in the turn before it. The date stands before the first line.
+    """
+    if not reach:
+        return passages
+    ordered = passages.sort("doc_id", "position").with_columns(
+        line=pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
+    )
+    shown = [pl.col("line").shift(-step).over("doc_id") for step in range(-reach, reach + 1)]
+    text = pl.concat_str(shown, separator="\n", ignore_nulls=True)
+    return ordered.with_columns(text=text, speaker=pl.lit(None, pl.String)).drop("line")

@@ -1,0 +1,54 @@
+"""Figures taken from publications, as rows of the `metrics` table."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import polars as pl
+import yaml
+
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES
+
+__all__ = ["published", "published_statistics"]
+
+KEYS = {"dataset", "system", "answer_aware", "subset", "metric", "value", "n", "split"}
+STATISTIC_KEYS = {"datasets", "statistic", "stated"}
+
+
+def published(path: Path, datasets: Collection[str]) -> pl.DataFrame:
+    """The published rows that speak of these data sets; without intervals, since none were published.
+
+    Raises SecateurError for a row with missing or unknown keys.
+    """
+    rows = [row | {"value": float(row["value"]), "published": True} for _, row in _rows(path, "rows", KEYS)]
+    schema = TABLES["metrics"].empty().schema
+    frame = pl.DataFrame(rows, schema_overrides={"n": pl.Int32}).filter(pl.col("dataset").is_in(list(datasets)))
+    return frame.with_columns(pl.lit(None, schema[c]).alias(c) for c in schema if c not in frame.columns).select(
+        list(schema)
+    )
+
+
+def published_statistics(path: Path, datasets: Collection[str]) -> pl.DataFrame:
+    """dataset, statistic, stated (as printed), source: what publications say of the sizes of these data sets.
+
+    Raises SecateurError for a row with missing or unknown keys.
+    """
+    rows = [
+        {"dataset": name, "statistic": row["statistic"], "stated": row["stated"], "source": publication["source"]}
+        for publication, row in _rows(path, "statistics", STATISTIC_KEYS)
+        for name in row["datasets"]
+        if name in datasets
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
+
+
+def _rows(path: Path, part: str, keys: set[str]) -> Iterator[tuple[dict, dict]]:
+    """(publication, row) of every row of a part, its keys checked."""
+    for name, publication in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        for n, row in enumerate(publication.get(part, [])):
+            if set(row) != keys:
+                wrong = ", ".join(sorted(set(row) ^ keys))
+                raise SecateurError(
+                    f"{path}: {name}, {part} {n}: keys missing or unknown: {wrong}. Fix: {sorted(keys)}"
+                )
+            yield publication, row

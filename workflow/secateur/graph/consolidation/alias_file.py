@@ -1,0 +1,60 @@
+"""aliases.yaml: pairs of surface forms that must, and that must never, be one entity."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from secateur.pipeline.errors import SecateurError, nearest
+
+__all__ = ["read_aliases"]
+
+KEYS = ("force", "forbid")
+FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms of the corpus"
+
+
+def _pairs(path: Path, name: str, value: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
+    found = []
+    for n, pair in enumerate(value or []):
+        if not (
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) and pair[0] != pair[1]
+        ):
+            raise SecateurError(f"{path}: {name}[{n}] is {pair!r}, two different surface forms are needed. {FIX}")
+        if all(form in place for form in pair):  # forms of other corpora are no error: one file may serve several
+            found.append((place[pair[0]], place[pair[1]]))
+    return found
+
+
+def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, int]], frozenset[frozenset[int]]]:
+    """(forced pairs, forbidden pairs) of entity ids. place: surface form -> entity id.
+
+    Raises SecateurError for unreadable YAML, unknown keys, entries that are no pairs, and a file that contradicts
+    itself: a forbidden pair that the forced ones join.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise SecateurError(f"{path}: not valid YAML ({error}). {FIX}") from error
+    if not isinstance(data, dict) or set(data) - set(KEYS):
+        wrong = ", ".join(
+            f"{k}{nearest(str(k), KEYS)}" for k in (set(data) - set(KEYS) if isinstance(data, dict) else [data])
+        )
+        raise SecateurError(f"{path}: unknown key {wrong}; allowed: {', '.join(KEYS)}. {FIX}")
+    forced, forbidden = (_pairs(path, name, data.get(name), place) for name in KEYS)
+    joined: dict[int, int] = {}
+
+    def root(entity: int) -> int:
+        while joined.get(entity, entity) != entity:
+            entity = joined[entity]
+        return entity
+
+    for a, b in forced:
+        joined[root(a)] = root(b)
+    form = {n: text for text, n in place.items()}
+    for a, b in forbidden:
+        if root(a) == root(b):
+            raise SecateurError(
+                f"{path}: contradicts itself: {form[a]!r} and {form[b]!r} are forbidden, but forced together. {FIX}"
+            )
+    return forced, frozenset(frozenset(pair) for pair in forbidden)

@@ -1,0 +1,45 @@
+"""The ranking of source sentences, which a prompt draws on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.ranking.baselines import bm25_matrix, neighbour_smoothed, z_scores
+
+__all__ = ["best_over", "smoothed", "source_scores"]
+
+Scores = NDArray[np.float64]  # (questions, sentences)
+
+
+def best_over(
+    values: NDArray[np.float32], units: NDArray[np.int64], sentences: NDArray[np.int64], count: int
+) -> Scores:
+    """(questions, count) best value of the units that stand in each sentence; the row's minimum where there is none.
+
+    values: (questions, units); units, sentences: parallel pairs.
+    """
+    order = np.argsort(sentences, kind="stable")
+    found = np.tile(values.min(1, keepdims=True), count).astype(np.float64)
+    if len(order):
+        have, starts = np.unique(sentences[order], return_index=True)
+        found[:, have] = np.maximum.reduceat(values[:, units[order]], starts, axis=1)
+    return found
+
+
+def source_scores(
+    cfg, texts: Sequence[str], titles: Sequence[str], questions: Sequence[str], signals: dict[str, Scores]
+) -> Scores:
+    """Weighted sum of z-scores: BM25 over title and sentence, and the signals weighed by `w_NAME` of the option."""
+    total = np.zeros((len(questions), len(texts)))
+    if cfg.w_bm25:
+        fields = [f"{title} {text}" for title, text in zip(titles, texts, strict=True)] if cfg.title else texts
+        total += cfg.w_bm25 * z_scores(bm25_matrix(fields, questions, cfg.k1, cfg.b))
+    for name, values in signals.items():
+        total += getattr(cfg, f"w_{name}") * z_scores(values)
+    return total
+
+
+def smoothed(scores: Scores, docs: NDArray[np.int64], neighbour: float) -> Scores:
+    """z-scores; on the order-aware track with a share of the better neighbour's."""
+    return z_scores(neighbour_smoothed(scores, docs, neighbour) if neighbour else scores)

@@ -1,0 +1,134 @@
+"""Extraction in planned blocks: consecutive passages of one document, extracted and cached together.
+
+Blocks are cut from the whole corpus before it is spread over shards, so that neither the number of shards
+nor a kill changes a triple. Adding a document costs its own blocks only.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
+
+import polars as pl
+
+from secateur.graph.triples.extractors import llm, openie, rebel
+from secateur.graph.triples.surface import Found, Triple
+from secateur.pipeline.cache import RequestCache, digest
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES
+
+__all__ = ["FRONT_ENDS", "alone", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
+
+Rows = list[dict[str, Any]]
+NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
+
+
+class FrontEnd(Protocol):
+    """Texts to triples. `identity` is what they depend on besides the code and the texts; `by_sentence`: a text is read
+    without those before it, so that texts of any origin may share a block."""
+
+    name: str
+    by_sentence: bool
+    identity: tuple
+
+    def __call__(self, texts: Sequence[str], title: str | None) -> Found:
+        """The triples of consecutive texts of one document."""
+
+
+# An imported graph says nothing of a new text: questions asked of it are read by the rules.
+FRONT_ENDS = {
+    "openie": openie.FrontEnd,
+    "rebel": rebel.FrontEnd,
+    "llm": llm.FrontEnd,
+    "import": openie.FrontEnd,
+}
+
+
+def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
+    return passages.sort("doc_id", "position").with_columns(block=pl.int_range(pl.len()).over("doc_id") // size)
+
+
+def shard_of(passages: pl.DataFrame, shard: int, count: int, size: int) -> pl.DataFrame:
+    """The passages of one shard: a contiguous range of the corpus's blocks."""
+    blocked = _with_blocks(passages, size)
+    number = blocked.select(pl.struct("doc_id", "block").rle_id()).to_series()
+    total = int(number.max()) + 1 if len(number) else 1
+    return blocked.filter(number * count // total == shard).drop("block")
+
+
+def _block(front: FrontEnd, cache: RequestCache, code: str, texts: list[str], title: str | None) -> Found:
+    """The triples of one block, from the cache where it is known; an answer that failed is not kept."""
+    key = digest(code, front.name, *front.identity, title, texts)
+    known = cache.get(key)
+    if known is not None:
+        return Found([[Triple(**t) for t in triples] for triples in known["triples"]], Counter(known["counts"]))
+    found = front(texts, title)
+    if not found.problem:
+        cache.put(key, {"triples": [[asdict(t) for t in ts] for ts in found.triples], "counts": dict(found.counts)})
+    return found
+
+
+def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int]:
+    """(triple rows in text order, what was dropped and lost by name, passages without a triple).
+
+    A block's triples are cached under the digest of its texts, its title, the extractor's code, model and parameters.
+    Raises SecateurError as soon as more than `max_failed` of all passages have got no usable answer.
+    """
+    front = FRONT_ENDS[cfg.kind](cfg, ctx)
+    cache = RequestCache(ctx.cache / "triples" / front.name)
+    rows, counts, silent = [], Counter(), 0
+    blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
+    for part in ctx.progress(blocks, len(blocks), "blocks"):
+        found = _block(front, cache, ctx.code, part["text"].to_list(), part["title"][0])
+        counts.update(found.counts)
+        if found.problem and counts["failed_passages"] > cfg.max_failed * passages.height:
+            raise _too_many(counts["failed_passages"], passages.height, cfg.max_failed, found.problem)
+        rows += placed(part, found.triples)
+        silent += sum(not triples for triples in found.triples)
+    ctx.counts |= {"cache_hits": cache.hits, "cache_misses": cache.misses}
+    return rows, counts, silent
+
+
+def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
+    """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
+    got no usable answer."""
+    front = FRONT_ENDS[cfg.kind](cfg, ctx)
+    cache = RequestCache(ctx.cache / "triples" / front.name)
+
+    def read(text: str) -> list[Triple]:
+        found = _block(front, cache, ctx.code, [text], None)
+        if found.problem:
+            raise _too_many(1, 1, cfg.max_failed, found.problem)
+        return found.triples[0]
+
+    return read
+
+
+def _too_many(failed: int, total: int, allowed: float, problem: str) -> SecateurError:
+    return SecateurError(
+        f"extraction failed for {failed} of {total} passages so far, more than extractor.max_failed ({allowed:g}) "
+        f"allows; the last reason: {problem}. Fix: look at the endpoint and run again (good replies are cached), "
+        "or raise extractor.max_failed."
+    )
+
+
+def placed(passages: pl.DataFrame, found: Sequence[Sequence[Triple]]) -> Rows:
+    """The triples of passages, each with its place in the text."""
+    places = passages.select("doc_id", "position", "passage_id").iter_rows(named=True)
+    return [
+        place | {"n": n} | asdict(triple)
+        for place, triples in zip(places, found, strict=True)
+        for n, triple in enumerate(triples)
+    ]
+
+
+def note_losses(ctx, counts: Counter) -> None:
+    """Keep the counts in the record, and warn of those that are a loss."""
+    quiet = {name: n for name, n in sorted(counts.items()) if name.startswith(NO_LOSS)}
+    ctx.counts |= quiet
+    ctx.note_counts({name: n for name, n in sorted(counts.items()) if name not in quiet})
+
+
+def frame_of(rows: Rows) -> pl.DataFrame:
+    """Triple rows as the `triples` table."""
+    return pl.DataFrame(rows, schema=TABLES["triples"].empty().schema)

@@ -1,0 +1,50 @@
+"""A session gone through question by question: what each prompt still has to carry, and what its reader then holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from secateur.memory.transcript import Transcript
+
+__all__ = ["Step", "Unit", "replay"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A line of an evidence block: its text and tokens, the passage it comes from, and the symbols and edges it needs."""
+
+    text: str
+    tokens: int
+    passage: str
+    whole: bool
+    needs: frozenset[tuple] = frozenset()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question of a session. block: all that it may show, were it alone; fresh: the units that its prompt carries;
+    held: all that its reader then has before it; reused: share of the needed symbols and edges that the session knew;
+    grown: how many it learns."""
+
+    question_id: str
+    block: list[Unit]
+    fresh: list[Unit]
+    held: list[Unit]
+    reused: float | None
+    grown: int
+
+
+def replay(
+    questions: Sequence[str], blocks: Mapping[str, Sequence[Sequence[Unit]]], window: int, most: int | None
+) -> Iterator[Step]:
+    """The steps of one session, in order. blocks: of each question, the largest first; window: tokens of shown evidence
+    that the reader keeps; most: of new evidence that a later prompt carries, where a block is that small."""
+    transcript, known = Transcript(window), set()
+    for question in questions:
+        sizes = [[(unit, unit.tokens) for unit in block] for block in blocks.get(question, ())] or [[]]
+        due = transcript.due(sizes, most)
+        fresh = transcript.show(due)
+        needed = set().union(*(unit.needs for unit, _ in due))
+        reused = len(needed & known) / len(needed) if needed else None
+        grown = len(needed - known)
+        known |= needed
+        yield Step(question, [unit for unit, _ in sizes[0]], fresh, list(transcript), reused, grown)

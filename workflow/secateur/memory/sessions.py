@@ -1,0 +1,34 @@
+"""Memory sessions: the questions that share what was asked, answered and shown before (paper 1.1, P3)."""
+
+import polars as pl
+
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["of_shard", "sessions"]
+
+
+def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, session_id, n): a conversation's questions, or those whose first gold evidence stands in one document;
+    n is a question's place in its session, in file order.
+
+    Where a group is one document all its questions are a session, resolved evidence or not.
+    """
+    alone = passages.group_by("group_id").agg(pl.col("doc_id").n_unique() == 1).rename({"doc_id": "alone"})
+    known = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
+    session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise("cluster_id")
+    found = known.select("question_id", session_id=session)
+    return found.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
+
+
+def of_shard(asked: pl.DataFrame, shard: str) -> pl.DataFrame:
+    """The rows of a shard "NofCOUNT" of `sessions`: whole sessions, by their first question, spread by their size.
+
+    Raises SecateurError for a shard that is none.
+    """
+    number, _, count = shard.partition("of")
+    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+        raise SecateurError(f"shard {shard!r} is none. Fix: NofCOUNT with N below COUNT, as 0of4.")
+    sizes = asked.group_by("session_id", maintain_order=True).len()
+    before = pl.col("len").cum_sum() - pl.col("len")
+    mine = sizes.filter(before * int(count) // max(asked.height, 1) == int(number))
+    return asked.join(mine, on="session_id", how="semi", maintain_order="left")

@@ -1,0 +1,107 @@
+"""An HTTP endpoint that is asked with patience: it may be busy, silent, or answer with something else for a while."""
+
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import Any, TypeVar
+
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["KEYS", "Endpoint", "Unusable"]
+
+KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables, the first that is set counts
+SHOWN = 200  # characters of a refusal that are shown
+Answer = TypeVar("Answer")
+
+
+class Unusable(Exception):
+    """An answer that may be better the next time; `wait` is what the endpoint asks for, in seconds."""
+
+    def __init__(self, why: str, wait: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+class Endpoint:
+    """One address, for any number of threads. cfg: url, timeout, delays, max_wait, as the option of `group` has them.
+
+    The key comes from the environment only. Raises SecateurError for one that no header can carry.
+    """
+
+    def __init__(self, cfg, group: str, log) -> None:
+        self.cfg, self.group, self.log, self.key = cfg, group, log, _key()
+
+    def ask(self, path: str, body: dict[str, Any] | None, read: Callable[[Any], Answer]) -> Answer:
+        """What `read` makes of the response to a body that is posted, or to a GET without one; as often as there are
+        delays, and once more. Raises Unusable after the last attempt, SecateurError for what waiting cannot mend."""
+        for delay in (*self.cfg.delays, None):
+            try:
+                return read(self._response(path, body))
+            except Unusable as problem:
+                self.log.warning("%s: %s%s", self.cfg.url, problem, "" if delay is None else "; asked again")
+                if delay is None:
+                    raise
+                time.sleep(max(delay, self._patience(problem.wait)))
+        raise AssertionError("unreachable: the last delay is None")
+
+    def _patience(self, wait: float) -> float:
+        if wait > self.cfg.max_wait:
+            raise SecateurError(
+                f"{self.cfg.url}: asks to wait {wait:.0f} s, more than {self.group}.max_wait ({self.cfg.max_wait:g} s). "
+                f"Fix: run again later, good replies are cached; or raise {self.group}.max_wait."
+            )
+        return wait
+
+    def _response(self, path: str, body: dict[str, Any] | None):
+        """The response to one request."""
+        import httpx
+
+        try:
+            method = "GET" if body is None else "POST"
+            response = self._client.request(method, f"{self.cfg.url.rstrip('/')}{path}", json=body)
+        except httpx.RequestError as error:
+            raise Unusable(f"{type(error).__name__}: {error}") from error
+        if response.status_code == 429 or response.status_code >= 500:
+            raise Unusable(f"status {response.status_code}", _retry_after(response.headers.get("Retry-After", "")))
+        if response.status_code != 200:
+            raise SecateurError(self._refusal(response.status_code, response.text))
+        return response
+
+    @cached_property
+    def _client(self):
+        """Made with the first request; redirects are not followed, so the key goes nowhere else."""
+        import httpx
+
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return httpx.Client(timeout=self.cfg.timeout, headers=headers)
+
+    def _refusal(self, status: int, body: str) -> str:
+        shown = " ".join((body.replace(self.key, "***") if self.key else body)[:SHOWN].split())
+        return (
+            f"{self.cfg.url}: refused the request with status {status}: {shown or 'no reason given'}. "
+            f"Fix: correct {self.group}.url and {self.group}.model, and set the key in {' or '.join(KEYS)}."
+        )
+
+
+def _key() -> str:
+    """The key, or an empty text. Raises SecateurError, without showing it, for one that no header can carry."""
+    for name in KEYS:
+        key = os.environ.get(name, "").strip()
+        if key and not (key.isascii() and key.isprintable()):
+            raise SecateurError(f"{name}: holds characters that no key has. Fix: set it to the key alone, in ASCII.")
+        if key:
+            return key
+    return ""
+
+
+def _retry_after(value: str) -> float:
+    """Seconds of a Retry-After header, given as a number or as a date; 0 where it is neither."""
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return 0.0

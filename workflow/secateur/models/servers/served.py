@@ -1,0 +1,164 @@
+"""A causal language model behind a server: the tokens are made here, their log-probabilities come over HTTP.
+
+The prompts are token ids of the local tokenizer, so a score is of the same tokens as in process. A server gives the
+log-probabilities of a prompt's own tokens, and of a few next ones; never a distribution over the vocabulary.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from secateur.models.encoding import Encoded, Encoder
+from secateur.models.prepare import prepare
+from secateur.models.servers import sglang, vllm
+from secateur.models.servers.http import Endpoint, Unusable
+from secateur.pipeline.cache import digest
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["WIRES", "Served", "connect"]
+
+WIRES = {"vllm": vllm, "sglang": sglang}
+ROUNDING = 1e-3  # by which a log-probability may be above 0
+LOG = logging.getLogger(__name__)
+Item, Value = TypeVar("Item"), TypeVar("Value")
+
+
+class Served:
+    """A model that a server states, with the local tokenizer. cfg: an `lm` option with a url.
+
+    Raises SecateurError where the server does not answer, serves another model, or takes fewer tokens than the window.
+    """
+
+    def __init__(self, cfg, tokenizer, log: logging.Logger = LOG) -> None:
+        self.cfg, self.tokenizer, self.backend, self.name = cfg, tokenizer, cfg.backend, cfg.model
+        self.top_logprobs, self.encoder = cfg.top_logprobs, Encoder(tokenizer, cfg.window)
+        self._wire, self._endpoint = WIRES[cfg.backend], Endpoint(cfg, "lm", log)
+        self._stated = self._find(self._ask("/v1/models", None, _cards))
+        log.info("%s: serves %s; in which data type it does not say", cfg.url, self._stated["id"])
+
+    @cached_property
+    def identity(self) -> str:
+        """Digest of backend, model, what the server calls it, tokenizer and window. The data type is unknown, and the
+        address no part of it: a server may move."""
+        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
+        stated = (self._stated["id"], self._stated.get("root"))
+        return digest(self.backend, self.name, *stated, *tokenizer, self.encoder.window, self.top_logprobs)
+
+    def read(self, sequences: Sequence[Encoded]) -> Iterator[tuple[list[float], dict[int, float]]]:
+        """Of each sequence, in order: log-probabilities of its tokens from the question on (from the answer on, where
+        no question is asked), and of the most probable first answer tokens by token, none where none are asked for."""
+        return self._each(self._read, sequences)
+
+    def named(self, sequences: Sequence[Encoded], tokens: Sequence[int]) -> Iterator[list[float]]:
+        """Of each sequence, in order: log-probabilities of the tokens at the first answer position."""
+        return self._each(lambda one: self._named(one.ids[: one.start], tokens), sequences)
+
+    def _read(self, one: Encoded) -> tuple[list[float], dict[int, float]]:
+        first = one.asked[0] if one.asked else one.start
+        return self._said(one.ids, first) if first < len(one.ids) else [], self._top(one.ids[: one.start])
+
+    def _said(self, ids: Sequence[int], first: int) -> list[float]:
+        request = self._wire.prompt_request(self._stated["id"], ids, first)
+        found = self._ask(
+            self._wire.PATH, request, lambda reply: _logprobs(self._wire.prompt_logprobs(reply, ids, first))
+        )
+        if found is None:
+            raise self._lacking("no log-probabilities of the prompt", f"lm.url of a {self.backend} server")
+        return found
+
+    def _top(self, ids: Sequence[int]) -> dict[int, float]:
+        if not self.top_logprobs:
+            return {}
+        found = self._next(ids, self.top_logprobs, ())
+        if len(found) < self.top_logprobs:
+            raise self._lacking(f"{len(found)} of {self.top_logprobs} most probable tokens", "a lower lm.top_logprobs")
+        return dict(sorted(found.items(), key=lambda item: -item[1])[: self.top_logprobs])
+
+    def _named(self, ids: Sequence[int], tokens: Sequence[int]) -> list[float]:
+        found = self._next(ids, 0, tokens)
+        if not set(tokens) <= set(found):
+            raise self._lacking("no log-probabilities of named tokens", "a newer server, or leave the judges out")
+        return [found[token] for token in tokens]
+
+    def _next(self, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[int, float]:
+        request = self._wire.next_request(self._stated["id"], ids, count, named)
+        return self._ask(
+            self._wire.PATH, request, lambda reply: _by_token(self._wire.next_logprobs(reply, bool(named)))
+        )
+
+    def _each(self, call: Callable[[Item], Value], items: Sequence[Item]) -> Iterator[Value]:
+        """The results in order, `concurrency` calls at once; after a failure none begins."""
+        with ThreadPoolExecutor(self.cfg.concurrency) as pool:
+            yield from pool.map(call, items)
+
+    def _ask(self, path: str, body: dict[str, Any] | None, read: Callable[[Any], Value]) -> Value:
+        def usable(response) -> Value:
+            try:
+                return read(response.json())
+            except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+                raise Unusable(f"no usable reply ({type(error).__name__}: {error})") from error
+
+        try:
+            return self._endpoint.ask(path, body, usable)
+        except Unusable as problem:
+            raise SecateurError(
+                f"{self.cfg.url}{path}: {problem}, after {len(self.cfg.delays) + 1} attempts. "
+                "Fix: look at the server and run again; blocks that were scored are cached."
+            ) from problem
+
+    def _find(self, cards: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """What the server says of the model. One more token than the window is sent, and one is generated."""
+        found = [card for card in cards if self.name in (card["id"], card.get("root"))]
+        if not found:
+            raise SecateurError(
+                f"{self.cfg.url}: serves {', '.join(card['id'] for card in cards) or 'no model'}, not lm.model "
+                f"{self.name}. Fix: lm.model as it is served, or a server with --served-model-name {self.name}."
+            )
+        longest = found[0].get("max_model_len")
+        if longest is not None and longest < self.encoder.window + 2:
+            raise SecateurError(
+                f"{self.cfg.url}: takes {longest} tokens, a window of {self.encoder.window} needs two more than that. "
+                f"Fix: lm.window={longest - 2}, or a server with a longer one."
+            )
+        return found[0]
+
+    def _lacking(self, what: str, instead: str) -> SecateurError:
+        return SecateurError(f"{self.cfg.url}: its replies hold {what}. Fix: {instead}.")
+
+
+def _logprobs(values: list[float] | None) -> list[float] | None:
+    """The values as they are. Raises ValueError for what cannot be log-probabilities."""
+    if values is not None and not all(math.isfinite(value) and value <= ROUNDING for value in values):
+        raise ValueError("log-probabilities above 0 or not finite (vLLM: --logprobs-mode raw_logprobs)")
+    return values
+
+
+def _by_token(found: dict[int, float]) -> dict[int, float]:
+    _logprobs([*found.values()])
+    return found
+
+
+def _cards(reply: Any) -> list[dict[str, Any]]:
+    """The models of a server: id, and root and max_model_len where it says so."""
+    return [
+        {"id": str(card["id"]), **{k: card[k] for k in ("root", "max_model_len") if k in card}}
+        for card in reply["data"]
+    ]
+
+
+def connect(cfg, cache: Path) -> Served:
+    """The model of an `lm` option with a url. Raises SecateurError where the address holds no tokenizer."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(prepare(cfg.model, cache))
+    except (OSError, ValueError) as error:
+        raise SecateurError(
+            f"lm.model {cfg.model}: no tokenizer can be loaded ({str(error).strip().splitlines()[0]}). "
+            "Fix: name a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+        ) from error
+    return Served(cfg, tokenizer)

@@ -1,0 +1,109 @@
+"""Content-addressed caches under one folder: replies by request, vectors by string.
+
+A cache never decides a result: it is keyed by everything the result depends on, and deleting it
+costs time only. Entries appear atomically, so that any number of jobs may share it.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.pipeline.artifacts import atomic, write_text
+
+__all__ = ["RequestCache", "VectorCache", "digest"]
+
+SMALL = 4096  # strings of one request that are kept in memory
+
+
+def digest(*parts: Any) -> str:
+    """Digest of JSON-able parts, canonical."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class RequestCache:
+    """One JSON reply per request digest; `hits` and `misses` are counted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.hits, self.misses = folder, 0, 0
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> Any | None:
+        """The stored reply, or None."""
+        path = self._path(key)
+        if not path.exists():
+            self.misses += 1
+            return None
+        self.hits += 1
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def put(self, key: str, reply: Any) -> None:
+        """Store a reply that parsed."""
+        write_text(self._path(key), json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
+
+
+class VectorCache:
+    """Vectors by string for one model, in append-only segments of planned blocks.
+
+    The segments are indexed once a process. Small requests are kept in memory, for stages that ask question by
+    question.
+    """
+
+    def __init__(self, folder: Path, dim: int) -> None:
+        self.folder, self.dim, self.hits, self.misses = folder, dim, 0, 0
+        self._index: dict[bytes, tuple[Path, int]] | None = None
+        self._memory: dict[bytes, NDArray[np.float32]] = {}
+
+    @staticmethod
+    def _key(text: str) -> bytes:
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+    def _add(self, segment: Path, keys: NDArray[np.uint8]) -> None:
+        for row, key in enumerate(keys):
+            self._index.setdefault(key.tobytes(), (segment, row))
+
+    def _indexed(self) -> dict[bytes, tuple[Path, int]]:
+        if self._index is None:
+            self._index = {}
+            for segment in sorted(self.folder.glob("*.npz")):
+                with np.load(segment) as stored:
+                    self._add(segment, stored["keys"])
+        return self._index
+
+    def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """For n strings: which are known (n,), and their vectors (n, dim), zero where unknown."""
+        known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float32)
+        stored: dict[Path, list[tuple[int, int]]] = {}
+        keys = [self._key(text) for text in texts]
+        for n, key in enumerate(keys):
+            if key in self._memory:
+                known[n], vectors[n] = True, self._memory[key]
+            elif key in self._indexed():
+                segment, row = self._index[key]
+                stored.setdefault(segment, []).append((n, row))
+        for segment, places in stored.items():
+            with np.load(segment) as opened:
+                block = opened["vectors"]
+            for n, row in places:
+                known[n], vectors[n] = True, block[row]
+        if len(texts) <= SMALL:
+            self._memory |= {key: vectors[n] for n, key in enumerate(keys) if known[n]}
+        self.hits += int(known.sum())
+        self.misses += int((~known).sum())
+        return known, vectors
+
+    def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Store the vectors (n, dim) of n strings as one segment."""
+        keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
+        path = self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
+        with atomic(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))
+        self._indexed()
+        self._add(path, keys)

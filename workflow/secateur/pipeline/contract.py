@@ -1,0 +1,242 @@
+"""The stage contract: verified inputs, one call, verified outputs, the record last.
+
+A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads tables by name, writes
+tables by name, and knows nothing of Snakemake. `main` is what a rule's script calls.
+"""
+
+import json
+import logging
+import os
+import resource
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import polars as pl
+
+from secateur.pipeline import config, provenance
+from secateur.pipeline.artifacts import atomic, file_digest, write_json
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables import TABLES, read_table, read_tables, write_table
+
+__all__ = ["Context", "Inputs", "Job", "Outputs", "main", "run_stage"]
+
+Metrics = dict[str, float | int | str]
+T = TypeVar("T")
+PROGRESS_STEPS = 10  # lines a loop may write to a log
+
+
+class Inputs:
+    """The stage's inputs by name: tables are read and verified when asked for."""
+
+    def __init__(self, paths: Mapping[str, list[Path]]) -> None:
+        self._paths = dict(paths)
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self._paths.get(name))
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """The table `name`; shards are concatenated in order."""
+        return read_tables(TABLES[name], self._paths[name])
+
+    def each(self, name: str) -> list[pl.DataFrame]:
+        """The files of a table one by one."""
+        return [read_table(TABLES[name], path) for path in self._paths[name]]
+
+    def paths(self, name: str) -> list[Path]:
+        """The files themselves, for inputs that are no tables."""
+        return self._paths.get(name, [])
+
+
+class Outputs:
+    """The stage's outputs by name, held under temporary names until the stage has succeeded."""
+
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        self._paths, self._open, self.rows = dict(paths), {}, {}
+
+    def __setitem__(self, name: str, frame: pl.DataFrame) -> None:
+        """Verify and write the table `name`."""
+        self.rows[name] = write_table(TABLES[name], frame, self.path(name))
+
+    def path(self, name: str) -> Path:
+        """A temporary path to write the output `name` to."""
+        if name not in self._open:
+            self._paths[name].parent.mkdir(parents=True, exist_ok=True)
+            manager = atomic(self._paths[name])
+            self._open[name] = (manager, manager.__enter__())
+        return self._open[name][1]
+
+    def commit(self) -> None:
+        """Give every output its final name; none where one was not written."""
+        missing = [name for name in sorted(self._paths) if name not in self._open or not self.path(name).exists()]
+        if missing:
+            raise RuntimeError(f"the stage returned without writing {', '.join(missing)}")
+        for manager, _ in self._open.values():
+            manager.__exit__(None, None, None)
+
+    def discard(self) -> None:
+        """Remove every temporary file."""
+        for _, temporary in self._open.values():
+            temporary.unlink(missing_ok=True)
+
+
+@dataclass
+class Context:
+    """What a stage gets besides data: logger, cache folder, threads, counters, progress."""
+
+    log: logging.Logger
+    cache: Path
+    axes: Mapping[str, str]
+    code: str
+    threads: int = 1
+    device: str = field(default_factory=lambda: "cuda" if shutil.which("nvidia-smi") else "cpu")
+    warnings: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def warn(self, message: str) -> None:
+        """Log a warning and keep it in the record."""
+        self.log.warning(message)
+        self.warnings.append(message)
+
+    def note_counts(self, counts: Mapping[str, int]) -> None:
+        """Keep the counts of repairs and losses in the record; log those that are not zero."""
+        self.counts |= dict(counts)
+        for name, count in counts.items():
+            if count:
+                self.warn(f"{name}: {count}")
+
+    def progress(self, work: Iterable[T], total: int, what: str) -> Iterator[T]:
+        """Iterate with a bar on a terminal and a few plain lines in the log."""
+        from tqdm import tqdm
+
+        bar = tqdm(work, total=total, desc=what, disable=not sys.stderr.isatty(), leave=False)
+        step, started = max(1, total // PROGRESS_STEPS), time.monotonic()
+        for n, item in enumerate(bar, 1):
+            yield item
+            if n % step == 0 or n == total:
+                self.log.info("%s: %d of %d, %.0f s", what, n, total, time.monotonic() - started)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of a stage, as plain data."""
+
+    rule: str
+    inputs: Mapping[str, list[Path]]
+    outputs: Mapping[str, Path]
+    record: Path
+    leaves: Mapping[str, str]
+    code: str
+    axes: Mapping[str, str]
+    threads: int
+    log: Path
+    root: Path
+
+
+def _logger(job: Job) -> logging.Logger:
+    job.log.parent.mkdir(parents=True, exist_ok=True)
+    logger = logging.getLogger(f"secateur.{job.rule}")
+    logger.handlers.clear()
+    handler = logging.FileHandler(job.log, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    return logger
+
+
+def _record(
+    job: Job, ctx: Context, started: tuple[float, float], rows: Mapping[str, int], metrics: Metrics, failure: str | None
+) -> dict[str, Any]:
+    """The content of run.json and of failure.json."""
+    (wall, cpu), values = started, {path: json.loads(text) for path, text in job.leaves.items()}
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "stage": job.rule,
+        "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # in whose name; others may share what it made
+        "axes": dict(job.axes),
+        "config": values,
+        "seeds": {path: value for path, value in values.items() if path.endswith("seed")},
+        "code": job.code,
+        "inputs": {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()},
+        "outputs": {name: str(path) for name, path in job.outputs.items()},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "wall_seconds": round(time.monotonic() - wall, 3),
+        "cpu_seconds": round(time.process_time() - cpu, 3),
+        "peak_bytes": used.ru_maxrss * 1024,
+        "device": ctx.device,
+        "threads": job.threads,
+        "counts": ctx.counts,
+        "warnings": ctx.warnings,
+        "versions": provenance.versions(),
+        "commit": provenance.commit(job.root),
+        **provenance.machine(),
+        "slurm_job": os.environ.get("SLURM_JOB_ID"),
+        "rows": dict(rows),
+        "metrics": metrics,
+        "failure": failure,
+    }
+
+
+def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
+    """Call a stage under the contract.
+
+    Outputs get their names only after all of them were verified; the record is written last. A failure
+    leaves no output, and a `failure.json` beside where the record would be. Errors are raised again.
+    """
+    log = _logger(job)
+    cache = Path(os.environ.get("SECATEUR_CACHE", job.root / ".cache"))
+    ctx, outputs = Context(log, cache, job.axes, job.code, job.threads), Outputs(job.outputs)
+    started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
+    log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
+    try:
+        metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
+        outputs.commit()
+    except BaseException as error:
+        outputs.discard()
+        log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
+        write_json(failure, _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}"))
+        raise
+    failure.unlink(missing_ok=True)
+    write_json(job.record, _record(job, ctx, started, outputs.rows, metrics, None))
+    log.info("done: %s", metrics)
+    return metrics
+
+
+def _config(job: Job) -> SimpleNamespace:
+    return config.load(job.leaves)
+
+
+def _paths(named: Any) -> dict[str, list[Path]]:
+    """Snakemake's named files, each as a list."""
+    return {name: [Path(p) for p in ([value] if isinstance(value, str) else value)] for name, value in named.items()}
+
+
+def main(run: Callable[..., Metrics], snakemake: Any) -> None:
+    """Entry point of a rule's script: plain data out of Snakemake's object, then `run_stage`."""
+    leaves = dict(text.split("=", 1) for name, text in snakemake.params.items() if name != "code")
+    outputs = {name: paths[0] for name, paths in _paths(snakemake.output).items()}
+    job = Job(
+        rule=snakemake.rule,
+        inputs=_paths(snakemake.input),
+        record=outputs.pop("record"),
+        outputs=outputs,
+        leaves=leaves,
+        code=str(snakemake.params.code).removeprefix("code="),
+        axes=dict(snakemake.wildcards.items()),
+        threads=snakemake.threads,
+        log=Path(snakemake.log[0]),
+        root=Path.cwd(),
+    )
+    try:
+        run_stage(run, job)
+    except SecateurError as error:
+        print(f"\n{job.rule}: {error}\n", file=sys.stderr)
+        sys.exit(2)

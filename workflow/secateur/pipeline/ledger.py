@@ -1,0 +1,245 @@
+"""What was run, kept: rows of figures with all that stands behind them, and every stage record.
+
+Stage records are overwritten when a stage runs again. The ledger (results/ledger) keeps what they said, so
+that MLflow can be made anew from it. Nothing here knows MLflow; `tracking` does.
+"""
+
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from secateur.pipeline import config
+from secateur.pipeline.artifacts import atomic, read_json
+from secateur.pipeline.cache import digest
+from secateur.pipeline.tables import TABLES, read_table, write_table
+
+__all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
+
+Record = dict[str, Any]
+
+FOLDER = "ledger"  # under results
+ROW = ["experiment", "dataset", "system", "track", "scorer"]  # one row of figures; its runs have fingerprints
+IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)  # names of environment variables whose values stay here
+HIDDEN = "***"
+SHORTEST_SECRET = 8  # shorter values are words like `true`
+
+
+def redacted(text: str) -> str:
+    """A text without the user part of addresses and without the values of secret environment variables."""
+    for name, value in os.environ.items():
+        if SECRET.search(name) and len(value) >= SHORTEST_SECRET:
+            text = text.replace(value, HIDDEN)
+    return re.sub(r"://[^/@\s\"]+@", f"://{HIDDEN}@", text)
+
+
+def records(results: Path) -> list[Record]:
+    """Every stage record under a folder of results, those of failures too."""
+    paths = sorted([*results.rglob("run.json"), *results.rglob("failure.json")])
+    return [read_json(path) for path in paths]
+
+
+def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
+    """The records of all stages that some files come from, the nearest first."""
+    maker = {path: record for record in found if not record["failure"] for path in record["outputs"].values()}
+    queue, chosen = deque(files), {}
+    while queue:
+        record = maker.get(queue.popleft())
+        if record is not None and id(record) not in chosen:
+            chosen[id(record)] = record
+            queue.extend(sorted(record["inputs"]))
+    return list(chosen.values())
+
+
+def started(record: Record) -> str:
+    """When a stage began, ISO 8601."""
+    end = datetime.fromisoformat(record["finished"])
+    return (end - timedelta(seconds=record["wall_seconds"])).isoformat(timespec="milliseconds")
+
+
+# --- a row of figures ------------------------------------------------------------------------------
+
+
+def _comparison(record: Record, dataset: str) -> list:
+    """What compare_variants adds to a row's identity: settings and code, and of the data sets its own."""
+    settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
+    own = [spec for spec in record["config"]["extra.datasets"] if spec["name"] == dataset]
+    return [settings, own, record["code"]]
+
+
+def _axes(behind: list[Record]) -> dict[str, str]:
+    """The options of all stages by axis; of the nearest one where two differ."""
+    found: dict[str, str] = {}
+    for record in behind:
+        found = record["axes"] | found
+    return {axis: option for axis, option in found.items() if axis in config.GROUPS}
+
+
+def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
+    """The settings that differ from what the option files say."""
+    axes, found = _axes(behind), {}
+    for record in behind:
+        for path, value in record["config"].items():
+            group = path.partition(".")[0]
+            name = record["axes"].get(group) or axes.get(group, "default")
+            if group in config.GROUPS and name in config.names(conf, group):
+                written = config.leaves(group, config.option(conf, group, name)).get(path)
+                if written is not None and json.loads(written) != value:
+                    found[path] = value
+    return found
+
+
+def _costs(behind: list[Record]) -> dict[str, float]:
+    """Time summed, memory maximised, counts summed over the shards of each stage, and over all of them."""
+    stages: dict[str, list[Record]] = {"total": behind}
+    for record in behind:
+        stages.setdefault(f"stages/{record['stage']}", []).append(record)
+    found = {}
+    for stage, shards in stages.items():
+        for name in ("wall_seconds", "cpu_seconds"):
+            found[f"{stage}/{name}"] = sum(record[name] for record in shards)
+        found[f"{stage}/peak_bytes"] = max(record["peak_bytes"] for record in shards)
+        if stage != "total":
+            found |= {f"{stage}/{name}": value for name, value in _noted(shards).items()}
+    return found
+
+
+def _noted(shards: list[Record]) -> dict[str, float]:
+    """Counts and metrics of a stage: whole numbers summed over its shards, others maximised."""
+    values: dict[str, list[float]] = {}
+    for record in shards:
+        for name, value in (record["counts"] | record["metrics"]).items():
+            if isinstance(value, int | float):
+                values.setdefault(name, []).append(value)
+    return {name: sum(all_) if all(isinstance(v, int) for v in all_) else max(all_) for name, all_ in values.items()}
+
+
+def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
+    """Figures by name, those of a subset under its name; what is measured at budgets also as a curve over them."""
+    found = []
+    for subset, metric, value in rows.select("subset", "metric", "value").iter_rows():
+        prefix = "" if subset == "all" else f"{subset}/"
+        found.append((f"{prefix}{metric}", value, 0))
+        at = re.fullmatch(r"(\w+)@(\d+)", metric)
+        if at:
+            found.append((f"{prefix}by_budget/{at[1]}", value, int(at[2])))
+    return found
+
+
+def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record], last: Record, conf: Path) -> dict:
+    """One row of the table variant_runs; `last` is the record of compare_variants."""
+    said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
+    said |= {"answer_aware": rows["answer_aware"][0], "split": rows["split"][0]}
+    said |= {f"conf.{axis}": name for axis, name in _axes(behind).items() if axis not in ("dataset", "track")}
+    settings: dict[str, dict] = {}
+    for record in behind:
+        settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
+    costs = [(name, value, 0) for name, value in _costs(behind).items()]
+    identity = sorted(digest([record[name] for name in IDENTITY]) for record in behind)
+    return {
+        **key,
+        "fingerprint": digest([identity, _comparison(last, key["dataset"])]),
+        "place": 0,
+        "started": min(map(started, behind)),
+        "finished": max(record["finished"] for record in [*behind, last]),
+        "params": redacted(json.dumps(said | _overridden(behind, conf))),
+        "config": redacted(json.dumps(settings, indent=1)),
+        "metrics": json.dumps(_figures(rows) + costs),
+        "figures": rows.write_csv(),
+    }
+
+
+def variant_runs(
+    name: str, variants: list[dict], metrics: pl.DataFrame, found: list[Record], conf: Path
+) -> pl.DataFrame:
+    """The runs of an experiment's rows of figures.
+
+    `variants` are rows {dataset, system, track, files}; a track of None stands for all tracks of its figures.
+    """
+    (last,) = upstream(found, [f"results/experiments/{name}/metrics.parquet"])[:1]
+    runs = []
+    for variant in variants:
+        own = metrics.filter(
+            ~pl.col("published"), pl.col("dataset") == variant["dataset"], pl.col("system") == variant["system"]
+        )
+        if variant["track"]:
+            own = own.filter(pl.col("track") == variant["track"])
+        behind = upstream(found, variant["files"])
+        for _, rows in own.group_by("track", "scorer", maintain_order=True):
+            key = {"experiment": name} | {column: rows[column][0] for column in ROW[1:]}
+            runs.append(_run(key, rows, behind, last, conf))
+    return pl.DataFrame(runs, schema=TABLES["variant_runs"].empty().schema)
+
+
+# --- the ledger ------------------------------------------------------------------------------------
+
+
+def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
+    """The stage records of an experiment: what its results come from, and what was made or failed in its name."""
+    home = f"results/experiments/{name}/"
+    files = [path for record in found for path in record["outputs"].values() if path.startswith(home)]
+    chosen = upstream(found, files)
+    chosen += [r for r in found if r.get("experiment") == name and not any(r is one for one in chosen)]
+    rows = [
+        {
+            "experiment": name,
+            "job": digest(record),
+            "stage": record["stage"],
+            "finished": record["finished"],
+            "failed": record["failure"] is not None,
+            "record": redacted(json.dumps(record)),
+        }
+        for record in chosen
+    ]
+    return pl.DataFrame(rows, schema=TABLES["job_runs"].empty().schema)
+
+
+def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Runs added to those known: a fingerprint that is current already is renewed, any other takes the next place."""
+    last = old.sort("place").group_by(ROW, maintain_order=True).last().select(*ROW, "fingerprint", "place")
+    new = new.drop("place").join(last, on=ROW, how="left", nulls_equal=True, suffix="_last")
+    place = pl.col("place").fill_null(-1) + (pl.col("fingerprint").ne_missing(pl.col("fingerprint_last")))
+    new = new.with_columns(place=place.cast(pl.Int32)).select(old.columns)
+    return pl.concat([old.join(new, on=[*ROW, "fingerprint"], how="anti", nulls_equal=True), new])
+
+
+def with_jobs(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Records added to those known."""
+    return pl.concat([old, new.join(old, on=["experiment", "job"], how="anti")])
+
+
+def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl.DataFrame:
+    """A table of the ledger with new rows; written only where they change it."""
+    table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
+    old = read_table(table, path) if path.exists() else table.empty()
+    rows = old
+    for frame in new:
+        rows = join(rows, frame)
+    rows = rows.sort(table.key)
+    if not rows.equals(old):
+        with atomic(path) as temporary:
+            write_table(table, rows, temporary)
+    return rows
+
+
+def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Bring the ledger up to date with the results: its tables variant_runs and job_runs.
+
+    The caller holds the lock: one writer.
+    """
+    found = records(results)
+    names = {path.parent.name for path in results.glob("experiments/*/run.json")}
+    names |= {record["experiment"] for record in found if record.get("experiment")}
+    current = sorted(results.glob("experiments/*/variant_runs.parquet"))
+    variants = [read_table(TABLES["variant_runs"], path) for path in current]
+    return (
+        _updated("variant_runs", results, with_variants, variants),
+        _updated("job_runs", results, with_jobs, [job_runs(name, found) for name in sorted(names)]),
+    )

@@ -1,0 +1,38 @@
+"""What the policy sees of a question (paper 2.8), alike where it learns and where it acts."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from secateur.models.embedder import Embedder
+from secateur.models.word_pieces import word_piece_counter
+from secateur.policy.features import Channel, features
+from secateur.policy.shown import Shown
+
+__all__ = ["Sight"]
+
+
+class Sight:
+    """cfg: embedder, prompt. triples: how many each question has; candidates: the table, whose fine scores say how sure
+    retrieval is."""
+
+    def __init__(self, cfg, embedder: Embedder, triples: Mapping[str, int], candidates: pl.DataFrame) -> None:
+        self.embedder, self.triples, self.budget = embedder, triples, cfg.prompt.budget
+        self.count = word_piece_counter(cfg.embedder.model)
+        best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
+        self.fine = dict(best.agg("fine").iter_rows())
+
+    def shown(self, texts: Sequence[str]) -> Shown:
+        """A channel's units with their vectors."""
+        return Shown(tuple(texts), self.embedder.embed(list(texts)))
+
+    def features(self, question_id: str, text: str, channels: Mapping[str, Shown]) -> NDArray[np.float64]:
+        """One question's features, in the order of `feature_names(channels)`."""
+        held = {
+            name: Channel(int(self.count(one.texts).sum()) if one.texts else 0, one.vectors)
+            for name, one in channels.items()
+        }
+        length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
+        return features(length, self.triples[question_id], fine, self.budget, held)

@@ -1,0 +1,48 @@
+"""Token control: a price on tokens that holds the policy to a mean prompt size (paper 2.8, lemma 13)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["choose", "price"]
+
+HALVINGS = 100  # beyond what a double can tell apart
+
+
+def choose(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], eta: float = 0.0) -> NDArray[np.int64]:
+    """For each question the configuration with the highest log pi - eta tokens, the cheaper of equal ones.
+
+    Both arrays: (questions, configurations). Its tokens never rise with eta.
+    """
+    cheap_first = np.argsort(tokens, axis=1, kind="stable")
+    scores = np.take_along_axis(log_pi - eta * tokens, cheap_first, 1)
+    return np.take_along_axis(cheap_first, scores.argmax(1)[:, None], 1)[:, 0]
+
+
+def price(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], budget: float) -> float:
+    """The smallest eta >= 0 at which mean prompt tokens are within the budget, by bisection.
+
+    Choices change one question at a time as eta grows (but for exact ties), so unless eta is 0 the mean stays below the
+    budget by less than one question's step over the number of questions: within 2 % but for a handful of questions. A
+    tighter budget never gets a smaller eta, since all start from the same bracket. Raises SecateurError for a budget below the cheapest configurations' mean.
+    """
+    cheapest = float(tokens.min(1).mean())
+    if budget < cheapest:
+        raise SecateurError(
+            f"policy.budget is {budget} prompt tokens, the cheapest configurations (header, rules and question) take "
+            f"{cheapest:.1f} on average over {len(tokens)} questions; allowed: from {int(np.ceil(cheapest))}. "
+            "Fix: raise policy.budget, or shorten the prompt's header."
+        )
+    if _mean(log_pi, tokens, 0.0) <= budget:
+        return 0.0
+    steps = np.diff(np.sort(tokens, axis=1), axis=1)
+    low, high = 0.0, 2 * float(np.ptp(log_pi, axis=1).max() / steps[steps > 0].min())  # here all take their cheapest
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _mean(log_pi, tokens, middle) <= budget else (middle, high)
+    return high
+
+
+def _mean(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], eta: float) -> float:
+    return float(np.take_along_axis(tokens, choose(log_pi, tokens, eta)[:, None], 1).mean())

@@ -1,0 +1,162 @@
+"""The report's section on red herrings: what each scorer ranks and accepts, and what random passages do to it."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.report import plots
+from secateur.report.format import cell, interval, number
+
+__all__ = ["ABOUT", "herring_headlines", "herring_parts", "is_checked"]
+
+CONTESTS = {
+    "correct_over_counterfactual": "correct over counterfactual",
+    "correct_over_irrelevant": "correct over irrelevant",
+    "counterfactual_over_irrelevant": "counterfactual over irrelevant",
+}
+KINDS = ("correct", "counterfactual", "irrelevant", "random")
+THRESHOLDS = {
+    "fixed": "above the paper's one threshold for all (ecs.threshold)",
+    "null": "above a percentile of the scorer's random passages (ecs.percentile)",
+}
+DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
+SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
+NOISE = "accepts_random@fixed"
+NAMED = ("signed", "pmi_q", "kl_first")  # the scorers of the headlines
+ABOUT = (
+    "Each passage is read alone before its question. Counterfactual passages state a wrong answer in the form of the "
+    "correct one; irrelevant ones, the red herrings, are about the same scene but of no use; random ones belong to other "
+    "questions. Nothing here ranks retrieval: it says what a score can tell apart."
+)
+Part = dict[str, Any]
+
+
+def is_checked(metrics: pl.DataFrame) -> bool:
+    """Whether a data set's rows come from the check."""
+    return metrics["metric"].is_in(list(CONTESTS)).any()
+
+
+def _table(rows: pl.DataFrame, metrics: dict[str, str]) -> Part:
+    """One line a scorer, one column a metric. metrics: name in the table -> head."""
+    lines = []
+    for (name,), own in rows.group_by("scorer", maintain_order=True):
+        by = {row["metric"]: row for row in own.iter_rows(named=True)}
+        cells = [cell(number(by[m]["value"]), interval(by[m])) for m in metrics]
+        lines.append({"form": "", "cells": [cell(name), *cells]})
+    return {"heads": ["scorer", *metrics.values()], "rows": lines}
+
+
+def _quantile_table(rows: pl.DataFrame) -> Part:
+    at = rows["at"].unique().sort().to_list()
+    lines = []
+    for (name,), own in rows.group_by("scorer", maintain_order=True):
+        by = dict(own.select("at", "value").iter_rows())
+        lines.append({"form": "", "cells": [cell(name), *(cell(number(by[share])) for share in at)]})
+    return {"heads": ["scorer", *(f"{100 * share:g} %" for share in at)], "rows": lines}
+
+
+def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
+    """The rows, scorers in the order of how well they tell correct from counterfactual."""
+    whole = (pl.col("metric") == next(iter(CONTESTS))) & (pl.col("subset") == "all")
+    first = own.filter(whole).select("scorer", place="value")
+    return own.join(first, on="scorer").sort("place", "scorer", descending=[True, False], maintain_order=True)
+
+
+def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
+    return {
+        "title": f"How often one kind ranks above another, {sees}",
+        "svg": plots.contests(own.with_columns(name="scorer"), dict(list(CONTESTS.items())[:2]), label),
+        "form": "bars",
+        "table": _table(own, CONTESTS),
+        "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half. Dashed: chance.",
+    }
+
+
+def _by_subset(own: pl.DataFrame, sees: str, note: str) -> Part:
+    """The first contest, one column a subset of the questions."""
+    contest, said = next(iter(CONTESTS.items()))
+    rows = own.filter(pl.col("metric") == contest).with_columns(metric="subset")
+    sizes = dict(rows.select("subset", "n").iter_rows())
+    return {
+        "title": f"{said.capitalize()}, by subset of the questions, {sees}",
+        "table": _table(rows, {subset: f"{subset} (n {n})" for subset, n in sizes.items()}),
+        "note": f"{note}{contest}.",
+    }
+
+
+def _accepted(own: pl.DataFrame, threshold: str, sees: str, note: str) -> Part:
+    return {
+        "title": f"Share of passages {THRESHOLDS[threshold]}, {sees}",
+        "table": _table(own, {f"accepts_{kind}@{threshold}": kind for kind in KINDS}),
+        "note": f"{note}accepts_*@{threshold}.",
+    }
+
+
+def _noise(spread: pl.DataFrame, sees: str) -> Part:
+    own = spread.filter(pl.col("kind") == "random")
+    return {
+        "title": f"Quantiles of the scores of random passages, {sees}",
+        "table": _quantile_table(own),
+        "note": f"n = {own['n'].max()} pairs of a question with a passage of another one. "
+        "Rows: score_quantiles.parquet, kind = random.",
+    }
+
+
+def _theorem(spread: pl.DataFrame, label: str) -> Part:
+    shown = spread.filter(pl.col("scorer").is_in(DIVERGENCES)).sort(
+        pl.col("scorer").replace_strict(DIVERGENCES, range(len(DIVERGENCES))),
+        pl.col("kind").replace_strict(KINDS, range(len(KINDS))),
+    )
+    counts = shown.unique("kind", maintain_order=True).select("n", "kind").iter_rows()
+    return {
+        "title": "Theorem 1, measured: how far passages of each kind move the prediction",
+        "text": "The theorem says that an irrelevant passage moves the distribution of the answer by next to nothing.",
+        "svg": plots.spreads(shown, label),
+        "form": "curves",
+        "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
+        f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",
+    }
+
+
+def _checked(own: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """The systems that were checked, each with its rows."""
+    systems = own.filter(pl.col("metric").is_in(list(CONTESTS)))["system"].unique(maintain_order=True)
+    return [(system, own.filter(pl.col("system") == system)) for system in systems]
+
+
+def herring_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[Part]:
+    """The parts of one data set; none where nothing was checked. own: its rows of metrics; spreads: dataset, system
+    and the columns of score_quantiles. Scorers that see the answer have parts of their own."""
+    parts = []
+    for system, rows in _checked(own):
+        spread, label = (
+            spreads.filter((pl.col("dataset") == name) & (pl.col("system") == system)),
+            f"{system} on {name}",
+        )
+        parts.append(_theorem(spread, f"divergences by kind, {label}"))
+        for aware, sees in SEES.items():
+            same = pl.col("answer_aware") == aware
+            part = _by_first_contest(rows.filter(same))
+            every = part.filter(pl.col("subset") == "all")
+            where = f"dataset = {name}, system = {system}, answer_aware = {str(aware).lower()}"
+            note = f"n = {every['n'].max()} questions, 95 % intervals. Rows: {where}, metric = "
+            parts.append(_ranked(every, f"contests of kinds, {label}", sees, note))
+            parts.append(_by_subset(part, sees, note))
+            parts += [_accepted(every, threshold, sees, note) for threshold in THRESHOLDS]
+            parts.append(_noise(spread.filter(same), sees))
+    return parts
+
+
+def herring_headlines(name: str, own: pl.DataFrame) -> list[str]:
+    """What some scorers tell apart, and how much noise the fixed threshold accepts; nothing where none was checked."""
+    found = []
+    for system, rows in _checked(own):
+        for scorer in NAMED:
+            shown = rows.filter((pl.col("scorer") == scorer) & (pl.col("subset") == "all"))
+            by = {row["metric"]: row for row in shown.iter_rows(named=True)}
+            if by:
+                said = {metric: f"{number(row['value'])} ({interval(row)})" for metric, row in by.items()}
+                ranks = ", ".join(f"{text} in {said[metric]}" for metric, text in CONTESTS.items())
+                noise = f"of random passages {said[NOISE]} pass the fixed threshold"
+                found.append(f"{name}: {system} · {scorer} ranks {ranks} of the pairs; {noise}, n {by[NOISE]['n']}.")
+    return found

@@ -1,0 +1,47 @@
+"""The report's section on memory: what later questions of a session still have to send."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.report.format import cell, interval, number
+
+__all__ = ["memory_parts"]
+
+ROWS = {  # metric: what it is called, digits
+    "memory_tokens_first": ("tokens of a session's first prompt", 0),
+    "memory_tokens_later": ("tokens of a later prompt, as sent", 0),
+    "memory_tokens_later_alone": ("the same without memory", 0),
+    "memory_tokens_to_first": ("a later prompt over its session's first", 3),
+    "memory_reuse": ("needed symbols and edges that the session has met", 3),
+    "memory_growth_first": ("symbols and edges that a first question adds", 0),
+    "memory_growth_later": ("symbols and edges that a later question adds", 0),
+    "memory_exact": ("exact recall of all that the reader holds", 3),
+    "memory_exact_alone": ("exact recall without memory", 3),
+    "memory_novel": ("novel recall of all that the reader holds", 3),
+    "memory_novel_alone": ("novel recall without memory", 3),
+}
+Part = dict[str, Any]
+
+
+def _line(row: dict[str, Any]) -> Part:
+    said, digits = ROWS[row["metric"]]
+    cells = [cell(said), cell(number(row["value"], digits), interval(row, digits)), cell(str(row["n"]))]
+    return {"form": "", "cells": cells}
+
+
+def memory_parts(dataset: str, metrics: pl.DataFrame) -> list[Part]:
+    """One part for each system and track that went through sessions."""
+    rows = metrics.filter(pl.col("metric").is_in(list(ROWS)) & (pl.col("subset") == "all"))
+    parts = []
+    for (system, track), own in rows.group_by("system", "track", maintain_order=True):
+        by = {row["metric"]: row for row in own.iter_rows(named=True)}
+        parts.append(
+            {
+                "title": f"{system}: what memory saves within a session, order-{track}",
+                "table": {"heads": ["figure", "mean", "questions"], "rows": [_line(by[m]) for m in ROWS if m in by]},
+                "note": f"Split {own['split'][0]}, 95 % intervals, sessions of two questions or more. Rows: dataset = "
+                f"{dataset}, system = {system}, metric = memory_*.",
+            }
+        )
+    return parts

@@ -1,0 +1,94 @@
+"""The report's section on the compression policy: what it is worth beside fixed configurations, and its frontier."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.report import plots
+from secateur.report.format import cell, interval, number
+
+__all__ = ["policy_headlines", "policy_parts"]
+
+TERMS = {"policy_utility": "utility", "policy_accuracy": "accuracy", "policy_tokens": "prompt tokens"}
+FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
+AGAINST = "best_constant"
+Part = dict[str, Any]
+
+
+def _order(own: pl.DataFrame) -> list[str]:
+    """The policies in the order of the table's lines."""
+    fixed = own.filter((pl.col("metric") == "policy_utility") & pl.col("scorer").str.starts_with("fixed:"))
+    have = set(own["scorer"])
+    return [name for name in FIRST if name in have] + fixed.sort("value", "scorer", descending=[True, False])[
+        "scorer"
+    ].to_list()
+
+
+def _difference(against: pl.DataFrame, scorer: str) -> dict[str, str]:
+    row = against.filter(
+        (pl.col("scorer") == scorer) & (pl.col("metric") == "policy_utility") & (pl.col("baseline") == AGAINST)
+    )
+    if row.is_empty():
+        return cell("")
+    one = row.row(0, named=True)
+    return cell(f"{one['difference']:+.3f}", f"{one['low']:+.3f} to {one['high']:+.3f}, p {one['p']:.4f}")
+
+
+def _table(own: pl.DataFrame, against: pl.DataFrame) -> Part:
+    lines = []
+    for scorer in _order(own):
+        by = {row["metric"]: row for row in own.filter(pl.col("scorer") == scorer).iter_rows(named=True)}
+        digits = {"policy_tokens": 0}
+        cells = [cell(number(by[m]["value"], digits.get(m, 3)), interval(by[m], digits.get(m, 3))) for m in TERMS]
+        form = "ours" if scorer == "policy" else ""
+        lines.append(
+            {"form": form, "cells": [cell(scorer.removeprefix("fixed:")), *cells, _difference(against, scorer)]}
+        )
+    return {"heads": ["policy", *TERMS.values(), f"utility, less {AGAINST}'s"], "rows": lines}
+
+
+def _named(own: pl.DataFrame) -> pl.DataFrame:
+    """One row a policy: tokens and accuracy."""
+    return own.pivot("metric", index="scorer", values="value").select(
+        name="scorer", tokens="policy_tokens", accuracy="policy_accuracy"
+    )
+
+
+def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, frontiers: pl.DataFrame) -> list[Part]:
+    """The parts of each system of a data set whose rows are of policies. frontiers: dataset, system, track and the
+    columns of the table frontier."""
+    rows = metrics.filter(pl.col("metric").is_in(list(TERMS)) & (pl.col("subset") == "all"))
+    parts = []
+    for (system, track), own in rows.group_by("system", "track", maintain_order=True):
+        same = (pl.col("system") == system) & pl.col("track").eq_missing(track)
+        line = frontiers.filter(same & (pl.col("dataset") == dataset)).sort("share")
+        n, split = own["n"][0], own["split"][0]
+        where = f"dataset = {dataset}, system = {system}, metric = policy_*"
+        parts.append(
+            {
+                "title": f"{system}: what the compression policy is worth",
+                "svg": plots.frontier(_named(own), line, f"accuracy against prompt tokens on {dataset}"),
+                "form": "bars",
+                "table": _table(own, comparisons.filter(same & (pl.col("subset") == "all"))),
+                "note": f"n = {n} questions, split {split}, 95 % intervals. Rows: {where}. Names: actions on questions / "
+                "answers / facts. The oracle sees each question's own utilities. p: sign flips, two-sided, not corrected.",
+            }
+        )
+    return parts
+
+
+def policy_headlines(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
+    """One sentence a system: the policy beside the best constant."""
+    own = metrics.filter((pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
+    mine = (pl.col("scorer") == "policy") & (pl.col("dataset") == dataset) & (pl.col("baseline") == AGAINST)
+    against = comparisons.filter(mine & (pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
+    lines = []
+    for row in against.iter_rows(named=True):
+        same = own.filter((pl.col("system") == row["system"]) & pl.col("track").eq_missing(row["track"]))
+        value = dict(same.select("scorer", "value").iter_rows())
+        lines.append(
+            f"{dataset}: the policy of {row['system']} has utility {number(value['policy'])}, {row['difference']:+.3f} "
+            f"({row['low']:+.3f} to {row['high']:+.3f}, p {row['p']:.4f}, n {row['n']}) against the best constant; the "
+            f"oracle has {number(value['oracle'])}."
+        )
+    return lines

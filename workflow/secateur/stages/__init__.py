@@ -1,1 +1,0 @@
-"""One module per rule: `run(cfg, inputs, outputs, ctx)` joins tables to algorithms, and nothing else."""

@@ -1,8 +1,0 @@
-"""Every sentence scorer over a question's whole group: the `sentences` systems of the graph path."""
-
-from secateur.ranking import rank
-
-
-def run(cfg, inputs, outputs, ctx):
-    outputs["utilities"] = rank(cfg, inputs["passages"], inputs["questions"], ctx)
-    return {"questions": inputs["questions"].height}

@@ -1,8 +1,0 @@
-"""k_gold: as many passages as the question has resolvable gold ones, by score."""
-
-from secateur.selection import at_gold_size
-
-
-def run(cfg, inputs, outputs, ctx):
-    outputs["selections"] = selected = at_gold_size(inputs["utilities"], inputs["evidence"])
-    return {"questions": selected["question_id"].n_unique(), "selected": selected.height}
