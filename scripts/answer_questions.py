@@ -31,14 +31,14 @@ def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     mine = of_shard(sessions(asked, inputs["passages"]), ctx.axes["shard"])
     mine = mine.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
-    blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
-    units = dict(blocks.group_by("question_id", maintain_order=True).agg("text").iter_rows())
+    contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
+    rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())
     if not mine.height:
         outputs["answers"] = TABLES["answers"].empty()
         return {"questions": 0}
     made = generator(cfg, ctx)
     prompts = [
-        fitted(cfg.answer.instructions, made, qid, text, units.get(qid, []))
+        fitted(cfg.answer.instructions, made, qid, text, rows.get(qid, []))
         for qid, text in mine.select("question_id", "text").iter_rows()
     ]
     lacking = sum(cut > 0 for _, cut in prompts)

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.answers.ask import fitted
 from secateur.answers.generate import InProcess
-from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_lifts
+from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.evaluation.subsets import answered
 from secateur.graph.retrieval.candidates import question_symbols
@@ -42,8 +42,9 @@ class _Replay:
         self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
-        blocks = inputs["blocks"].filter(pl.col("budget") == cfg.prompt.budget).sort("question_id", "n")
-        units = blocks.select("question_id", unit=pl.struct("passage_id", "text"))
+        contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
+        bare = pl.col("text").str.strip_chars_end("\n")
+        units = contexts.select("question_id", unit=pl.struct("passage_id", bare))
         self.units = dict(units.group_by("question_id", maintain_order=True).agg("unit").iter_rows())
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.sight = Sight(cfg, self.embedder, triples, inputs["candidates"])
@@ -74,7 +75,7 @@ class _Replay:
         """The terms and features of one question; its context under include_all."""
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
-        shown = contexts(channels, self.configurations, cfg.prompt.theta)
+        shown = contexts(channels, self.configurations, cfg.memory.theta)
         texts = [text for _, text in shown]
         logprobs = answer_logprobs(
             self.lm, cfg.ecs, question, [CLOSED, *texts], self.ctx.cache, [CLOSED, *(facts for facts, _ in shown)]
@@ -95,14 +96,14 @@ class _Replay:
         """The question's evidence with what each unit of it gives the stored answer."""
         units = [(unit["passage_id"], unit["text"]) for unit in self.units.get(row["question_id"], [])]
         question = Question(row["question_id"], row["text"], said)
-        lifts = unit_lifts(self.lm, self.cfg.ecs, question, [text for _, text in units], self.ctx.cache)
+        lifts = unit_gains(self.lm, self.cfg.ecs, question, [text for _, text in units], self.ctx.cache)
         return [Support(question.id, *unit, lift) for unit, lift in zip(units, lifts, strict=True)]
 
     def answer(self, row: dict, context: str) -> tuple[str, str]:
         """What the session keeps as the answer, and its source: gold on training questions at most."""
         if self.cfg.memory.gold and row["split"] == "train":
             return row["answer"], GOLD
-        units = context.split("\n")
+        units = context.splitlines(keepends=True)
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
         return self.generate([prompt])[0].text, self.lm.name
 

@@ -43,10 +43,10 @@ def _of_scorer(cfg, table: pl.DataFrame, pooled: pl.DataFrame, name: str) -> tup
     scores = by_kind(score(table, name, cfg.length_penalty), pooled).drop_nulls("value")
     chance = tau(scores.select("value", chance=pl.col("kind") == RANDOM), cfg.percentile)
     rows = pl.concat([rankings(scores), acceptances(scores, {"fixed": cfg.threshold, "null": chance})])
-    known = {"scorer": pl.lit(name), "answer_aware": pl.lit(name in ANSWER_AWARE), "track": pl.lit(None, pl.String)}
+    known = {"scorer": pl.lit(name), "answer_aware": pl.lit(name in ANSWER_AWARE), "order": pl.lit(None, pl.String)}
     rows, spread = rows.with_columns(**known), quantiles(scores, cfg.quantiles).with_columns(**known)
     return (
-        rows.select("question_id", "track", "scorer", "answer_aware", "metric", "value"),
+        rows.select("question_id", "order", "scorer", "answer_aware", "metric", "value"),
         spread.select("scorer", "answer_aware", "kind", "at", "value", "n"),
     )
 

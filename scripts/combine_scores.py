@@ -11,10 +11,10 @@ from secateur.ranking.select import above, at_gold_size, ranked
 
 
 def run(cfg, inputs, outputs, ctx):
-    specs = cfg.scorer.utilities
+    specs = cfg.rankers.utilities
     questions, passages = inputs["questions"], inputs["passages"]
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
-    tables = (inputs["pool"], questions, passages, inputs["utilities"], inputs["statistics"])
+    tables = (inputs["pool"], questions, passages, inputs["rankings"], inputs["statistics"])
     table = features(*tables, needed(specs), cfg.ecs.length_penalty)
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
     folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
@@ -37,10 +37,10 @@ def run(cfg, inputs, outputs, ctx):
             beyond.append(above(own, limit, passages))
         else:
             scores.append(own)
-    outputs["utilities"] = utilities = ranked(pl.concat(scores), passages)
+    outputs["rankings"] = best = ranked(pl.concat(scores), passages)
     kept = [part.join(gold, on="question_id", how="semi") for part in beyond]
-    outputs["selections"] = pl.concat([at_gold_size(utilities, inputs["evidence"]), *kept])
-    return metrics | {"questions": utilities["question_id"].n_unique(), "scorers": len(specs)}
+    outputs["selections"] = pl.concat([at_gold_size(best, inputs["evidence"]), *kept])
+    return metrics | {"questions": best["question_id"].n_unique(), "scorers": len(specs)}
 
 
 if "snakemake" in globals():

@@ -2,35 +2,35 @@
 
 import polars as pl
 
+from secateur.contexts.table import NOTHING, reads
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
-from secateur.evaluation.evidence import Block, block_metrics, gold_of
+from secateur.evaluation.evidence import Measured, gold_of, read_metrics
 from secateur.evaluation.rows import long_rows
 from secateur.models.causal import load
 from secateur.pipeline.contract import main
 
-KEPT = ("exact", "novel")  # of the evidence, in what was read
+KEPT = ("evidence_recall", "token_recall")  # of the evidence, in what was read
 
 
-def _read(cfg, blocks: pl.DataFrame, answers: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The units of each question that reached its prompt, in their order."""
-    own = blocks.filter(pl.col("budget") == cfg.prompt.budget).join(
+def _read(cfg, contexts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """The rows of each question's context that reached its prompt."""
+    own = contexts.filter(pl.col("budget") == cfg.assembly.budget).join(
         answers.select("question_id", "cut"), on="question_id"
     )
-    read = own.filter(pl.col("n") >= pl.col("cut")).sort("question_id", "n")
-    return {qid: part for (qid,), part in read.partition_by("question_id", as_dict=True).items()}
+    return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 
-def _lifts(cfg, ctx, questions: list[Question], read: dict[str, pl.DataFrame]) -> list[tuple[str, float]]:
+def _gains(cfg, ctx, questions: list[Question], texts: dict[str, str]) -> list[tuple[str, float]]:
     """What the context read adds to the gold answer's log-probability per token; nothing for no context."""
-    lm, found = load(cfg.lm, ctx.cache, ctx.device) if read else None, []
+    lm, found = load(cfg.lm, ctx.cache, ctx.device) if texts else None, []
     for question in ctx.progress(questions, len(questions), "questions"):
-        text, lift = "\n".join(read[question.id]["text"]) if question.id in read else CLOSED, 0.0
-        if text != CLOSED:
-            closed, under = answer_logprobs(lm, cfg.ecs, question, [CLOSED, text], ctx.cache)
-            lift = under - closed
-        found.append((question.id, lift))
+        gain = 0.0
+        if question.id in texts:
+            closed, under = answer_logprobs(lm, cfg.ecs, question, [CLOSED, texts[question.id]], ctx.cache)
+            gain = under - closed
+        found.append((question.id, gain))
     return found
 
 
@@ -39,7 +39,11 @@ def run(cfg, inputs, outputs, ctx):
     asked = inputs["questions"].join(answers, on="question_id", how="semi").sort("position")
     questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
     gold = gold_of(asked, inputs["evidence"], inputs["passages"])
-    read, figures = _read(cfg, inputs["blocks"], answers), []
+    measured = Measured(cfg.eval.exact_min_content, frozenset(cfg.eval.qualifiers))
+    read, figures = _read(cfg, inputs["contexts"], answers), []
+    known = {question: one for (question, _, _), one in reads(read)}
+    texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
+    order = cfg.extra.order
     given = {row["question_id"]: row for row in answers.iter_rows(named=True)}
     for question in questions:
         own = given[question.id]
@@ -47,13 +51,11 @@ def run(cfg, inputs, outputs, ctx):
         found |= {"refused": float(own["refused"]), "read_tokens": float(own["prompt_tokens"])}
         found |= {"completion_tokens": float(own["completion_tokens"])}
         if question.id in gold:
-            part = read.get(question.id, inputs["blocks"].clear())
-            block = Block(part["text"], part["passage_id"], (part["kind"] == "sentence").to_list())
-            recall = block_metrics(gold[question.id], block, cfg.eval.exact_min_content)
+            recall = read_metrics(gold[question.id], known.get(question.id, NOTHING), measured)
             found |= {f"read_{name}": recall[name] for name in KEPT if name in recall}
-        figures += [(question.id, None, False, name, value) for name, value in found.items()]
-    figures += [(qid, None, False, "read_lift", lift) for qid, lift in _lifts(cfg, ctx, questions, read)]
-    outputs["question_metrics"] = long_rows(figures, cfg.extra.track)
+        figures += [(question.id, order, None, False, name, value) for name, value in found.items()]
+    figures += [(q, order, None, False, "read_gain", gain) for q, gain in _gains(cfg, ctx, questions, texts)]
+    outputs["question_metrics"] = long_rows(figures)
     return {"questions": len(questions)}
 
 

@@ -46,12 +46,13 @@ def run(cfg, inputs, outputs, ctx):
     rows = outcomes(policies, test).unpivot(["utility", "accuracy", "tokens"], index=["policy", "question_id"])
     named = rows.select(
         "question_id",
+        order=pl.lit(cfg.extra.order, pl.String),
         scorer="policy",
         answer_aware=pl.col("policy") == "oracle",
         metric="policy_" + pl.col("variable"),
         value="value",
     )
-    outputs["question_metrics"] = long_rows(list(named.iter_rows()), ctx.axes["track"])
+    outputs["question_metrics"] = long_rows(list(named.iter_rows()))
     outputs["frontier"] = _frontier(policy.frontier, log_pi, test)
     return {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
 

@@ -38,7 +38,7 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
     passages = inputs["passages"].select("passage_id", "group_id", "session_id")
     gold = gold.join(passages.drop("group_id"), on="passage_id")
     ranking = (
-        inputs["utilities"]
+        inputs["rankings"]
         .filter(pl.col("scorer") != "random")
         .join(gold.select("question_id").unique(), on="question_id", how="semi")
         .join(passages.drop("group_id"), on="passage_id")
@@ -53,7 +53,7 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
         depths = read(ranking, pooled, cfg.dataset.cutoffs)
         left = depths.filter(pl.col("depth").is_null()).select("scorer", "k").n_unique()
         if left:
-            ctx.warn(f"{left} {level}figures are left out: their cutoff lies beyond the passages kept (scorer.keep)")
+            ctx.warn(f"{left} {level}figures are left out: their cutoff lies beyond the passages kept (rankers.keep)")
         ctx.counts[f"{level}cutoffs_left_out"] = left
         wide = figures(ranking, gold, depths, unit).unpivot(FIGURES, index=["question_id", "scorer", "k"])
         name = pl.concat_str(pl.lit(level), "variable", pl.lit("@"), "k")
@@ -72,7 +72,7 @@ def run(cfg, inputs, outputs, ctx):
     outputs["question_metrics"] = (
         pl.concat(parts)
         .join(aware, on="scorer")
-        .with_columns(track=pl.lit(None, pl.String))
+        .with_columns(order=pl.lit(None, pl.String))
         .sort("metric", "scorer", "question_id")
     )
     size = gold["question_id"].n_unique()

@@ -14,7 +14,7 @@ def run(cfg, inputs, outputs, ctx):
     scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
     refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
     questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
-    utilities = inputs["utilities"].join(questions, on="question_id", how="semi")
+    utilities = inputs["rankings"].join(questions, on="question_id", how="semi")
     chosen = candidates(utilities, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
     measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))

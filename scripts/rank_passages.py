@@ -1,11 +1,12 @@
-"""Every sentence scorer over a question's whole group: the `sentences` systems of the graph path."""
+"""Every ranker of a list over the passages of a question's group."""
 
 from secateur.pipeline.contract import main
 from secateur.ranking.rank import rank
 
 
 def run(cfg, inputs, outputs, ctx):
-    outputs["utilities"] = rank(cfg, inputs["passages"], inputs["questions"], ctx)
+    evidence = inputs["evidence"] if "evidence" in inputs else None
+    outputs["rankings"] = rank(cfg, inputs["passages"], inputs["questions"], evidence, ctx)
     return {"questions": inputs["questions"].height}
 
 

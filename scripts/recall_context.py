@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from secateur.answers.ask import fitted, generator
-from secateur.contexts.simple import UNITS, as_blocks, sizes_of
-from secateur.ecs.answer_gain import unit_lifts
+from secateur.contexts.piece import Piece, rows_of
+from secateur.contexts.table import listed, sizes_of
+from secateur.ecs.answer_gain import unit_gains
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.subsets import answered
 from secateur.graph.retrieval.candidates import Symbols, question_symbols
@@ -16,8 +17,9 @@ from secateur.memory.store import Remembered, Store, Support, exchange, memories
 from secateur.memory.transcript import Transcript
 from secateur.models import causal
 from secateur.models.embedder import Embedder
-from secateur.models.word_pieces import word_piece_counter
+from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.contract import main
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS
 from secateur.policy.features import feature_names
@@ -55,7 +57,7 @@ class _Reader:
 
     def answer(self, question: str, text: str, asked: Symbols, units: list[Unit]) -> tuple[Remembered, Remembered]:
         """The question and what the model says to it, remembered."""
-        shown = [said for _, said in units]
+        shown = [row.text for row in rows_of([Piece(None, said) for _, said in units])]
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question, text, shown)
         said, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
         runs = exchange(question, text, asked, said, source, self.read)
@@ -64,13 +66,16 @@ class _Reader:
         return runs
 
 
-def _blocks(cfg, inputs) -> dict[str, list[Block]]:
-    """Each question's prompt as used, and under smaller budgets: the largest first."""
-    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
-    return {
-        question: [[((row["passage_id"], row["text"]), row["tokens"]) for row in block] for block in sizes]
+def _blocks(cfg, inputs) -> tuple[dict[str, list[Block]], set[Unit]]:
+    """Each question's context as used, and within smaller budgets: the largest first; and which units are whole
+    passages."""
+    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model))
+    blocks = {
+        question: [[((row["passage_id"], row["text"]), row["size"]) for row in one] for one in sizes]
         for question, sizes in found.items()
     }
+    rows = (row for sizes in found.values() for one in sizes for row in one)
+    return blocks, {(row["passage_id"], row["text"]) for row in rows if row["whole"]}
 
 
 def _chooser(cfg, inputs, symbols, embedder, lm):
@@ -79,13 +84,14 @@ def _chooser(cfg, inputs, symbols, embedder, lm):
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
     sight = Sight(cfg, embedder, triples, inputs["candidates"])
-    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.prompt.theta)
+    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.memory.theta)
 
 
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
-    blocks = _blocks(cfg, inputs)
+    blocks, whole = _blocks(cfg, inputs)
+    count = lm_counter(cfg.lm.model)
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
@@ -96,14 +102,13 @@ def run(cfg, inputs, outputs, ctx):
         reader = _Reader(cfg, embedder, generate, read, choose)
         for qid, text in part.select("question_id", "text").iter_rows():
             own, needed = reader.context(qid, text, symbols[qid], blocks.get(qid, [[]]))
-            units += [(qid, *unit) for unit in own]
+            units += listed(qid, [(*unit, unit in whole) for unit in own], cfg.assembly.budget, count)
             asked_run, answer_run = reader.answer(qid, text, symbols[qid], own)
             heard += [asked_run, answer_run]
             question, texts = Question(qid, text, answer_run.text), [said for _, said in needed]
-            lifts = unit_lifts(lm, cfg.ecs, question, texts, ctx.cache)
-            supports += [Support(qid, *unit, lift) for unit, lift in zip(needed, lifts, strict=True)]
-    shown = pl.DataFrame(units, schema=dict.fromkeys(UNITS, pl.String), orient="row")
-    outputs["blocks"] = as_blocks(shown, word_piece_counter(cfg.embedder.model), cfg.prompt.budget)
+            gains = unit_gains(lm, cfg.ecs, question, texts, ctx.cache)
+            supports += [Support(qid, *unit, gain) for unit, gain in zip(needed, gains, strict=True)]
+    outputs["contexts"] = pl.DataFrame(units, schema=TABLES["contexts"].empty().schema, orient="row")
     outputs["memories"] = memories(heard, supports, placed)
     return {"questions": asked.height, "sessions": len(parts), "units": len(units)}
 

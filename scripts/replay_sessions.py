@@ -2,15 +2,14 @@
 
 import polars as pl
 
-from secateur.contexts.simple import sizes_of
-from secateur.evaluation.evidence import Block, Gold, block_metrics, gold_of
+from secateur.contexts.table import Read, sizes_of
+from secateur.evaluation.evidence import Gold, Measured, gold_of, read_metrics
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import of_split
 from secateur.memory.replay import Step, Unit, replay
 from secateur.memory.sessions import sessions
 from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
 
 
 def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozenset[tuple]]:
@@ -24,22 +23,25 @@ def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozens
 
 def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
     """Each question's prompt as used, and under smaller budgets: the largest first."""
-    shown = inputs["edge_sources"].join(inputs["blocks"], on="passage_id", how="semi")
+    shown = inputs["edge_sources"].join(inputs["contexts"], on="passage_id", how="semi")
     needs, nothing = _needs(inputs["edges"], shown), frozenset()  # a sentence without a triple needs no symbol
 
     def unit(row: dict) -> Unit:
-        passage, whole = row["passage_id"], row["kind"] == "sentence"
-        return Unit(row["text"], row["tokens"], passage, whole, needs.get(passage, nothing))
+        passage, whole = row["passage_id"], row["whole"]
+        return Unit(row["text"], row["size"], passage, whole, needs.get(passage, nothing))
 
-    found = sizes_of(inputs["blocks"], cfg.prompt.budget)
+    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model))
     return {question: [[unit(row) for row in block] for block in sizes] for question, sizes in found.items()}
 
 
+KEPT = ("evidence_recall", "token_recall")
+
+
 def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
-    """exact and novel of what a reader has before it."""
-    block = Block([u.text for u in units], [u.passage for u in units], [u.whole for u in units])
-    found = block_metrics(gold, block, cfg.eval.exact_min_content)
-    return {f"memory_{name}{suffix}": found[name] for name in ("exact", "novel") if name in found}
+    """The evidence in what a reader has before it."""
+    read = Read([u.text for u in units], [u.passage for u in units], [u.whole for u in units], 0)
+    found = read_metrics(gold, read, Measured(cfg.eval.exact_min_content))
+    return {f"memory_{name}{suffix}": found[name] for name in KEPT if name in found}
 
 
 def _tokens(count, question: str, units: list[Unit]) -> int:
@@ -82,8 +84,8 @@ def run(cfg, inputs, outputs, ctx):
             if step.question_id in gold:
                 own = gold[step.question_id]
                 found |= _recall(cfg, own, step.held, "") | _recall(cfg, own, step.block, "_alone")
-            rows += [(step.question_id, None, False, metric, float(value)) for metric, value in found.items()]
-    outputs["question_metrics"] = long_rows(rows, ctx.axes["track"]) if rows else TABLES["question_metrics"].empty()
+            rows += [(step.question_id, cfg.extra.order, None, False, metric, float(value)) for metric, value in found.items()]
+    outputs["question_metrics"] = long_rows(rows)
     return {"sessions": several, "questions": len({row[0] for row in rows})}
 
 

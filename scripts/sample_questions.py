@@ -9,7 +9,7 @@ from secateur.models.words import content_words
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables import TABLES
 
-FIGURES = ("exact", "novel", "held")
+FIGURES = ("evidence_recall", "token_recall", "evidence_coverage")
 
 
 def _chosen(cfg, questions: pl.DataFrame, exact: dict[str, float]) -> list[str]:
@@ -23,16 +23,17 @@ def _chosen(cfg, questions: pl.DataFrame, exact: dict[str, float]) -> list[str]:
 
 def _present(block: pl.DataFrame, passage: str | None) -> str:
     """What of an evidence passage the block holds."""
-    kinds = set(block.filter(pl.col("passage_id") == passage)["kind"]) if passage else None
-    return "unresolved" if kinds is None else "whole" if "sentence" in kinds else "lines" if kinds else "absent"
+    if passage is None:
+        return "unresolved"
+    whole = block.filter(pl.col("passage_id") == passage)["whole"]
+    return "whole" if whole.any() else "lines" if len(whole) else "absent"
 
 
 def _edges(block: pl.DataFrame, of_passage: dict[str, list[int]], gold: set[str]) -> list[tuple[int, str, bool, bool]]:
     """(edge, passage, gold, whole) of a block, each edge once; a sentence shown whole stands for all its edges."""
     found: dict[int, tuple[int, str, bool, bool]] = {}
-    for kind, passage, ids in block.sort("n").select("kind", "passage_id", "edge_ids").iter_rows():
-        whole = kind == "sentence"
-        for edge in of_passage.get(passage, ()) if whole else ids:
+    for whole, passage, ids in block.sort("place").select("whole", "passage_id", "edge_ids").iter_rows():
+        for edge in ids or of_passage.get(passage, ()):  # a text without edges of its own stands for its passage's
             if edge not in found or (passage in gold and not found[edge][2]):
                 found[edge] = (edge, passage, passage in gold, whole)
     return list(found.values())
@@ -51,11 +52,11 @@ def _entity_words(triples: pl.DataFrame, question_id: str, text: str) -> frozens
 
 
 def run(cfg, inputs, outputs, ctx):
-    budget = min(cfg.eval.budgets, key=lambda b: (abs(b - cfg.prompt.budget), b))
-    blocks, triples = inputs["blocks"].filter(pl.col("budget") == budget), inputs["triples"]
+    budget = min(cfg.eval.budgets, key=lambda b: (abs(b - cfg.assembly.budget), b))
+    contexts, triples = inputs["contexts"].filter(pl.col("budget") == budget), inputs["triples"]
     texts = dict(inputs["passages"].select("passage_id", "text").iter_rows())
     values = {(q, m): v for q, m, v in inputs["question_metrics"].select("question_id", "metric", "value").iter_rows()}
-    exact = {q: v for (q, m), v in values.items() if m == f"exact@{budget}"}
+    exact = {q: v for (q, m), v in values.items() if m == f"evidence_recall@{budget}"}
     questions = {row["question_id"]: row for row in inputs["questions"].iter_rows(named=True)}
     triple_of = edge_lines(inputs["edges"], inputs["entities"], inputs["relations"]).select("head", "relation", "tail")
     surface = triple_of.rows()
@@ -63,7 +64,7 @@ def run(cfg, inputs, outputs, ctx):
     of_passage = dict(mentions.agg("edge_id").iter_rows())
     samples, drawings = [], []
     for n, qid in enumerate(_chosen(cfg, inputs["questions"], exact)):
-        block = blocks.filter(pl.col("question_id") == qid)
+        block = contexts.filter(pl.col("question_id") == qid)
         gold = inputs["evidence"].filter(pl.col("question_id") == qid).sort("n").select("passage_id", "text").rows()
         edges = _edges(block, of_passage, {p for p, _ in gold if p})
         asked, question = _entity_words(triples, qid, questions[qid]["text"]), questions[qid]

@@ -5,7 +5,7 @@ from secateur.ranking.select import at_gold_size
 
 
 def run(cfg, inputs, outputs, ctx):
-    outputs["selections"] = selected = at_gold_size(inputs["utilities"], inputs["evidence"])
+    outputs["selections"] = selected = at_gold_size(inputs["rankings"], inputs["evidence"])
     return {"questions": selected["question_id"].n_unique(), "selected": selected.height}
 
 

@@ -18,7 +18,7 @@ from secateur.ranking.select import NOTHING, gold_size
 def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
     """(k, Growth) of each question."""
     names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
-    tables = (inputs[name] for name in ("pool", "questions", "passages", "utilities", "statistics"))
+    tables = (inputs[name] for name in ("pool", "questions", "passages", "rankings", "statistics"))
     table = features(*tables, [*names, "pmi_q"])
     shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours).select("passage_id", "text", "speaker", "date")
     free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")

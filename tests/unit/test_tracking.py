@@ -288,7 +288,7 @@ def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypa
     assert "secret" not in said
 
 
-WRITER = "from pathlib import Path; from secateur import tracking; print(tracking.track(Path('results'))[0])"
+WRITER = "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'))[0])"
 
 
 def test_two_at_once_write_each_run_once(client):

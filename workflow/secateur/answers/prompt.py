@@ -8,14 +8,15 @@ from secateur.pipeline.errors import SecateurError
 __all__ = ["compose", "units_cut"]
 
 
-def compose(instructions: str, units: Sequence[str], question: str) -> str:
-    """The same words for every system, whatever its context; nothing stands for an empty one.
+def compose(instructions: str, rows: Sequence[str], question: str) -> str:
+    """The same words for every system, whatever its context; nothing stands for an empty one. rows: of the context as it
+    is sent, what separates them included.
 
-    >>> compose("Be brief.", ["It was Ann.", "She left."], "Who?")
+    >>> compose("Be brief.", ["It was Ann.\\n", "She left."], "Who?")
     'Be brief.\\n\\nIt was Ann.\\nShe left.\\n\\nQuestion: Who?'
     """
     return "\n\n".join(
-        part for part in (instructions.strip(), "\n".join(units), f"Question: {question.strip()}") if part
+        part for part in (instructions.strip(), "".join(rows), f"Question: {question.strip()}") if part
     )
 
 

@@ -1,7 +1,8 @@
-"""Four equivalent views of the selected edges (paper 2.6, figures 8 and 9), and the whole prompt.
+"""Three equivalent views of selected edges as the paper writes them (2.6, figures 8 and 9), and cited lines, ours.
 
-`words`, `ids` and `matrix` are the paper's; `lines` are ours: `head: relation tail; relation tail [source]`.
-Every view decodes to the same edges.
+A view is cut into rows, so that each fact keeps the passage it comes from; one behind the other they are the text as it
+is sent. `words`, `ids` and `matrix` are compact JSON under the paper's rules text; `lines` are `head: relation tail;
+relation tail [source]`. Every view decodes to the same edges.
 """
 
 import json
@@ -9,77 +10,98 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ENCODINGS", "Edge", "Payload", "decode", "encode", "render"]
+__all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode", "rest_of"]
 
-Edge = tuple[str, str, str]  # head, relation, tail
+Triple = tuple[str, str, str]  # head, relation, tail
+Line = tuple[str, int | None]  # a row of the view, and the fact it states
 ENCODINGS = ("words", "ids", "matrix", "lines")
 
-# Figure 9 of the paper, without the channel that is empty while memory is off.
+# Figure 9 of the paper, word for word. The channel of given knowledge stays empty while nothing is remembered.
 RULES = {
     "matrix": "---Knowledge Base---\n[JSON format]\n- e: list of entities (e[i] = entity string)\n"
     "- r: list of relations (r[j] = relation string)\n- edge_matrix: [[head_e_idx, r_idx, tail_e_idx]]\n"
     "  * NOTE: edges[i] is just shorthand for edge_matrix[i]\n- questions(edges[i]): questions linked by edge i\n"
-    "- facts(edges[i]): facts linked by edge i",
+    "- given knowledge(edges[i]): prior answers linked by edge i\n- facts(edges[i]): facts linked by edge i",
     "ids": "---Knowledge Base---\n[JSON format]\n- e: list of entities (e[i] = entity string)\n"
     "- r: list of relations (r[j] = relation string)\n- [e,r,e]: triple [head_e_idx, r_idx, tail_e_idx]\n"
-    "- questions([e,r,e], ...): question triples\n- facts([e,r,e], ...): fact triples",
-    "words": "---Knowledge Base---\n[JSON format]\n- questions(words): question triples\n- facts(words): fact triples",
-    "lines": "Facts, one subject a line (subject: relation object; relation object [source]):",
+    "- questions([e,r,e], ...): question triples\n- given knowledge([e,r,e], ...): prior answer triples\n"
+    "- facts([e,r,e], ...): fact triples",
+    "words": "---Knowledge Base---\n[JSON format]\n- questions(words): question triples\n"
+    "- given knowledge(words): prior answer triples\n- facts(words): fact triples",
 }
 
 
 @dataclass(frozen=True)
+class Fact:
+    """An edge with the number of its source."""
+
+    triple: Triple
+    source: int
+
+
+@dataclass(frozen=True)
 class Payload:
-    """What a prompt carries: question edges, fact edges with the number of their source, whole sentences."""
+    """What a view carries: the question's triples, prior answers' triples, facts."""
 
-    questions: tuple[Edge, ...]
-    facts: tuple[Edge, ...]
-    sources: tuple[int, ...]  # one for each fact
-    sentences: tuple[str, ...] = ()
+    questions: tuple[Triple, ...] = ()
+    knowledge: tuple[Triple, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
-
-def _indices(edges: Sequence[Edge]) -> tuple[list[str], list[str], list[list[int]]]:
-    entities = list(dict.fromkeys(x for h, _, t in edges for x in (h, t)))
-    relations = list(dict.fromkeys(r for _, r, _ in edges))
-    e, r = {x: n for n, x in enumerate(entities)}, {x: n for n, x in enumerate(relations)}
-    return entities, relations, [[e[h], r[x], e[t]] for h, x, t in edges]
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """All of them, in the order of the view."""
+        return (*self.questions, *self.knowledge, *(fact.triple for fact in self.facts))
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _with_sentences(view: dict, payload: Payload) -> str:
-    return _json(view | ({"sentences": list(payload.sentences)} if payload.sentences else {}))
+def _object(members: Sequence[tuple[str, object]], facts: tuple[str, Sequence[object]]) -> list[Line]:
+    """A JSON object: a row of all members up to the facts, and a row for each fact."""
+    name, values = facts
+    head = "{" + "".join(f"{_json(key)}:{_json(value)}," for key, value in members) + f"{_json(name)}:["
+    if not values:
+        return [(head + "]}", None)]
+    ends = [","] * (len(values) - 1) + ["]}"]
+    return [(head, None), *((_json(value) + end, n) for n, (value, end) in enumerate(zip(values, ends, strict=True)))]
 
 
-def _encode_words(payload: Payload, _: Collection) -> str:
-    return _with_sentences({"questions(words)": payload.questions, "facts(words)": payload.facts}, payload)
+def _vocabulary(triples: Sequence[Triple]) -> tuple[list[str], list[str], list[list[int]]]:
+    """(entities, relations, the triples as their places)."""
+    entities = list(dict.fromkeys(x for h, _, t in triples for x in (h, t)))
+    relations = list(dict.fromkeys(r for _, r, _ in triples))
+    e, r = {x: n for n, x in enumerate(entities)}, {x: n for n, x in enumerate(relations)}
+    return entities, relations, [[e[h], r[x], e[t]] for h, x, t in triples]
 
 
-def _encode_ids(payload: Payload, _: Collection) -> str:
-    e, r, ids = _indices(payload.questions + payload.facts)
-    cut = len(payload.questions)
-    view = {"e": e, "r": r, "questions([e,r,e], ...)": ids[:cut], "facts([e,r,e], ...)": ids[cut:]}
-    return _with_sentences(view, payload)
+def _words(payload: Payload, _: Collection) -> list[Line]:
+    members = [("questions(words)", payload.questions), ("given knowledge(words)", payload.knowledge)]
+    return _object(members, ("facts(words)", [fact.triple for fact in payload.facts]))
 
 
-def _encode_matrix(payload: Payload, _: Collection) -> str:
-    edges = list(dict.fromkeys(payload.questions + payload.facts))
-    e, r, matrix = _indices(edges)
+def _ids(payload: Payload, _: Collection) -> list[Line]:
+    e, r, ids = _vocabulary(payload.triples)
+    asked, known = len(payload.questions), len(payload.knowledge)
+    members = [("e", e), ("r", r), ("questions([e,r,e], ...)", ids[:asked])]
+    members += [("given knowledge([e,r,e], ...)", ids[asked : asked + known])]
+    return _object(members, ("facts([e,r,e], ...)", ids[asked + known :]))
+
+
+def _matrix(payload: Payload, _: Collection) -> list[Line]:
+    edges = list(dict.fromkeys(payload.triples))
+    e, r, matrix = _vocabulary(edges)
     place = {edge: n for n, edge in enumerate(edges)}
-    view = {"e": e, "r": r, "edge_matrix": matrix}
-    view |= {
-        "questions(edges[i])": [place[x] for x in payload.questions],
-        "facts(edges[i])": [place[x] for x in payload.facts],
-    }
-    return _with_sentences(view, payload)
+    members = [("e", e), ("r", r), ("edge_matrix", matrix)]
+    members += [("questions(edges[i])", [place[x] for x in payload.questions])]
+    members += [("given knowledge(edges[i])", [place[x] for x in payload.knowledge])]
+    return _object(members, ("facts(edges[i])", [place[fact.triple] for fact in payload.facts]))
 
 
 _SPECIAL = {
     "\\": "\\\\",
     "?": "\\?",
-    ">": "\\>",
+    "<": "\\<",
     ";": "\\;",
     ":": "\\:",
     "[": "\\[",
@@ -99,35 +121,42 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: _BACK.get(m[1], m[1]), text)
 
 
-def rest_of(edge: Edge, ambiguous: Collection[tuple[str, str]]) -> str:
+def rest_of(triple: Triple, ambiguous: Collection[tuple[str, str]]) -> str:
     """ "relation tail"; with a bar between them where another edge of that head reads the same."""
-    _, relation, tail = edge
+    _, relation, tail = triple
     plain = f"{relation} {tail}"
-    return f"{escape(relation)} | {escape(tail)}" if (edge[0], plain) in ambiguous else escape(plain)
+    return f"{escape(relation)} | {escape(tail)}" if (triple[0], plain) in ambiguous else escape(plain)
 
 
-def _encode_lines(payload: Payload, ambiguous: Collection[tuple[str, str]]) -> str:
-    """Questions after `?`, then a line for each head of each source, then whole sentences after `>`."""
-    lines = [f"? {escape(h)}: {rest_of((h, r, t), ambiguous)}" for h, r, t in payload.questions]
-    groups: list[tuple[str, int, list[str]]] = []
-    for edge, source in zip(payload.facts, payload.sources, strict=True):
-        if not groups or groups[-1][:2] != (edge[0], source):
-            groups.append((edge[0], source, []))
-        groups[-1][2].append(rest_of(edge, ambiguous))
-    lines += [f"{escape(head)}: {'; '.join(rests)} [{source}]" for head, source, rests in groups]
-    return "\n".join(lines + [f"> {escape(text)}" for text in payload.sentences])
+def _lines(payload: Payload, ambiguous: Collection[tuple[str, str]]) -> list[Line]:
+    """Questions after `?`, prior answers after `<`, then a row for each head of each source."""
+    rows: list[Line] = [
+        (f"{mark} {escape(one[0])}: {rest_of(one, ambiguous)}", None)
+        for mark, triples in (("?", payload.questions), ("<", payload.knowledge))
+        for one in triples
+    ]
+    groups: list[tuple[str, int, int, list[str]]] = []
+    for n, fact in enumerate(payload.facts):
+        if not groups or groups[-1][:2] != (fact.triple[0], fact.source):
+            groups.append((fact.triple[0], fact.source, n, []))
+        groups[-1][3].append(rest_of(fact.triple, ambiguous))
+    rows += [(f"{escape(head)}: {'; '.join(rests)} [{source}]", n) for head, source, n, rests in groups]
+    return [(text + "\n" * (n < len(rows) - 1), fact) for n, (text, fact) in enumerate(rows)]
 
 
-_ENCODERS: dict[str, Callable[[Payload, Collection], str]] = {
-    "words": _encode_words,
-    "ids": _encode_ids,
-    "matrix": _encode_matrix,
-    "lines": _encode_lines,
+_ENCODERS: dict[str, Callable[[Payload, Collection], list[Line]]] = {
+    "words": _words,
+    "ids": _ids,
+    "matrix": _matrix,
+    "lines": _lines,
 }
 
 
-def encode(encoding: str, payload: Payload, ambiguous: Collection[tuple[str, str]] = ()) -> str:
-    """One view of the payload. ambiguous: (head, "relation tail") that more than one known edge reads as."""
+def encode(encoding: str, payload: Payload, ambiguous: Collection[tuple[str, str]] = ()) -> list[Line]:
+    """The rows of a view, each with the place of the fact it states (of `lines`: the first of its group).
+
+    ambiguous: (head, "relation tail") that more than one known edge reads as.
+    """
     return _ENCODERS[encoding](payload, ambiguous)
 
 
@@ -144,38 +173,33 @@ def _scan(text: str, mark: str) -> list[str]:
     return [*parts, current]
 
 
-def _decode_lines(text: str, known: Collection[Edge]) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
+Channels = tuple[tuple[Triple, ...], tuple[Triple, ...], tuple[Triple, ...]]  # questions, knowledge, facts
+
+
+def _decode_lines(text: str, known: Collection[Triple]) -> Channels:
     by_text = {(h, f"{r} {t}"): (h, r, t) for h, r, t in known}
-    questions, facts = [], []
+    channels: dict[str, list[Triple]] = {"? ": [], "< ": [], "": []}
     for line in text.split("\n") if text else []:
-        if line.startswith("> "):
-            continue
-        asked = line.startswith("? ")
-        body = line[2:] if asked else re.sub(r" \[\d+\]$", "", line)
+        mark = line[:2] if line[:2] in channels else ""
+        body = line[2:] if mark else re.sub(r" \[\d+\]$", "", line)
         head, rests = _scan(body, ": ")
         for rest in _scan(rests, "; "):
             parts = [_unescape(part) for part in _scan(rest, " | ")]
-            head_text = _unescape(head)
-            edge = (head_text, *parts) if len(parts) == 2 else by_text[head_text, parts[0]]
-            (questions if asked else facts).append(edge)
-    return tuple(questions), tuple(facts)
+            name = _unescape(head)
+            channels[mark].append((name, *parts) if len(parts) == 2 else by_text[name, parts[0]])
+    return tuple(map(tuple, channels.values()))
 
 
-def decode(encoding: str, text: str, known: Collection[Edge]) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
-    """(question edges, fact edges) of a view. known: the codebook's edges, which cited lines are read against."""
+def decode(encoding: str, text: str, known: Collection[Triple]) -> Channels:
+    """(question, prior and fact triples) of a view. known: the codebook's triples, which cited lines are read against."""
     if encoding == "lines":
         return _decode_lines(text, known)
     view = json.loads(text)
+    suffix = {"words": "(words)", "ids": "([e,r,e], ...)", "matrix": "(edges[i])"}[encoding]
+    parts = [view[channel + suffix] for channel in ("questions", "given knowledge", "facts")]
     if encoding == "words":
-        return tuple(tuple(tuple(e) for e in view[k]) for k in ("questions(words)", "facts(words)"))
+        return tuple(tuple(map(tuple, part)) for part in parts)
     e, r = view["e"], view["r"]
-    if encoding == "ids":
-        rows = [view["questions([e,r,e], ...)"], view["facts([e,r,e], ...)"]]
-    else:
-        rows = [[view["edge_matrix"][i] for i in view[k]] for k in ("questions(edges[i])", "facts(edges[i])")]
-    return tuple(tuple((e[h], r[x], e[t]) for h, x, t in part) for part in rows)
-
-
-def render(encoding: str, view: str, question: str) -> str:
-    """The whole prompt: rules, view, question."""
-    return f"{RULES[encoding]}\n{view}\n\nQuestion: {question}\nAnswer:"
+    if encoding == "matrix":
+        parts = [[view["edge_matrix"][i] for i in part] for part in parts]
+    return tuple(tuple((e[h], r[x], e[t]) for h, x, t in part) for part in parts)

@@ -1,6 +1,6 @@
-"""Answer lift: what a context adds to the log-probability of the gold answer, for each of its tokens.
+"""Answer gain: what a context adds to the log-probability of the gold answer, for each of its tokens.
 
-Lift = (log p(a | context, q) - log p(a | q)) / |a|: the signed shift of definition 1 for a whole context. Beside it
+Gain = (log p(a | context, q) - log p(a | q)) / |a|: the signed shift of definition 1 for a whole context. Beside it
 stands a control, the context of another question: what a reader gains from any text of the kind.
 """
 
@@ -14,7 +14,7 @@ from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 from secateur.pipeline.cache import RequestCache, digest
 
-__all__ = ["CLOSED", "answer_logprobs", "lift_rows", "unit_lifts"]
+__all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
@@ -28,7 +28,7 @@ def answer_logprobs(
     heads: what each context begins with, so that the model reads what several share once; all alike where not given.
     """
     family = dict(zip(texts, heads if heads is not None else [text != CLOSED for text in texts], strict=True))
-    known, found = RequestCache(cache / "lift"), {}
+    known, found = RequestCache(cache / "answer_gain"), {}
     keys = {text: digest(lm.identity, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
     for text, key in keys.items():
         found[text] = known.get(key)
@@ -42,19 +42,19 @@ def answer_logprobs(
     return [found[text] for text in texts]
 
 
-def unit_lifts(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
-    """The lift of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
+def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
+    """The gain of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
     if not question.answer.strip():
         return [None] * len(units)
     closed, *under = answer_logprobs(lm, cfg, question, [CLOSED, *units], cache)
     return [value - closed for value in under]
 
 
-def lift_rows(
+def gain_rows(
     lm: CausalLM, cfg, questions: Sequence[Question], contexts: Contexts, budgets: Sequence[int], control: int, ctx
 ) -> list[tuple[str, str, float]]:
-    """(question id, metric, value): lift@B at every budget, lift_shuffled@B at the budget `control`, and closed_book,
-    the log-probability of the answer per token that lift counts from.
+    """(question id, metric, value): answer_gain@B at every budget, answer_gain_shuffled@B at the budget `control`, and
+    closed_book, the log-probability of the answer per token that gain counts from.
 
     The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
     """
@@ -65,7 +65,7 @@ def lift_rows(
         closed, shuffled, *under = answer_logprobs(
             lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
         )
-        rows += [(question.id, f"lift@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
-        rows += [(question.id, f"lift_shuffled@{control}", shuffled - closed)] if other is not question else []
+        rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
+        rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)] if other is not question else []
         rows += [(question.id, "closed_book", closed)]
     return rows

@@ -1,4 +1,4 @@
-"""Ranked sentences read again by a language model: those move up that make the question likelier (pmi_q)."""
+"""Ranked passages read by a language model: those move up that make the question likelier (pmi_q)."""
 
 import logging
 from pathlib import Path
@@ -11,7 +11,7 @@ from secateur.ecs.scoring.scorers import score
 from secateur.models.causal import CausalLM
 from secateur.pipeline.cache import RequestCache, digest
 
-__all__ = ["pmi_q", "reread"]
+__all__ = ["moved", "pmi_q"]
 
 PAIR = ["question_id", "passage_id"]
 
@@ -27,7 +27,7 @@ def pmi_q(
 ) -> pl.DataFrame:
     """(question_id, passage_id, value) of the pairs of a pool, in its order; tables as for `statistics`.
 
-    A pair is read once: the tracks and weights of a retriever share what lies under `cache`, a file for each question
+    A pair is read once: rankings of either order and any weight share what lies under `cache`, a file for each question
     and in it a digest for each passage. A killed reading goes on from the sweep's own blocks.
     """
     known = RequestCache(cache / "pmi_q")
@@ -49,17 +49,18 @@ def pmi_q(
     return pool.select(*PAIR, value=pl.Series(values, dtype=pl.Float64))
 
 
-def reread(ranked: pl.DataFrame, pmi_q: pl.DataFrame, weight: float) -> pl.DataFrame:
-    """The table `ranked` with weight x z(pmi_q) added to the scores of the sentences that were read.
+def moved(rankings: pl.DataFrame, pmi_q: pl.DataFrame, weight: float) -> pl.DataFrame:
+    """The table `rankings` with weight x z(pmi_q) added to the scores of the passages that were read.
 
-    pmi_q: question_id, passage_id, value. z is over a question's read sentences and counted from its least, so that a
-    sentence that was read never falls behind one that was not.
+    pmi_q: question_id, passage_id, value. z is over a question's passages that were read and counted from its least, so
+    that one that was read never falls behind one that was not.
     """
     value = pl.col("value")
     z = (value - value.min()) / (value.std(ddof=0) + 1e-9)  # a constant pmi_q moves nothing
     gain = pmi_q.with_columns(gain=z.over("question_id")).select("question_id", "passage_id", "gain")
-    moved = ranked.join(gain, on=["question_id", "passage_id"], how="left", maintain_order="left")
-    score = (pl.col("score") + weight * pl.col("gain").fill_null(0)).cast(pl.Float32)
-    best = moved.with_columns(score=score).sort("question_id", "score", "rank", descending=[False, True, False])
-    place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
-    return best.with_columns(rank=place).select(ranked.columns)
+    joined = rankings.join(gain, on=["question_id", "passage_id"], how="left", maintain_order="left")
+    score = (pl.col("value") + weight * pl.col("gain").fill_null(0)).cast(pl.Float32)
+    keys = ["question_id", "scorer", "value", "rank"]
+    best = joined.with_columns(value=score).sort(keys, descending=[False, False, True, False])
+    place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "scorer")
+    return best.with_columns(rank=place).select(rankings.columns)

@@ -1,5 +1,7 @@
-"""Judge-free evidence recall at token budgets, and F1 of a selected context."""
+"""Judge-free measures of the evidence in a context, and F1 of a selection."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,9 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.contexts.table import Read
 from secateur.models.words import content_words
 
-__all__ = ["Block", "Gold", "block_metrics", "f1_at_gold", "gold_of", "prefix_lengths", "semantic"]
+__all__ = ["Gold", "Measured", "f1_at_gold", "gold_of", "qualifiers_of", "read_metrics", "semantic"]
+
+
+_WORD = re.compile(r"[a-z0-9']+")
 
 
 @dataclass(frozen=True)
@@ -22,12 +28,12 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Block:
-    """What reaches the prompt: lines with the passage each comes from; `whole` where it is the passage itself."""
+class Measured:
+    """How evidence is measured. min_content: share of a gold passage's new content words that edges or a shortened text
+    must keep; qualifiers: words of negation, quantity, comparison and order."""
 
-    lines: Sequence[str]
-    passages: Sequence[str]
-    whole: Sequence[bool]
+    min_content: float
+    qualifiers: frozenset[str] = frozenset()
 
 
 def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFrame) -> dict[str, Gold]:
@@ -45,16 +51,6 @@ def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFr
     return found
 
 
-def prefix_lengths(tokens: NDArray[np.int64], budgets: Sequence[int]) -> list[int]:
-    """How many units fit each budget when they are appended until the first that would overflow.
-
-    >>> prefix_lengths(np.array([30, 40, 10]), [64, 128])
-    [1, 3]
-    """
-    used = np.cumsum(tokens)
-    return [int(np.searchsorted(used, budget, side="right")) for budget in budgets]
-
-
 def _words(lines: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for line in lines:
@@ -62,36 +58,61 @@ def _words(lines: Sequence[str]) -> set[str]:
     return found
 
 
-def block_metrics(gold: Gold, block: Block, exact_min_content: float) -> dict[str, float]:
-    """exact, exact_pointer, held and novel of one evidence block; a metric without a denominator is left out.
+def qualifiers_of(text: str, words: frozenset[str]) -> frozenset[str]:
+    """The words of a text that negate, count, compare or order: those listed, and whatever holds a digit.
 
-    exact: a gold sentence counts as present whole, or, through edges, if the lines of its provenance hold at
-    least `exact_min_content` of its content words that the question does not already give. exact_pointer:
-    provenance alone. held: share of its content words under its provenance. novel: share of the evidence's
-    content words, minus the question's, anywhere in the block.
+    >>> sorted(qualifiers_of("It wasn't given before the 2nd of May.", frozenset({"before", "not"})))
+    ['2nd', 'before', 'not']
     """
-    asked, under, present = content_words(gold.question), {}, set()
-    for line, passage, whole in zip(block.lines, block.passages, block.whole, strict=True):
-        if passage in gold.passages:
-            under.setdefault(passage, []).append(line)
-            if whole:
-                present.add(passage)
-    found: dict[str, float] = {}
-    if gold.passages:
-        exact, held = [], []
-        for passage, text in gold.passages.items():
-            words, have = content_words(text), _words(under.get(passage, ()))
-            new = words - asked
-            kept = len(new & have) / len(new) if new else float(passage in under)
-            exact.append(passage in present or (passage in under and kept >= exact_min_content))
-            held.append(1.0 if passage in present else len(words & have) / len(words) if words else 0.0)
-        found["exact"] = float(np.mean(exact))
-        found["exact_pointer"] = float(np.mean([p in under for p in gold.passages]))
-        found["held"] = float(np.mean(held))
+    plain = unicodedata.normalize("NFKC", text).replace("\u2019", "'").lower()
+    found = {"not" if word.endswith("n't") else word for word in _WORD.findall(plain)}
+    return frozenset(w for w in found if w in words or any(c.isdigit() for c in w))
+
+
+def read_metrics(gold: Gold, read: Read, measured: Measured) -> dict[str, float]:
+    """The evidence in one context; a metric without a denominator is left out, and so is what needs provenance in a
+    context that names no passage.
+
+    evidence_recall: share of the gold passages that are there, word for word, or else with at least `min_content` of
+    the content words that the question does not already give, under their provenance. provenance_recall: under it
+    anything at all. evidence_coverage: mean share of their content words under it. qualified_recall: evidence_recall of
+    the gold passages with a negation or a quantity; qualified_kept: with all of these words kept. token_recall: share of
+    the evidence's content words, minus the question's, anywhere in the context. tokens: of the text as sent.
+    """
+    asked, found = content_words(gold.question), {"tokens": float(read.tokens)}
+    if gold.passages and (not read.lines or any(read.passages)):
+        found |= _under_provenance(gold.passages, asked, read, measured)
     new = _words(gold.texts) - asked
     if new:
-        found["novel"] = len(new & _words(block.lines)) / len(new)
+        found["token_recall"] = len(new & _words(read.lines)) / len(new)
     return found
+
+
+def _under_provenance(
+    passages: Mapping[str, str], asked: frozenset[str], read: Read, measured: Measured
+) -> dict[str, float]:
+    """What is measured under the provenance of the gold passages."""
+    under: dict[str, list[str]] = {}
+    for line, passage in zip(read.lines, read.passages, strict=True):
+        if passage in passages:
+            under.setdefault(passage, []).append(line)
+    present = {p for p, whole in zip(read.passages, read.whole, strict=True) if whole and p in passages}
+    recall, held, qualified, kept = [], [], [], []
+    for passage, text in passages.items():
+        words, have = content_words(text), _words(under.get(passage, ()))
+        new = words - asked
+        share = len(new & have) / len(new) if new else 1.0
+        there = passage in present or (passage in under and share >= measured.min_content)
+        recall.append(there)
+        held.append(1.0 if passage in present else len(words & have) / len(words) if words else 0.0)
+        own = qualifiers_of(text, measured.qualifiers)
+        if own:
+            left = own - qualifiers_of(" ".join(under.get(passage, ())), measured.qualifiers)
+            qualified.append(there)
+            kept.append(there and not left)
+    found = {"evidence_recall": recall, "provenance_recall": [p in under for p in passages], "evidence_coverage": held}
+    found |= {"qualified_recall": qualified, "qualified_kept": kept} if qualified else {}
+    return {name: float(np.mean(values)) for name, values in found.items()}
 
 
 def semantic(gold: NDArray[np.float32], block: NDArray[np.float32]) -> float:

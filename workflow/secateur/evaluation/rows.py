@@ -2,16 +2,23 @@
 
 import polars as pl
 
-__all__ = ["long_rows"]
+__all__ = ["long_rows", "order_of"]
+
+SCHEMA = {
+    "question_id": pl.String,
+    "order": pl.String,
+    "scorer": pl.String,
+    "answer_aware": pl.Boolean,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
 
 
-def long_rows(rows: list[tuple], track: str | None) -> pl.DataFrame:
-    """(question_id, scorer, answer_aware, metric, value) rows as the `question_metrics` table."""
-    schema = {
-        "question_id": pl.String,
-        "scorer": pl.String,
-        "answer_aware": pl.Boolean,
-        "metric": pl.String,
-        "value": pl.Float64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(track=pl.lit(track, pl.String))
+def long_rows(rows: list[tuple]) -> pl.DataFrame:
+    """(question_id, order, scorer, answer_aware, metric, value) rows as the table `question_metrics`."""
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def order_of(scorer: str) -> str:
+    """What a scorer of sentences may know of the order of the text: `aware` where it looks at neighbours."""
+    return "aware" if "+neighbour" in scorer else "blind"

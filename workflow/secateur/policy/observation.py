@@ -15,11 +15,11 @@ __all__ = ["Sight"]
 
 
 class Sight:
-    """cfg: embedder, prompt. triples: how many each question has; candidates: the table, whose fine scores say how sure
+    """cfg: embedder, assembly. triples: how many each question has; candidates: the table, whose fine scores say how sure
     retrieval is."""
 
     def __init__(self, cfg, embedder: Embedder, triples: Mapping[str, int], candidates: pl.DataFrame) -> None:
-        self.embedder, self.triples, self.budget = embedder, triples, cfg.prompt.budget
+        self.embedder, self.triples, self.budget = embedder, triples, cfg.assembly.budget
         self.count = word_piece_counter(cfg.embedder.model)
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())

@@ -1,55 +1,93 @@
-"""Rank the passages of each question's group with every scorer of a list, with its suffixes."""
+"""Rank the passages of each question's group with every ranker of a list, with its suffixes.
+
+NAME+neighbour adds a share of the better neighbour's z-score; NAME+answer reads the question with its gold answer
+(answer-aware, for comparison with answer-aware scorers only).
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from secateur.models.embedder import Embedder
+from secateur.pipeline import kinds
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
-from secateur.ranking.baselines import Group, neighbour_smoothed, score
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.group import Asked, Group, neighbour_smoothed
 
 __all__ = ["expanded", "rank"]
 
 SUFFIXES = ("+neighbour", "+answer")
 
 
-def expanded(
-    scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]
-) -> Iterator[tuple[str, dict[str, Any], bool, bool]]:
-    """(full name, specification, neighbour, answer) of each scorer and each suffixed form asked for."""
+@dataclass(frozen=True)
+class Ranker:
+    """A ranker of the list, in one of its forms."""
+
+    name: str
+    module: ModuleType
+    settings: Any
+    neighbour: bool
+    answer: bool
+
+    @property
+    def aware(self) -> bool:
+        """Whether the gold answer is seen."""
+        return self.answer or getattr(self.module, "ANSWER_AWARE", False)
+
+
+def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> Iterator[Ranker]:
+    """Each ranker and each suffixed form asked for; those that do not read the question have no other form."""
     wrong = [s for s in suffixes if s.replace("+neighbour", "").replace("+answer", "")]
     if wrong:
         raise SecateurError(
-            f"scorer.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined."
+            f"rankers.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined."
         )
     for name, spec in scorers.items():
-        free = spec.get("kind") in ("random", "recency")  # neither looks at the question
-        for suffix in ("", *(() if free else suffixes)):
-            yield name + suffix, spec, "+neighbour" in suffix, "+answer" in suffix
+        module = kinds.load("ranker", spec["kind"])
+        settings = kinds.settings("ranker", spec, "conf/rankers", f"rankers.scorers.{name}")
+        for suffix in ("", *(suffixes if getattr(module, "READS_QUESTION", True) else ())):
+            yield Ranker(name + suffix, module, settings, "+neighbour" in suffix, "+answer" in suffix)
 
 
 def _group(passages: pl.DataFrame, embedder: Embedder) -> Group:
     speaker = passages["speaker"]
     texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
     _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
-    return Group(texts, [t or "" for t in passages["title"]], docs, embedder.embed)
+    return Group(texts, [t or "" for t in passages["title"]], docs, embedder.embed, passages["passage_id"].to_list())
+
+
+def _asked(questions: pl.DataFrame, gold: dict[str, list[str]], answer: bool) -> Asked:
+    queries = [f"{q} {a}" if answer else q for q, a in questions.select("text", "answer").iter_rows()]
+    ids = questions["question_id"].to_list()
+    return Asked(queries, ids, [frozenset(gold.get(q, ())) for q in ids])
 
 
 class _Bases:
-    """Scores of a scorer without smoothing, made once a group and shared by its forms."""
+    """Scores of a ranker without smoothing, made once a group and shared by its forms."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed, self.known = seed, {}
+    def __init__(self, gold: dict[str, list[str]], seed: int) -> None:
+        self.gold, self.seed, self.known = gold, seed, {}
 
-    def __call__(self, group: Group, asked: pl.DataFrame, spec: dict[str, Any], answer: bool) -> np.ndarray:
-        key = (repr(spec), answer)
+    def __call__(self, group: Group, questions: pl.DataFrame, ranker: Ranker) -> np.ndarray:
+        key = (ranker.module.__name__, repr(ranker.settings), ranker.answer)
         if key not in self.known:
-            queries = [f"{q} {a}" if answer else q for q, a in asked.select("text", "answer").iter_rows()]
-            self.known[key] = score(group, queries, spec, seed=self.seed)
+            asked = _asked(questions, self.gold, ranker.answer)
+            scores = np.asarray(ranker.module.score(ranker.settings, group, asked, self.seed), float)
+            self._check(ranker, scores, (len(asked.queries), len(group.texts)))
+            self.known[key] = scores
         return self.known[key]
+
+    @staticmethod
+    def _check(ranker: Ranker, scores: np.ndarray, shape: tuple[int, int]) -> None:
+        """Raise SecateurError for scores that no ranking can be made of."""
+        wrong = [] if scores.shape == shape else [f"shape {scores.shape}, {shape} (questions, passages) is needed"]
+        wrong += ["NaN or +inf"] if np.isnan(scores).any() or np.isposinf(scores).any() else []
+        if wrong:
+            raise SecateurError(f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(wrong)}.")
 
     def forget(self) -> None:
         self.known.clear()
@@ -67,13 +105,18 @@ def _best(scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
     return order, np.take_along_axis(scores, order, axis=1)
 
 
-def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx) -> pl.DataFrame:
-    """The `utilities` table: the best passages of each question under each scorer.
+def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx) -> pl.DataFrame:
+    """The table `rankings`: the best passages of each question under each ranker of `cfg.rankers`.
 
-    +answer forms are made only for questions with an answer whose type is answerable.
+    +answer forms are made only for questions with an answer whose type is answerable. evidence: for the ranker `gold`.
     """
-    embedder, found, bases = Embedder(cfg.embedder, ctx.cache, ctx.log), [], _Bases(cfg.eval.seed)
-    work = list(expanded(cfg.scorer.scorers, cfg.scorer.suffixes))
+    embedder, found = Embedder(cfg.embedder, ctx.cache, ctx.log), []
+    resolved = evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id") if evidence is not None else None
+    bases = _Bases(dict(resolved.iter_rows()) if resolved is not None else {}, cfg.eval.seed)
+    work = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
+    for ranker in work:
+        if hasattr(ranker.module, "check"):
+            ranker.module.check(ranker.settings, questions["question_id"], passages["passage_id"])
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     cut = embedder.truncated(passages["text"].to_list())
     if cut:
@@ -85,20 +128,20 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, ctx) -> pl.DataFr
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = _group(own, embedder), own["passage_id"].to_numpy()
         may_see = _answerable(asked, cfg.dataset.unanswerable)
-        for name, spec, neighbour, answer in work:
-            these = may_see if answer else np.ones(asked.height, bool)
+        for ranker in work:
+            these = may_see if ranker.answer else np.ones(asked.height, bool)
             if not these.any():
                 continue
-            scores = bases(group, asked.filter(these), spec, answer)
-            if neighbour:
-                scores = neighbour_smoothed(scores, group.docs, cfg.scorer.neighbour)
-            order, values = _best(scores, cfg.scorer.keep)
-            found.append(_frame(asked["question_id"].to_numpy()[these], name, answer, ids[order], values))
+            scores = bases(group, asked.filter(these), ranker)
+            if ranker.neighbour:
+                scores = neighbour_smoothed(scores, group.docs, cfg.rankers.neighbour)
+            order, values = _best(scores, cfg.rankers.keep)
+            found.append(_frame(asked["question_id"].to_numpy()[these], ranker, ids[order], values))
         bases.forget()
-    return pl.concat(found) if found else TABLES["utilities"].empty()
+    return pl.concat(found) if found else TABLES["rankings"].empty()
 
 
-def _frame(question_ids: np.ndarray, scorer: str, answer: bool, chosen: np.ndarray, values: np.ndarray) -> pl.DataFrame:
+def _frame(question_ids: np.ndarray, ranker: Ranker, chosen: np.ndarray, values: np.ndarray) -> pl.DataFrame:
     width = chosen.shape[1]
     frame = pl.DataFrame(
         {
@@ -108,4 +151,5 @@ def _frame(question_ids: np.ndarray, scorer: str, answer: bool, chosen: np.ndarr
             "value": values.ravel().astype(np.float32),
         }
     )
-    return frame.filter(pl.col("value").is_finite()).with_columns(scorer=pl.lit(scorer), answer_aware=pl.lit(answer))
+    labels = {"scorer": pl.lit(ranker.name), "answer_aware": pl.lit(ranker.aware), "edge_id": pl.lit(None, pl.Int32)}
+    return frame.filter(pl.col("value").is_finite()).with_columns(**labels)

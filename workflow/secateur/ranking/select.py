@@ -13,14 +13,20 @@ def gold_size(evidence: pl.DataFrame) -> pl.DataFrame:
 
 
 def ranked(scores: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """The table `utilities` from scores (question_id, scorer, passage_id, value, answer_aware): best first, ties to the
+    """The table `rankings` from scores (question_id, scorer, passage_id, value, answer_aware): best first, ties to the
     passage that is read earlier. Passages without a value are left out."""
     order = passages.sort("doc_id", "position").select("passage_id", place=pl.int_range(pl.len()))
     known = scores.filter(pl.col("value").is_finite()).join(order, on="passage_id")
     best = known.sort("question_id", "scorer", "value", "place", descending=[False, False, True, False])
     rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "scorer")
     return best.select(
-        "question_id", "scorer", rank.alias("rank"), "passage_id", pl.col("value").cast(pl.Float32), "answer_aware"
+        "question_id",
+        "scorer",
+        rank.alias("rank"),
+        "passage_id",
+        pl.lit(None, pl.Int32).alias("edge_id"),
+        pl.col("value").cast(pl.Float32),
+        "answer_aware",
     )
 
 
@@ -32,7 +38,7 @@ def at_gold_size(utilities: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFram
 
 def above(scores: pl.DataFrame, tau: float, passages: pl.DataFrame) -> pl.DataFrame:
     """The table `selections`: every passage whose value is above tau, best first; it may be none."""
-    best = ranked(scores.filter(pl.col("value") > tau), passages).drop("value")
+    best = ranked(scores.filter(pl.col("value") > tau), passages).drop("value", "edge_id")
     asked = scores.filter(pl.col("value").is_finite()).select("question_id", "scorer", "answer_aware").unique()
     empty = asked.join(best, on=["question_id", "scorer"], how="anti").with_columns(
         rank=pl.lit(NOTHING, pl.Int32), passage_id=pl.lit(None, pl.String)

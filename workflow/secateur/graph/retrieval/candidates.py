@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from secateur.graph.codebook import edge_lines, line_vectors
 from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
-from secateur.ranking.baselines import bm25_matrix, z_scores
+from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.group import z_scores
 
 __all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols"]
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.ranking.baselines import bm25_matrix, neighbour_smoothed, z_scores
+from secateur.ranking.group import neighbour_smoothed, z_scores
+from secateur.ranking.bm25 import bm25_matrix
 
 __all__ = ["best_over", "smoothed", "source_scores"]
 

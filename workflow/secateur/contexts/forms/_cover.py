@@ -1,6 +1,6 @@
-"""Prompt assembly as a budgeted cover: which lines and sentences of ranked sources fill a token budget best.
+"""A budgeted cover: which lines and sentences of ranked passages fill a token budget best.
 
-Ours, not the paper's: sentences are ranked, lines are chosen inside them. A block is worth
+Ours, not the paper's: sentences are ranked, lines are chosen inside them. A context is worth
     lambda sum over sources s of p(s) min(1, held(s) / enough) + (1 - lambda) sum over its words w of v(w) / words_per_source,
 where held(s) is the share of the source's content words that the block holds under it, and v(w) is the expected
 number of evidence sentences that hold w: the sum of p(s) over the sources that contain it; the question's words count
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from secateur.models.words import content_words
 
-__all__ = ["Line", "Piece", "Source", "cover", "covers", "whole_sources", "word_values"]
+__all__ = ["Chosen", "Line", "Source", "cover", "covers", "word_values"]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One edge as it can be shown: the rest follows "head:". tokens are word pieces."""
+    """One edge as it can be written: the rest follows "head:". Tokens are the reader's, with what joins them."""
 
     edge_id: int
     head: str
@@ -42,7 +42,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Chosen:
     """A line of the block: a head with its chosen lines, or a whole sentence."""
 
     passage_id: str
@@ -65,9 +65,9 @@ class _Block:
     """What has been chosen so far. Per source: chosen line numbers, or None once it is shown whole."""
 
     def __init__(
-        self, sources: Sequence[Source], values: Mapping[str, float], worth: tuple[float, float, float], mark: int
+        self, sources: Sequence[Source], values: Mapping[str, float], worth: tuple[float, float, float]
     ) -> None:
-        self.sources, self.values, self.mark = sources, values, mark
+        self.sources, self.values = sources, values
         self.mix, self.enough, self.scale = worth
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
@@ -92,13 +92,12 @@ class _Block:
         return self.contents[s, n]
 
     def price(self, s: int, n: int | None) -> int:
-        """Word pieces that adding line n of source s (None: the whole sentence) costs now."""
+        """Tokens that adding line n of source s (None: the whole sentence) costs now."""
         source = self.sources[s]
         if n is None:
-            return source.tokens + self.mark - self.spent.get(s, 0)
+            return source.tokens - self.spent.get(s, 0)
         line, heads = source.lines[n], {source.lines[m].head for m in self.chosen.get(s) or ()}
-        joint = 1 if line.head in heads else line.head_tokens + 1 + self.mark  # ";" or "head:" and the record's mark
-        return line.rest_tokens + joint
+        return line.rest_tokens + (0 if line.head in heads else line.head_tokens)
 
     def gain(self, s: int, n: int | None) -> float:
         words, own = self.content(s, n), self.held.get(s, frozenset())
@@ -128,7 +127,7 @@ def _moves(sources: Sequence[Source], grounding: str) -> list[tuple[int, int | N
     return lines + ([(s, None) for s in range(len(sources))] if grounding != "triples" else [])
 
 
-def cover(sources: Sequence[Source], question: str, budget: int, **settings) -> list[Piece]:
+def cover(sources: Sequence[Source], question: str, budget: int, **settings) -> list[Chosen]:
     """The block for one budget; see `covers`."""
     return covers(sources, question, [budget], **settings)[budget]
 
@@ -142,15 +141,13 @@ def covers(
     mix: float = 0.5,
     enough: float = 1.0,
     words_per_source: float = 10.0,
-    mark: int = 0,
-) -> dict[int, list[Piece]]:
+) -> dict[int, list[Chosen]]:
     """The block for each budget, in the order of the sources; its pieces' tokens sum to at most the budget.
 
-    mark: word pieces a record spends on naming its source. A whole sentence replaces the lines already shown of
-    it and is charged the difference. Budgets take the same steps until the first that does not fit, so they are taken
+    A whole sentence replaces the lines already written of it and is charged the difference. Budgets take the same steps until the first that does not fit, so they are taken
     together up to there, and apart from there.
     """
-    block = _Block(sources, word_values(sources, question), (mix, enough, words_per_source), mark)
+    block = _Block(sources, word_values(sources, question), (mix, enough, words_per_source))
     heap = [_entry(block, s, n) for s, n in _moves(sources, grounding)]
     heapq.heapify(heap)
     found = {}
@@ -159,17 +156,6 @@ def covers(
         apart, rest = block.copy(), heap.copy()
         _fill(apart, rest, grounding, budget, past_the_first_misfit=True)
         found[budget] = _pieces(apart)
-    return found
-
-
-def whole_sources(sources: Sequence[Source], budget: int, mark: int = 0) -> list[Piece]:
-    """Whole sentences, best first; one that does not fit what is left is passed over, and the next is tried."""
-    found, left = [], budget
-    for source in sources:
-        price = source.tokens + mark
-        if price <= left:
-            found.append(Piece(source.passage_id, source.text, price, (), True))
-            left -= price
     return found
 
 
@@ -205,18 +191,18 @@ def _fill(block: _Block, heap: list, grounding: str, budget: int, *, past_the_fi
                 heapq.heappush(heap, _entry(block, *move))
 
 
-def _pieces(block: _Block) -> list[Piece]:
+def _pieces(block: _Block) -> list[Chosen]:
     found = []
     for s in sorted(block.chosen):
         source, numbers = block.sources[s], block.chosen[s]
         if numbers is None:
-            found.append(Piece(source.passage_id, source.text, source.tokens + block.mark, (), True))
+            found.append(Chosen(source.passage_id, source.text, source.tokens, (), True))
             continue
         by_head: dict[str, list[Line]] = {}
         for n in sorted(numbers):
             by_head.setdefault(source.lines[n].head, []).append(source.lines[n])
         for head, lines in by_head.items():
-            tokens = lines[0].head_tokens + 1 + block.mark + sum(line.rest_tokens for line in lines) + len(lines) - 1
+            tokens = lines[0].head_tokens + sum(line.rest_tokens for line in lines)
             text = f"{head}: {'; '.join(line.rest for line in lines)}"
-            found.append(Piece(source.passage_id, text, tokens, tuple(line.edge_id for line in lines), False))
+            found.append(Chosen(source.passage_id, text, tokens, tuple(line.edge_id for line in lines), False))
     return found

@@ -1,14 +1,18 @@
-"""Questions to candidate runs (coarse, then fine) and to ranked source sentences."""
+"""Questions to candidate runs (coarse, then fine), and to a ranking: of passages, or of the lines of the best runs."""
 
 import numpy as np
 import polars as pl
 
+from secateur.contexts.channels import apply_action
 from secateur.graph.retrieval.candidates import Book, GroupRuns, coarse_of, fine_of, question_symbols
 from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
 from secateur.graph.retrieval.scores import top
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
+
+GRAPH = "graph"  # the scorer's name in its rankings
+EPS = 1e-12
 
 
 def _candidates(cfg, book: Book, group: GroupRuns, coarse, qids, symbols, embedder) -> list[pl.DataFrame]:
@@ -40,14 +44,42 @@ def _signals(cfg, book: Book, group: GroupRuns | None, coarse, texts: list[str],
     return found
 
 
-def _ranked(cfg, scores: np.ndarray, ids: list[str], qids: list[str]) -> list[pl.DataFrame]:
-    """The best sentences of each question."""
+def _passages(cfg, scores: np.ndarray, ids: list[str], qids: list[str]) -> list[pl.DataFrame]:
+    """The best passages of each question."""
     found = []
     for qid, row in zip(qids, scores, strict=True):
-        order = top(row, cfg.sources)
-        columns = {"passage_id": [ids[n] for n in order], "score": row[order]}
-        found.append(pl.DataFrame(columns).with_row_index("rank").with_columns(question_id=pl.lit(qid)))
+        order = top(row, cfg.passages)
+        columns = {"passage_id": [ids[n] for n in order], "value": row[order]}
+        whole = pl.lit(None, pl.Int32)
+        found.append(pl.DataFrame(columns).with_row_index("rank").with_columns(question_id=pl.lit(qid), edge_id=whole))
     return found
+
+
+def _lines(cfg, candidates: pl.DataFrame, members: pl.DataFrame, vectors: np.ndarray) -> pl.DataFrame:
+    """The lines of one question's best runs: runs by fine score, those that the action on the channel keeps, lines in run
+    order, a repeated line once (paper 2.5)."""
+    best = candidates.sort("rank")
+    own = [members.filter(pl.col("run_id") == run).sort("n") for run in best["run_id"]]
+    mean = np.stack([vectors[part["edge_id"].to_numpy()].sum(0) for part in own])
+    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), EPS)
+    kept = apply_action(cfg.facts, mean, cfg.theta)
+    lines = [own[n].select("passage_id", "edge_id", value=pl.lit(best["fine"][n])) for n in kept]
+    if not lines:
+        return pl.DataFrame()
+    question = pl.lit(best["question_id"][0])
+    return (
+        pl.concat(lines)
+        .unique("edge_id", keep="first", maintain_order=True)
+        .with_row_index("rank")
+        .with_columns(question_id=question)
+    )
+
+
+def _table(ranked: list[pl.DataFrame]) -> pl.DataFrame:
+    """All rankings as the table."""
+    empty = TABLES["rankings"].empty()
+    named = [one.with_columns(scorer=pl.lit(GRAPH), answer_aware=pl.lit(False)) for one in ranked if one.height]
+    return pl.concat([empty, *(one.select(empty.columns).cast(dict(empty.schema)) for one in named)])
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -67,13 +99,18 @@ def run(cfg, inputs, outputs, ctx):
         if group:
             coarse = coarse_of(retriever, book, group, of_question, texts, embedder)
             candidates += _candidates(retriever, book, group, coarse, qids, of_question, embedder)
+            if retriever.units == "runs":
+                made = candidates[-len(qids) :]
+                ranked += [_lines(retriever, one, mine, book.lines) for one in made if one.height]
+        if retriever.units == "runs":
+            continue
         signals = _signals(retriever, book, group, coarse, texts, own, embedder)
         sentences, titles = own["text"].to_list(), own["title"].fill_null("").to_list()
         scores = source_scores(retriever, sentences, titles, texts, signals)
         _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
-        ranked += _ranked(retriever, smoothed(scores, docs, cfg.track.neighbour), ids, qids)
+        ranked += _passages(retriever, smoothed(scores, docs, cfg.order.neighbour), ids, qids)
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
-    outputs["ranked"] = pl.concat(ranked)
+    outputs["rankings"] = _table(ranked)
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}
 
 

@@ -1,0 +1,79 @@
+"""Rankings to contexts: what a reader gets within each budget, written and packed the same way for every ranker."""
+
+import polars as pl
+
+from secateur.contexts.assemble import Assembly
+from secateur.contexts.piece import Asked, Edge, Material, Ranked, passage_text
+from secateur.contexts.table import context_rows
+from secateur.graph.codebook import edge_lines
+from secateur.models.word_pieces import lm_counter, word_piece_counter
+from secateur.pipeline import kinds
+from secateur.pipeline.contract import main
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.calibration import probabilities
+
+
+def _edges(inputs) -> tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]:
+    """Each passage's edges in text order, and what more than one edge reads as."""
+    lines = edge_lines(inputs["edges"], inputs["entities"], inputs["relations"])
+    rest = pl.concat_str("relation", "tail", separator=" ")
+    twice = lines.group_by("head", rest.alias("rest")).len().filter(pl.col("len") > 1)
+    triples = {edge: (h, r, t) for edge, h, r, t in lines.select("edge_id", "head", "relation", "tail").iter_rows()}
+    mentions = inputs["edge_sources"].sort("doc_id", "position", "n").group_by("passage_id", maintain_order=True)
+    found = {p: [Edge(e, triples[e]) for e in edges] for p, edges in mentions.agg("edge_id").iter_rows()}
+    return found, frozenset(twice.select("head", "rest").iter_rows())
+
+
+def _material(cfg, inputs, needs_graph: bool) -> Material:
+    """What the form writes from."""
+    columns = inputs["passages"].select("passage_id", "text", "speaker", "date")
+    texts = {row[0]: passage_text(*row[1:]) for row in columns.iter_rows()}
+    own = cfg.assembly.counter == "word_pieces"
+    count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model)
+    return Material(texts, count, *(_edges(inputs) if needs_graph else ()))
+
+
+def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
+    """The rankings, one scorer or all of them, with probabilities where the form wants them."""
+    rankings, pick = inputs["rankings"], ctx.axes["pick"]
+    own = rankings if pick == "all" else rankings.filter(pl.col("scorer") == pick)
+    if not getattr(form, "NEEDS_PROBABILITY", False):
+        return own.with_columns(p=pl.lit(0.0))
+    evidence = inputs["evidence"] if cfg.dataset.crossfit else None
+    return probabilities(own, settings, cfg.extra.order, inputs["questions"], evidence, cfg.eval, ctx.axes["dataset"])
+
+
+def run(cfg, inputs, outputs, ctx):
+    spec = cfg.assembly.form
+    form, settings = kinds.load("form", spec["kind"]), kinds.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}")
+    passages = inputs["passages"].sort("doc_id", "position")
+    order = {p: n for n, p in enumerate(passages["passage_id"])}
+    material = _material(cfg, inputs, form.NEEDS_GRAPH)
+    assembly = Assembly(form.form(settings, material), cfg.assembly.packing, cfg.assembly.placement, material, order)
+    asked = {q: Asked(text) for q, text in inputs["questions"].select("question_id", "text").iter_rows()}
+    if form.NEEDS_GRAPH:
+        own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
+        for question, triples in own.iter_rows():
+            asked[question] = Asked(asked[question].text, tuple(tuple(one.values()) for one in triples))
+    budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
+    ranked = _ranked(cfg, inputs, ctx, form, settings).sort("question_id", "scorer", "rank")
+    parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
+        pl.struct("passage_id", "edge_id", "p").alias("units"), pl.col("answer_aware").first()
+    )
+    rows = []
+    for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
+        made = assembly.contexts(asked[question], [Ranked(**unit) for unit in units], budgets)
+        rows += context_rows(question, scorer, aware, spec["kind"], made)
+    outputs["contexts"] = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    used = outputs_used(rows, cfg.assembly.budget)
+    return {"questions": ranked["question_id"].n_unique(), "rankings": parts.height, "tokens_used": used}
+
+
+def outputs_used(rows: list[tuple], budget: int) -> float:
+    """Mean tokens of the contexts at a budget."""
+    tokens = {(row[0], row[1]): row[-1] for row in rows if row[3] == budget}
+    return sum(tokens.values()) / max(len(tokens), 1)
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,0 +1,23 @@
+"""What the contexts add to the log-probability of the gold answer, at every budget, on a sample of the questions."""
+
+from secateur.contexts.table import texts
+from secateur.ecs.answer_gain import gain_rows
+from secateur.ecs.reading.template import Question
+from secateur.evaluation.rows import long_rows
+from secateur.evaluation.subsets import answered
+from secateur.models.causal import load
+from secateur.pipeline.contract import main
+
+
+def run(cfg, inputs, outputs, ctx):
+    asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.gain)
+    known = {(q, b): text for (q, _, b), text in texts(inputs["contexts"]).items()}  # one ranking
+    questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
+    lm, aware = load(cfg.lm, ctx.cache, ctx.device), bool(inputs["contexts"]["answer_aware"].any())
+    rows = gain_rows(lm, cfg.ecs, questions, known, cfg.eval.gain_budgets, cfg.eval.gain_control, ctx)
+    outputs["question_metrics"] = long_rows([(q, cfg.extra.order, None, aware, m, v) for q, m, v in rows])
+    return {"questions": len(questions)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

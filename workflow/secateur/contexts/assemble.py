@@ -1,0 +1,64 @@
+"""From a ranking to contexts: a form, a packing, a placement and a budget of the reader's tokens, the same for every ranker.
+
+    assemble(question, ranked units) = rows(placed(pack(pieces(ranked), budget)))
+
+What is counted is what is sent: sizes are of the text with its separators, numbers, headers and rules.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from secateur.contexts.pack import Packing, pack
+from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.placement import Placement, placed
+
+__all__ = ["Assembly", "Context"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a reader gets within one budget, and its tokens."""
+
+    rows: list[Row]
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """One way of writing rankings. order: each passage's place in the text."""
+
+    form: Form
+    packing: Packing
+    placement: Placement
+    material: Material
+    order: Mapping[str, int]
+
+    def contexts(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, Context]:
+        """The context within each budget."""
+        offered, parts = self.form.pieces(asked, ranked, budgets), {}
+        for pieces in offered.values():
+            if id(pieces) not in parts:  # most forms offer the same for every budget
+                parts[id(pieces)] = self._parts(pieces)
+        return {b: self._within(asked, pieces, parts[id(pieces)], b) for b, pieces in offered.items()}
+
+    def _within(self, asked: Asked, pieces: list[Piece], parts: list[int] | None, budget: int) -> Context:
+        def size(chosen: list[int]) -> int:
+            return self._tokens(self._rows(asked, [pieces[n] for n in chosen]))
+
+        chosen = pack(parts, len(pieces), budget, self.packing, size)
+        rows = self._rows(asked, [pieces[n] for n in chosen])
+        return Context(rows, self._tokens(rows))
+
+    def _parts(self, pieces: list[Piece]) -> list[int] | None:
+        """Tokens of each piece with a separator; None where the form's pieces share text."""
+        if not self.form.additive:
+            return None
+        texts = list(dict.fromkeys(piece.text for piece in pieces))
+        tokens = dict(zip(texts, self.material.count([f"{text}\n" for text in texts]).tolist(), strict=True)) if texts else {}
+        return [tokens[piece.text] for piece in pieces]
+
+    def _rows(self, asked: Asked, pieces: list[Piece]) -> list[Row]:
+        return self.form.rows(asked, placed(pieces, self.placement, self.order))
+
+    def _tokens(self, rows: Sequence[Row]) -> int:
+        return int(self.material.count([text_of(rows)])[0]) if rows else 0

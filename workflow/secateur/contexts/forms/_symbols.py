@@ -1,0 +1,47 @@
+"""What the encodings share: ranked units as facts, a view of them, its rows with their sources."""
+
+from collections.abc import Sequence
+
+from secateur.contexts.encodings import RULES, Fact, Payload, encode
+from secateur.contexts.piece import Asked, Material, Piece, Ranked, Row
+
+__all__ = ["Symbols"]
+
+
+class Symbols:
+    """Facts of the ranked units under one encoding, with the question's triples where the encoding has rules for them."""
+
+    additive = False  # a codebook is shared by all facts
+
+    def __init__(self, encoding: str, material: Material) -> None:
+        self.encoding, self.material = encoding, material
+
+    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+        """A piece for each unit that has edges; an edge that was offered before is not repeated."""
+        seen, found = set(), []
+        for unit in ranked:
+            edges = [edge for edge in self.material.edges_of(unit) if edge.edge_id not in seen]
+            seen.update(edge.edge_id for edge in edges)
+            if edges:
+                found.append(Piece(unit.passage_id, "", tuple(edges)))
+        return dict.fromkeys(budgets, found)
+
+    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+        """Rules, members and facts of the view; nothing for no facts."""
+        if not pieces:
+            return []
+        number = {p: n for n, p in enumerate(dict.fromkeys(piece.passage_id for piece in pieces), 1)}
+        facts = [(piece.passage_id, edge) for piece in pieces for edge in piece.edges]
+        stated = tuple(Fact(edge.triple, number[passage]) for passage, edge in facts)
+        rules = RULES.get(self.encoding)
+        view = encode(self.encoding, Payload(asked.triples if rules else (), (), stated), self.material.ambiguous)
+        heads = [Row(rules + "\n")] if rules else []
+        places = [n for _, n in view if n is not None] + [len(facts)]
+        ends = dict(zip(places, places[1:], strict=False))  # a row of cited lines states all facts up to the next one
+        return heads + [self._row(text, facts[n : ends[n]] if n is not None else []) for text, n in view]
+
+    def _row(self, text: str, facts: list) -> Row:
+        if not facts:
+            return Row(text)
+        says = None if self.encoding in ("words", "lines") else "; ".join(" ".join(e.triple) for _, e in facts)
+        return Row(text, facts[0][0], tuple(edge.edge_id for _, edge in facts), says=says)

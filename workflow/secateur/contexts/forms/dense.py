@@ -1,0 +1,56 @@
+"""Passages without the words of a list: fewer tokens, harder to read.
+
+The list is of words that carry no content of their own. Negation, quantity, comparison and order are not on it
+(tested): "never given without food" must not become "given food".
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+from secateur.pipeline.config.fields import key
+
+NEEDS_GRAPH = False
+_WORD = re.compile(r"[a-z0-9']+")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which words go."""
+
+    drop: tuple[str, ...] = key("words that are left out, in lower case")
+
+
+def without(text: str, drop: frozenset[str]) -> str:
+    """A text without the tokens that hold nothing but dropped words; the text itself where nothing would be left.
+
+    >>> without("It was never given without the food.", frozenset({"it", "was", "the"}))
+    'never given without food.'
+    """
+    kept = []
+    for token in text.split():
+        words = _WORD.findall(unicodedata.normalize("NFKC", token).replace("\u2019", "'").lower())
+        if not words or any(word not in drop for word in words):
+            kept.append(token)
+    return " ".join(kept) or text
+
+
+class _Dense:
+    additive = True
+
+    def __init__(self, settings: Settings, material: Material) -> None:
+        self.drop, self.texts = frozenset(settings.drop), material.texts
+
+    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+        ids = dict.fromkeys(unit.passage_id for unit in ranked)
+        return dict.fromkeys(budgets, [Piece(p, without(self.texts[p], self.drop)) for p in ids])
+
+    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+        return rows_of(pieces)
+
+
+def form(settings: Settings, material: Material) -> Form:
+    """Every passage once, without the words of `drop`."""
+    return _Dense(settings, material)

@@ -1,0 +1,18 @@
+"""Triples of ids with their codebook, under the rules of figure 9 (paper 2.6)."""
+
+from dataclasses import dataclass
+
+from secateur.contexts.forms._symbols import Symbols
+from secateur.contexts.piece import Form, Material
+
+NEEDS_GRAPH = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Nothing to set."""
+
+
+def form(settings: Settings, material: Material) -> Form:
+    """Entities and relations once, facts as triples of their places."""
+    return Symbols("ids", material)

@@ -1,0 +1,18 @@
+"""Cited lines: `head: relation tail; relation tail [source]`, a head said once for each source."""
+
+from dataclasses import dataclass
+
+from secateur.contexts.forms._symbols import Symbols
+from secateur.contexts.piece import Form, Material
+
+NEEDS_GRAPH = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Nothing to set."""
+
+
+def form(settings: Settings, material: Material) -> Form:
+    """All lines of every unit, with the number of their source."""
+    return Symbols("lines", material)

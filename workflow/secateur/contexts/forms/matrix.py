@@ -1,0 +1,18 @@
+"""An edge matrix with id lists, under the rules of figure 9 (paper 2.6)."""
+
+from dataclasses import dataclass
+
+from secateur.contexts.forms._symbols import Symbols
+from secateur.contexts.piece import Form, Material
+
+NEEDS_GRAPH = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Nothing to set."""
+
+
+def form(settings: Settings, material: Material) -> Form:
+    """Entities and relations once, edges once, facts as places in the matrix."""
+    return Symbols("matrix", material)

@@ -1,0 +1,32 @@
+"""Passages as they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+
+NEEDS_GRAPH = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Nothing to set."""
+
+
+class _Whole:
+    additive = True
+
+    def __init__(self, material: Material) -> None:
+        self.texts = material.texts
+
+    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+        ids = dict.fromkeys(unit.passage_id for unit in ranked)
+        return dict.fromkeys(budgets, [Piece(p, self.texts[p], whole=True) for p in ids])
+
+    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+        return rows_of(pieces)
+
+
+def form(settings: Settings, material: Material) -> Form:
+    """Every passage once, word for word."""
+    return _Whole(material)

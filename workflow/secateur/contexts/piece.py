@@ -1,0 +1,116 @@
+"""What a context is made of: pieces that a form offers, and rows of text as they are sent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from secateur.models.word_pieces import Counter
+
+__all__ = ["Asked", "Edge", "Form", "Material", "Piece", "Ranked", "Row", "passage_text", "rows_of", "text_of"]
+
+Triple = tuple[str, str, str]  # head, relation, tail
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge of the graph as a form can write it."""
+
+    edge_id: int
+    triple: Triple
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A unit of a ranking: a passage, or one edge of it. p: probability of being evidence, where a form asks for it."""
+
+    passage_id: str
+    edge_id: int | None = None
+    p: float = 0.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question a context is for, with its own triples."""
+
+    text: str
+    triples: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a form offers for one unit: the passage it comes from, its own text, the edges it states.
+
+    whole: its text is the passage, word for word.
+    """
+
+    passage_id: str | None
+    text: str
+    edges: tuple[Edge, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A part of a context as the reader gets it, with what separates it from the next.
+
+    says: the words it stands for, where the text is symbols.
+    """
+
+    text: str
+    passage_id: str | None = None
+    edge_ids: tuple[int, ...] = ()
+    whole: bool = False
+    says: str | None = None
+
+
+@dataclass(frozen=True)
+class Material:
+    """What forms write from.
+
+    texts: each passage as a reader gets it; edges: each passage's edges in text order; ambiguous: (head, "relation
+    tail") that more than one edge reads as; count: tokens under the reader's tokenizer.
+    """
+
+    texts: Mapping[str, str]
+    count: Counter
+    edges: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
+    ambiguous: frozenset[tuple[str, str]] = frozenset()
+
+    def edges_of(self, unit: Ranked) -> list[Edge]:
+        """The edges a ranked unit stands for, each once."""
+        own = dict.fromkeys(self.edges.get(unit.passage_id, ()))
+        return [edge for edge in own if unit.edge_id is None or edge.edge_id == unit.edge_id]
+
+
+class Form(Protocol):
+    """How ranked units are written. A form chooses no units but those that it offers for a budget."""
+
+    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+        """By budget: the pieces to pack, best first."""
+
+    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+        """The rows that these pieces make in this order: the whole text, headers and rules included."""
+
+
+def text_of(rows: Sequence[Row]) -> str:
+    """The context as it is sent."""
+    return "".join(row.text for row in rows)
+
+
+def rows_of(pieces: Sequence[Piece]) -> list[Row]:
+    """Pieces as they are, a line each."""
+    ends = ["\n"] * (len(pieces) - 1) + [""]
+    return [
+        Row(piece.text + end, piece.passage_id, tuple(edge.edge_id for edge in piece.edges), piece.whole)
+        for piece, end in zip(pieces, ends, strict=True)
+    ]
+
+
+def passage_text(text: str, speaker: str | None, date: str | None) -> str:
+    """A passage as a reader gets it: with who says it and when, where that is known.
+
+    >>> passage_text("Hello.", "Ann", "May 4")
+    'Ann (May 4): Hello.'
+    """
+    head = " ".join(part for part in (speaker, f"({date})" if date else None) if part)
+    return f"{head}: {text}" if head else text

@@ -1,0 +1,79 @@
+"""Contexts as the table that every evaluation reads."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from secateur.contexts.assemble import Context
+from secateur.contexts.piece import Piece, rows_of, text_of
+from secateur.models.word_pieces import Counter
+
+__all__ = ["NOTHING", "Read", "context_rows", "listed", "reads", "sizes_of", "texts"]
+
+RECALLED = "recalled"  # the scorer and the form of what a session's reader has before it
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a reader has before it, row by row: words, the passage they come from, whether that is there word for word."""
+
+    lines: Sequence[str]
+    passages: Sequence[str | None]
+    whole: Sequence[bool]
+    tokens: int
+
+
+NOTHING = Read((), (), (), 0)
+
+
+def context_rows(
+    question: str, scorer: str, aware: bool, form: str, made: Mapping[int, Context]
+) -> Iterator[tuple]:
+    """The rows of one question under one ranking, in the column order of the table `contexts`."""
+    for budget, context in made.items():
+        for place, row in enumerate(context.rows):
+            yield (
+                *(question, scorer, aware, budget, place, form, row.passage_id, row.whole),
+                *(list(row.edge_ids), row.text, row.says, context.tokens),
+            )
+
+
+def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
+    """(question, scorer, budget) -> the context as it is sent."""
+    rows = contexts.sort("question_id", "scorer", "budget", "place")
+    parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(pl.col("text").str.join(""))
+    return {(q, s, b): text for q, s, b, text in parts.iter_rows()}
+
+
+def reads(contexts: pl.DataFrame) -> Iterable[tuple[tuple[str, str, int], Read]]:
+    """(question, scorer, budget) with what a reader has before it."""
+    rows = contexts.sort("question_id", "scorer", "budget", "place")
+    said = pl.coalesce("says", "text")
+    parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(
+        said.alias("said"), "passage_id", "whole", pl.col("tokens").first()
+    )
+    for question, scorer, budget, lines, passages, whole, tokens in parts.iter_rows():
+        yield (question, scorer, budget), Read(lines, passages, whole, tokens)
+
+
+def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, list[list[dict[str, Any]]]]:
+    """By question: its contexts within a budget and within smaller ones, the largest first; each the rows of its units
+    in order, a unit's text without what separates it, and its tokens by itself."""
+    kept = contexts.filter(pl.col("budget") <= budget).with_columns(text=pl.col("text").str.strip_chars_end("\n"))
+    said = kept["text"].unique(maintain_order=True).to_list()
+    tokens = pl.DataFrame({"text": said, "size": count([f"{text}\n" for text in said])}, schema_overrides={"text": pl.String})
+    sized = kept.join(tokens, on="text").sort("question_id", -pl.col("budget"), "place")
+    found: dict[str, list[list[dict[str, Any]]]] = {}
+    for (question, _), part in sized.partition_by("question_id", "budget", as_dict=True, maintain_order=True).items():
+        found.setdefault(question, []).append(part.to_dicts())
+    return found
+
+
+def listed(question: str, units: Sequence[tuple[str, str, bool]], budget: int, count: Counter) -> Iterator[tuple]:
+    """Rows of the table for units (passage, text, whole) that somebody else chose, a line each."""
+    pieces = [Piece(passage, text, whole=whole) for passage, text, whole in units]
+    rows = rows_of(pieces)
+    tokens = int(count([text_of(rows)])[0]) if rows else 0
+    return context_rows(question, RECALLED, False, RECALLED, {budget: Context(rows, tokens)})

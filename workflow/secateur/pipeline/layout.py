@@ -1,0 +1,122 @@
+"""Where results stand: every path once, written from a variant's options and read back from a job's wildcards.
+
+A path has one segment a stage, which joins with dots just the options that stage depends on:
+
+    results/CORPUS/graph/openie.minilm.default.blind.default/edges.parquet
+    results/CORPUS/DATASET/rankings/graph/openie.minilm.default.blind.default.default/rankings.parquet
+    results/CORPUS/DATASET/contexts/lexical/minilm.sentences/title_zsum/none/text/default.smollm2/contexts.parquet
+
+A context's path says, in this order: the family and options of its ranking, the scorer that was picked of it, the
+reranker, the graph that its form writes from, and how it is written and for whom.
+"""
+
+from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "ALL",
+    "FAMILIES",
+    "GRAPH",
+    "LEARNT",
+    "SOURCE",
+    "folder",
+    "options_of",
+    "pattern",
+    "ranked_file",
+    "ranking",
+    "source",
+]
+
+Options = Mapping[str, str]
+
+BOOK = ("extractor", "embedder")
+GRAPH = (*BOOK, "codebook", "order", "consolidation")
+FAMILIES: dict[str, tuple[str, ...]] = {  # who ranks: the options that a ranking depends on
+    "lexical": ("embedder", "rankers"),
+    "graph": (*GRAPH, "retriever"),
+    "utility": ("embedder", "rankers", "lm", "ecs"),
+}
+IMPORTED = "imported"  # the family of contexts that were made elsewhere
+ALL = "all"  # every scorer of a ranking, instead of one that is picked
+TEXT = "text"  # in the place of a graph: the form writes from the text alone
+OWN = "own"  # the graph that ranks is the graph that is written from
+NONE = "none"  # the reranker that changes nothing
+RECALLED = ("memory", "ecs", "policy", "answer")
+WRITTEN = ("assembly", "lm")
+LEARNT = ("ecs", "memory")  # what a policy's preferences depend on besides the contexts
+CONTEXTS, MEMORIES = "contexts", "recalled"
+SOURCE = r"(contexts|recalled)(/[^/]+){6,7}"  # wildcard `source`: a path below results/CORPUS/DATASET
+
+
+def pattern(axes: Sequence[str]) -> str:
+    """A segment with a wildcard for each option."""
+    return ".".join(f"{{{axis}}}" for axis in axes)
+
+
+def _joined(axes: Sequence[str], options: Options) -> str:
+    return ".".join(options[axis] for axis in axes)
+
+
+def _split(axes: Sequence[str], segment: str) -> dict[str, str]:
+    return dict(zip(axes, segment.split("."), strict=True))
+
+
+def folder(options: Options) -> str:
+    """The folder of a data set."""
+    return f"results/{options['corpus']}/{options['dataset']}"
+
+
+def ranking(options: Options) -> str:
+    """FAMILY/OPTIONS of the ranking a variant begins with."""
+    family = options["family"]
+    return f"{family}/{_joined(FAMILIES[family], options)}"
+
+
+def source(options: Options) -> str:
+    """The path of a variant's contexts below its data set's folder."""
+    if options["family"] == IMPORTED:
+        parts = [CONTEXTS, IMPORTED, options["imported"], ALL, NONE, TEXT, _joined(WRITTEN, options)]
+        return "/".join(parts)
+    shared = [ranking(options), options["pick"], options["reranker"], options["book"]]
+    if options["memory"] == NONE:
+        return "/".join([CONTEXTS, *shared, _joined(WRITTEN, options)])
+    return "/".join([MEMORIES, *shared, _joined(RECALLED, options), _joined(WRITTEN, options)])
+
+
+def book(options: Options) -> str:
+    """Which graph a form that needs one writes from."""
+    return OWN if options["family"] == "graph" else _joined(GRAPH, options)
+
+
+def ranked_file(options: Options) -> str:
+    """The rankings that contexts are assembled from: reranked ones, where a reranker changes something."""
+    stage, own = ("rankings", "") if options["reranker"] == NONE else ("reranked", f"/{options['pick']}/{options['reranker']}")
+    return f"{folder(options)}/{stage}/{options['ranking']}{own}/rankings.parquet"
+
+
+def options_of(wildcards: Options) -> dict[str, str]:
+    """Every option that a job's wildcards name, those inside `source`, `ranking` and `book` included."""
+    found = dict(wildcards)
+    if "source" in found:
+        stage, family, ranked, pick, reranker, own_book, *rest = found["source"].split("/")
+        found |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
+        found |= _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
+        found |= _split(WRITTEN, rest[-1])
+    if "ranking" in found:
+        family, segment = found["ranking"].split("/")
+        found["family"] = family
+        if family == IMPORTED:
+            found["imported"] = segment
+        else:
+            lm = found.get("lm")
+            found |= _split(FAMILIES[family], segment)
+            found |= {"lm": lm} if lm else {}  # of a source: who reads, not who scored
+    if found.get("book", TEXT) not in (TEXT, OWN):
+        found |= _split(GRAPH, found["book"])
+    return found
+
+
+def order_of(options: Options) -> str | None:
+    """What the rows of a source may know of the order of the text; None where each scorer of a list says it itself."""
+    if options["family"] == "lexical":
+        return None if options["pick"] == ALL else "aware" if "+neighbour" in options["pick"] else "blind"
+    return options.get("order")

@@ -1,0 +1,36 @@
+"""BM25 over content words, which the ranker `lucene` and the graph's ranking share."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from secateur.models.words import word_list
+from secateur.ranking.group import EPS, Scores
+
+__all__ = ["bm25_matrix"]
+
+
+def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:
+    """BM25 over content words, idf ln(1 + (N - df + .5) / (df + .5)), each query word once: (q, n)."""
+    from scipy.sparse import csr_matrix
+
+    words: dict[str, int] = {}
+    rows, columns = [], []
+    for n, text in enumerate(texts):
+        for word in word_list(text):
+            rows.append(n)
+            columns.append(words.setdefault(word, len(words)))
+    shape = (len(texts), max(1, len(words)))
+    counts = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+    counts.sum_duplicates()
+    length = np.asarray(counts.sum(1)).ravel()
+    df = np.bincount(counts.indices, minlength=shape[1])
+    idf = np.log1p((len(texts) - df + 0.5) / (df + 0.5))
+    doc = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
+    norm = k1 * (1 - b + b * length / max(length.mean(), EPS))
+    counts.data = idf[counts.indices] * counts.data * (k1 + 1) / (counts.data + norm[doc])
+    asked = [sorted({words[w] for w in word_list(q) if w in words}) for q in queries]
+    ends = np.cumsum([0, *map(len, asked)])
+    flat = np.fromiter((c for one in asked for c in one), np.int64, count=int(ends[-1]))
+    query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), shape[1]))
+    return (query @ counts.T).toarray()

@@ -1,0 +1,59 @@
+"""What rankers score: the passages of a group for a batch of questions, as a (questions, passages) matrix.
+
+A file in `scorers/` is a ranker: its `Settings`, and `score(settings, group, asked, seed)`. A score of minus infinity
+leaves a passage out of the ranking. Ids never reach what a ranker computes, but for rankings made elsewhere and gold.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EPS", "Asked", "Group", "Scores", "neighbour_smoothed", "z_scores"]
+
+Scores = NDArray[np.float64]  # (questions, passages)
+EPS = 1e-9  # keeps a constant row's z-scores finite
+
+
+@dataclass(frozen=True)
+class Group:
+    """The passages that questions choose from, in reading order.
+
+    texts: what is scored ("Speaker: text" for dialogue); titles: per passage, may be empty;
+    docs: (n,) document number, neighbours stay inside; vectors: unit embeddings, on demand.
+    """
+
+    texts: Sequence[str]
+    titles: Sequence[str]
+    docs: NDArray[np.int64]
+    embed: Callable[[Sequence[str]], NDArray[np.float32]]
+    ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A batch of questions: their words, their ids, the ids of their gold passages."""
+
+    queries: Sequence[str]
+    ids: Sequence[str] = ()
+    gold: Sequence[frozenset[str]] = field(default_factory=tuple)
+
+
+def z_scores(scores: Scores) -> Scores:
+    """Each row minus its mean over its population standard deviation."""
+    return (scores - scores.mean(1, keepdims=True)) / (scores.std(1, keepdims=True) + EPS)
+
+
+def neighbour_smoothed(scores: Scores, docs: NDArray[np.int64], share: float) -> Scores:
+    """z-scores plus `share` times the better neighbouring passage's, inside the document.
+
+    A missing neighbour counts as the row's minimum.
+    """
+    z = z_scores(scores)
+    lowest = z.min(1, keepdims=True)
+    same = docs[1:] == docs[:-1]
+    before, after = np.tile(lowest, z.shape[1]), np.tile(lowest, z.shape[1])
+    before[:, 1:] = np.where(same, z[:, :-1], lowest)
+    after[:, :-1] = np.where(same, z[:, 1:], lowest)
+    return z + share * np.maximum(before, after)

@@ -1,0 +1,36 @@
+"""A language model reads the best passages: those move up under which the question is likelier (ECS, answer-free).
+
+pmi_q = log p(q | passage) - log p(q), in nats, of the passage alone. Its z-score over a question's passages that were
+read, times a weight, is added to their ranking scores.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from secateur.pipeline.config.fields import key
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which model reads how many passages, and what its word counts."""
+
+    lm: str = key("option of conf/lm that reads the passages")
+    top: int = key("passages it reads for each question", low=1)
+    weight: float = key("weight of pmi_q (z-score over the passages read) in the ranking score", low=0)
+
+
+def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
+    """The rankings in their new order. cfg: `ecs`, and `extra.model`, the option that `lm` names."""
+    from secateur.ecs.reading.template import require_pmi_q
+    from secateur.ecs.rerank import moved, pmi_q
+    from secateur.models.causal import load
+    from secateur.pipeline.config.fields import from_dict
+    from secateur.pipeline.config.models import Lm
+
+    require_pmi_q(cfg.ecs, f"reranker {settings.lm}")
+    pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
+    asked = questions.join(pool, on="question_id", how="semi").sort("position")
+    lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{settings.lm}"), ctx.cache, ctx.device)
+    read = pmi_q(lm, asked, passages.sort("doc_id", "position"), cfg.ecs, pool, ctx.cache, ctx.log)
+    return moved(rankings, read, settings.weight)

@@ -1,0 +1,22 @@
+"""BM25 over content words, with Lucene's idf; each query word counts once (docs/papers.md)."""
+
+from dataclasses import dataclass
+
+from secateur.pipeline.config.fields import key
+from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.group import Asked, Group, Scores
+
+
+@dataclass(frozen=True)
+class Settings:
+    """BM25's parameters, and whether the title is read."""
+
+    k1: float = key("term saturation", low=0)
+    b: float = key("length normalisation", low=0, high=1)
+    title: bool = key("the document's title stands before each passage")
+
+
+def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
+    """BM25 of the passages, with their titles where asked for."""
+    titled = [f"{t} {s}" for t, s in zip(group.titles, group.texts, strict=True)] if settings.title else group.texts
+    return bm25_matrix(titled, asked.queries, settings.k1, settings.b)
