@@ -10,7 +10,7 @@ from secateur.graph.codebook import edge_lines, line_vectors
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.models.words import without_function_words
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 
 class Assembly:

@@ -8,7 +8,7 @@ from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
 from secateur.graph.retrieval.scores import top
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 
 def _candidates(cfg, book: Book, group: GroupRuns, coarse, qids, symbols, embedder) -> list[pl.DataFrame]:

@@ -10,7 +10,7 @@ from secateur.memory.replay import Step, Unit, replay
 from secateur.memory.sessions import sessions
 from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 
 def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozenset[tuple]]:

@@ -5,7 +5,8 @@ import polars as pl
 from secateur.ecs.reading.template import require_pmi_q
 from secateur.ecs.rerank import pmi_q, reread
 from secateur.models.causal import load
-from secateur.pipeline.config import Lm, from_dict
+from secateur.pipeline.config.fields import from_dict
+from secateur.pipeline.config.models import Lm
 from secateur.pipeline.contract import main
 
 

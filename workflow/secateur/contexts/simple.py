@@ -7,7 +7,7 @@ import polars as pl
 
 from secateur.evaluation.evidence import prefix_lengths
 from secateur.models.word_pieces import Counter
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["UNITS", "as_blocks", "gold_units", "last_units", "ranked_units", "sizes_of"]
 

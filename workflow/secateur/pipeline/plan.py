@@ -11,23 +11,15 @@ from typing import Any
 
 from secateur.ecs import backends
 from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
-from secateur.pipeline.config import (
-    CONTEXTS,
-    SPLITS,
-    ConfigError,
-    Dataset,
-    Ecs,
-    Experiment,
-    Lm,
-    Scorers,
-    System,
-    answer_problems,
-    extractor_problems,
-    lm_problems,
-    names,
-    option,
-    scorer_problems,
-)
+from secateur.pipeline.config.answers import answer_problems
+from secateur.pipeline.config.compose import names, option
+from secateur.pipeline.config.datasets import SPLITS, Dataset
+from secateur.pipeline.config.ecs import Ecs
+from secateur.pipeline.config.experiment import CONTEXTS, Experiment, System
+from secateur.pipeline.config.fields import ConfigError
+from secateur.pipeline.config.graph import extractor_problems
+from secateur.pipeline.config.models import Lm, lm_problems
+from secateur.pipeline.config.ranking import Scorers, scorer_problems
 from secateur.pipeline.errors import nearest
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]

@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.models.embedder import Embedder
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.baselines import Group, neighbour_smoothed, score
 
 __all__ = ["expanded", "rank"]
