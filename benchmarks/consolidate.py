@@ -17,10 +17,10 @@ from harness import Figure, cpu_seconds, publish
 
 from secateur.graph.consolidation.groups import groups, medoids, range_pairs
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
-OPTION = config.option(CONF, "consolidation", "default")
+OPTION = compose.option(CONF, "consolidation", "default")
 COUNT, DIM, BLOCK, SEED = 20_000, 384, 50_000, 7
 PER_CLUSTER, SPREAD = 8, 0.016  # near-duplicates: a centre and perturbed copies, with cosines around the threshold
 GOAL, MEMORY, SAMPLE = 0.35, 1.5, 1_000  # of the bare search; of the vectors' bytes; rows

@@ -26,7 +26,7 @@ from secateur.ecs.reading.pairs import base_readings, encode, families, pair_row
 from secateur.ecs.reading.statistics import of_pair
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM, load
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = ROOT / "data/toy/dialogue"
@@ -121,7 +121,7 @@ def harness_gap(lm, cfg, questions, passages, pairs) -> list[Figure]:
 def main() -> None:
     """Rates, the gain of sharing against its limit, latencies, parity and peak memory."""
     cache, name = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache")), os.environ.get("LM", "smollm2")
-    lm, cfg = load(config.option(ROOT / "conf", "lm", name), cache), config.option(ROOT / "conf", "ecs", "default")
+    lm, cfg = load(compose.option(ROOT / "conf", "lm", name), cache), compose.option(ROOT / "conf", "ecs", "default")
     questions, passages = conversation()
     base = base_readings(lm, cfg, questions)
     all_turns, peak = sweep(lm, cfg, questions, passages, base)

@@ -13,7 +13,7 @@ from harness import Figure, cpu_seconds, publish
 
 from secateur.datasets.sentences import sentences
 from secateur.models import encoders
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = (ROOT / "data/toy/documents/passages.jsonl", ROOT / "data/toy/dialogue/passages.jsonl")
@@ -37,7 +37,7 @@ def main() -> None:
     from tokenizers import Tokenizer
 
     torch.set_num_threads(1)
-    texts, option = corpus(), config.option(ROOT / "conf", "embedder", "minilm")
+    texts, option = corpus(), compose.option(ROOT / "conf", "embedder", "minilm")
     tokenizer = Tokenizer.from_file(str(Path(encoders.locate(option.model)) / "tokenizer.json"))
     tokenizer.no_padding()
     tokens = sum(min(len(one.ids), option.max_tokens) for one in tokenizer.encode_batch(texts))

@@ -14,7 +14,8 @@ from index import Workspace, corpus, settings
 
 from secateur.graph.codebook import edge_lines
 from secateur.models.embedder import Embedder
-from secateur.pipeline.tables import TABLES, read_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
 
 DOCUMENTS, EMBEDDING, ALL = 100, 0.03, 0.10
 

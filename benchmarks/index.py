@@ -21,9 +21,11 @@ from scripts import build_codebook, build_runs, consolidate
 
 from secateur.datasets import loaders
 from secateur.graph.triples.extraction import extract_cached, frame_of
-from secateur.pipeline import config, provenance
+from secateur.pipeline import provenance
+from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables import TABLES, read_table, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)
@@ -43,12 +45,12 @@ def settings() -> SimpleNamespace:
     """The default options."""
     groups = {"embedder": "minilm", "codebook": "default", "consolidation": "default", "track": "blind"}
     groups["extractor"] = "openie"
-    return SimpleNamespace(**{group: config.option(ROOT / "conf", group, name) for group, name in groups.items()})
+    return SimpleNamespace(**{group: compose.option(ROOT / "conf", group, name) for group, name in groups.items()})
 
 
 def corpus(name: str) -> pl.DataFrame:
     """All passages of a corpus from the mirror."""
-    option, mirror = config.option(ROOT / "conf", "corpus", name), Path(os.environ["SECATEUR_MIRROR"])
+    option, mirror = compose.option(ROOT / "conf", "corpus", name), Path(os.environ["SECATEUR_MIRROR"])
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / file for file in option.files]
         for path in paths:

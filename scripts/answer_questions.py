@@ -10,7 +10,7 @@ from secateur.answers.generate import Completion, Generator
 from secateur.evaluation.subsets import answered
 from secateur.memory.sessions import of_shard, sessions
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 
 def _told(ctx, made: Generator, answers: Sequence[Completion]) -> dict[str, float]:

@@ -13,9 +13,9 @@ from secateur.memory.sessions import sessions
 from secateur.memory.store import GOLD, Store, Support, exchange, memories
 from secateur.models.causal import load
 from secateur.models.embedder import Embedder
-from secateur.pipeline.config import SPLITS
+from secateur.pipeline.config.datasets import SPLITS
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.actions import CHANNELS, lattice, name
 from secateur.policy.features import feature_names
 from secateur.policy.observation import Sight

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.evaluation.published import published_statistics
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.page import render
 
 

@@ -13,7 +13,7 @@ from secateur.graph.consolidation.neighbours import approximate_pairs
 from secateur.graph.consolidation.prune import prune_rare
 from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 
 def _entities(inputs) -> SimpleNamespace:

@@ -5,7 +5,7 @@ import polars as pl
 
 from secateur.evaluation.rows import long_rows
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.actions import lattice
 from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.features import standardise

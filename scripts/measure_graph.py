@@ -13,7 +13,7 @@ from secateur.graph.retrieval.scores import top
 from secateur.graph.runs import Fit
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 CORPUS = ("passages", "entities", "relations", "edges", "lines", "edge_sources", "run_edges", "aliases")
 Row = tuple[str, float, float, int]  # measure, at, value, n

@@ -7,7 +7,7 @@ from secateur.evaluation.subsets import of_split
 from secateur.graph.codebook import edge_lines
 from secateur.models.words import content_words
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 FIGURES = ("evidence_recall", "token_recall", "evidence_coverage")
 

@@ -11,7 +11,7 @@ from secateur.ecs.selection.pool import shard_of, with_neighbours
 from secateur.evaluation.subsets import members
 from secateur.models.causal import load
 from secateur.pipeline.contract import main
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.select import NOTHING, gold_size
 
 

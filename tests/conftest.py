@@ -184,9 +184,9 @@ def ecs():
     """A function that gives the default `ecs` option with some keys changed."""
     from dataclasses import replace
 
-    from secateur.pipeline import config
+    from secateur.pipeline.config import compose
 
-    return lambda **changes: replace(config.option(ROOT / "conf", "ecs", "default"), **changes)
+    return lambda **changes: replace(compose.option(ROOT / "conf", "ecs", "default"), **changes)
 
 
 @pytest.fixture(scope="session")

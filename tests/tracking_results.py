@@ -6,7 +6,8 @@ import polars as pl
 
 from secateur.pipeline.artifacts import atomic, write_json
 from secateur.pipeline.ledger import records, variant_runs
-from secateur.pipeline.tables import TABLES, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import write_table
 
 CONF = Path(__file__).parents[1] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory

@@ -14,12 +14,15 @@ from scripts import answer_questions
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
 from secateur.models.servers.http import KEYS
-from secateur.pipeline import config
-from secateur.pipeline.config import ConfigError, answer_problems
+from secateur.pipeline.config import compose
+from secateur.pipeline.config.answers import answer_problems
+from secateur.pipeline.config.fields import ConfigError
+from secateur.pipeline.config.leaves import leaves
 from secateur.pipeline.contract import Job, run_stage
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.plan import variants
-from secateur.pipeline.tables import TABLES, read_table, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"
@@ -152,15 +155,15 @@ def job_of(folder: Path, url: str, **changes: str) -> Job:
         write_table(TABLES[name], frame, inputs[name][0])
     overrides = [f"answer.url={url}", "answer.backend=chat", "answer.model=m", "answer.concurrency=1"]
     overrides += ["answer.timeout=5", "answer.delays=[0]", "answer.max_wait=1"]
-    answer = config.option(CONF, "answer", "default", tuple(overrides))
-    leaves = config.leaves("answer", answer) | config.leaves("lm", config.option(CONF, "lm", "smollm2"))
-    leaves |= {"dataset.split": '"all"', "dataset.answered": "5", "prompt.budget": "512"} | changes
+    answer = compose.option(CONF, "answer", "default", tuple(overrides))
+    flat = leaves("answer", answer) | leaves("lm", compose.option(CONF, "lm", "smollm2"))
+    flat |= {"dataset.split": '"all"', "dataset.answered": "5", "prompt.budget": "512"} | changes
     return Job(
         rule="answer_questions",
         inputs=inputs,
         outputs={"answers": folder / "out/answers.parquet"},
         record=folder / "out/run.json",
-        leaves=leaves,
+        leaves=flat,
         code="c",
         axes={"shard": "0of1"},
         threads=1,
@@ -253,8 +256,8 @@ def _conf(folder: Path) -> Path:
 
 
 def test_a_good_endpoint_has_no_problems():
-    answer = config.option(CONF, "answer", "default")
-    assert answer_problems(answer, config.option(CONF, "lm", "smollm2")) == []
+    answer = compose.option(CONF, "answer", "default")
+    assert answer_problems(answer, compose.option(CONF, "lm", "smollm2")) == []
 
 
 def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):

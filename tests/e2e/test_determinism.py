@@ -11,7 +11,7 @@ import importlib, logging, sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
 
 GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "track": "blind", "embedder": "minilm"}
@@ -31,7 +31,7 @@ STAGES = [
     ("calibrate_sources", ["ranked"], ["sources"]),
 ]
 out = Path(sys.argv[1])
-cfg = SimpleNamespace(**{group: config.option(Path("conf"), group, name) for group, name in GROUPS.items()})
+cfg = SimpleNamespace(**{group: compose.option(Path("conf"), group, name) for group, name in GROUPS.items()})
 axes = {"shard": "0of1", "track": "blind", "dataset": "toy_documents"}
 ctx = Context(logging.getLogger("build"), out / "cache", axes, "code")
 newest = {"files": [Path("data/toy/documents/passages.jsonl")]}

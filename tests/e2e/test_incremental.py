@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from secateur.datasets.loaders import load_corpus
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables import TABLES, read_table, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
 
 GROUPS = ("extractor", "embedder", "codebook", "consolidation", "track")
 OPTIONS = dict(zip(GROUPS, ("openie", "minilm", "default", "default", "aware"), strict=True))
@@ -20,7 +21,7 @@ STAGES = (
     ("build_codebook", ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
     ("build_runs", ("edges", "lines", "edge_sources"), ("runs", "run_edges")),
 )
-CFG = SimpleNamespace(**{group: config.option(Path("conf"), group, name) for group, name in OPTIONS.items()})
+CFG = SimpleNamespace(**{group: compose.option(Path("conf"), group, name) for group, name in OPTIONS.items()})
 
 
 def built(passages: pl.DataFrame, folder: Path, cache: Path) -> tuple[dict[str, pl.DataFrame], Context]:

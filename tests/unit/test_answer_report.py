@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.sections.answers import answer_section
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from secateur.models.words import content_words, word_list
-from secateur.pipeline.config import Scorers, scorer_problems
+from secateur.pipeline.config.ranking import Scorers, scorer_problems
 from secateur.ranking.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
 
 TEXTS = [

@@ -18,13 +18,13 @@ from secateur.ecs.reading.pairs import base_readings, pair_rows
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.models import prepare
 from secateur.models.causal import load
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context
 from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept
-SMOLLM2 = config.option(ROOT / "conf", "lm", "smollm2")
+SMOLLM2 = compose.option(ROOT / "conf", "lm", "smollm2")
 
 
 @pytest.fixture(scope="module")

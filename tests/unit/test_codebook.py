@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from secateur.graph.codebook import edge_lines, indexify
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 ROWS = [
     ("d2", 0, 0, "p3", "cub", "eats", "bear"),

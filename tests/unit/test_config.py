@@ -6,21 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.config import (
-    EXTRACTORS,
-    GROUPS,
-    LMS,
-    ConfigError,
-    Retriever,
-    extractor_problems,
-    from_dict,
-    leaves,
-    lm_problems,
-    load,
-    names,
-    option,
-    unflatten,
-)
+from secateur.pipeline.config.compose import names, option
+from secateur.pipeline.config.fields import ConfigError, from_dict
+from secateur.pipeline.config.graph import EXTRACTORS, Retriever, extractor_problems
+from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.config.leaves import leaves, load, unflatten
+from secateur.pipeline.config.models import LMS, lm_problems
 
 CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))

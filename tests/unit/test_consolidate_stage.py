@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from scripts import consolidate
 
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables import TABLES, read_table, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
 
 CONF = Path(__file__).parents[2] / "conf"
 NAMES = ["salmon", "trout", "char", "bear", "cub", "river"]
@@ -56,7 +57,7 @@ def consolidated(inputs, tmp_path):
         names = ("aliases", "edges", "edge_sources", "run_edges", "tombstones")
         paths = {name: tmp_path / "out" / f"{name}.parquet" for name in names}
         outputs, asked = Outputs(paths), tuple(f"consolidation.{o}" for o in overrides)
-        cfg = SimpleNamespace(consolidation=config.option(CONF, "consolidation", "default", asked))
+        cfg = SimpleNamespace(consolidation=compose.option(CONF, "consolidation", "default", asked))
         consolidate.run(cfg, inputs, outputs, ctx)
         outputs.commit()
         return SimpleNamespace(**{name: read_table(TABLES[name], path) for name, path in paths.items()}), ctx

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.contexts.simple import as_blocks, gold_units, last_units, ranked_units
-from secateur.pipeline.tables import TABLES, problems
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import problems
 
 PASSAGES = pl.DataFrame(
     [

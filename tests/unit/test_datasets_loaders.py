@@ -21,7 +21,8 @@ from secateur.datasets.schema import (
 )
 from secateur.datasets.sentences import sentences
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 
 
 def write(path: Path, value) -> Path:

@@ -8,7 +8,8 @@ import pytest
 
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 
 SYNTHETIC = Path(__file__).parents[2] / "data/toy/longmemeval_synthetic"
 LEVELS = ("longmemeval", "longmemeval_sessions")

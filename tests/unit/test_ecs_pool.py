@@ -8,7 +8,8 @@ from scripts import propose_passages
 
 from secateur.ecs.selection.pool import candidates, pooled, shard_of, with_neighbours
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:

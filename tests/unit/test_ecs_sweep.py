@@ -10,7 +10,8 @@ from secateur.ecs.names import PROBES
 from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import TRAJECTORIES, estimate, statistics
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 
 QUESTIONS = pl.DataFrame(
     {

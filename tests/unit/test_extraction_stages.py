@@ -9,7 +9,7 @@ from scripts import build_codebook, encode_questions, extract_triples
 
 from secateur.pipeline.contract import Context
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 TEXTS = ["The mill employs the people.", "It is big.", "Nothing."]
 

@@ -12,7 +12,7 @@ from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
 from secateur.evaluation.evidence import f1_at_gold
 from secateur.evaluation.subsets import members
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.ranking.rank import rank
 
 ROOT = Path(__file__).parents[2]
@@ -49,12 +49,12 @@ def f1(tmp_path_factory):
     passages = load_corpus("locomo", files).passages
     found = load_questions("locomo", "locomo", files, passages)
     conf = ROOT / "conf"
-    dataset, scorer = config.option(conf, "dataset", "locomo"), config.option(conf, "scorer", "turns")
+    dataset, scorer = compose.option(conf, "dataset", "locomo"), compose.option(conf, "scorer", "turns")
     lexical = {name: spec for name, spec in scorer.scorers.items() if spec["kind"] not in ("dense", "zsum")}
     cfg = SimpleNamespace(
         scorer=SimpleNamespace(scorers=lexical, suffixes=("+answer",), neighbour=scorer.neighbour, keep=scorer.keep),
         dataset=dataset,
-        embedder=config.option(conf, "embedder", "minilm"),
+        embedder=compose.option(conf, "embedder", "minilm"),
         eval=SimpleNamespace(seed=7),
     )
     ctx = SimpleNamespace(cache=folder, log=None, counts={}, warn=print, progress=lambda work, total, what: work)

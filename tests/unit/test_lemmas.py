@@ -14,7 +14,7 @@ from secateur.graph.lemmas import concentration, full_top, growth, growth_expone
 from secateur.graph.retrieval.candidates import Book, GroupRuns, fine_of
 from secateur.graph.retrieval.scores import top
 from secateur.graph.runs import Fit, segment
-from secateur.pipeline.config import option
+from secateur.pipeline.config.compose import option
 
 CONF = Path(__file__).parents[2] / "conf"
 DIM, EDGES, RUNS = 8, 400, 160

@@ -13,7 +13,7 @@ from scripts.build_preferences import _Replay
 from secateur.memory.replay import Unit, replay
 from secateur.memory.store import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
 from secateur.memory.transcript import Transcript
-from secateur.pipeline.config import option
+from secateur.pipeline.config.compose import option
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
 

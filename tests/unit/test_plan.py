@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.config import ConfigError, names
+from secateur.pipeline.config.compose import names
+from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.plan import AXES, all_names, experiment, variants
 

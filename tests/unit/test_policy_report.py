@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_headlines, policy_parts
 

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 from secateur.ranking.baselines import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank
 

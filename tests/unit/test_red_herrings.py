@@ -13,7 +13,8 @@ from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.names import ANSWER_AWARE
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 from secateur.report.sections.distractors import herring_headlines, herring_parts
 
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"

@@ -18,13 +18,14 @@ from secateur.models.causal import CausalLM, load
 from secateur.models.prepare import prepare
 from secateur.models.servers.http import KEYS
 from secateur.models.servers.served import Served
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, check
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
-SMOLLM2 = config.option(ROOT / "conf", "lm", "smollm2")
+SMOLLM2 = compose.option(ROOT / "conf", "lm", "smollm2")
 OPTIONS = {"vllm": "vllm_qwen2_5_7b", "sglang": "sglang_llama3_1_8b"}
 KEY = "sk-secret-0123456789"
 QUESTIONS = pl.DataFrame(
@@ -67,7 +68,7 @@ def server(tiny_lm, backend):
 
 def option(backend, url, **changes):
     """The shipped option, with delays that cost no time."""
-    shipped = config.option(ROOT / "conf", "lm", OPTIONS[backend])
+    shipped = compose.option(ROOT / "conf", "lm", OPTIONS[backend])
     fast = {"model": "org/tiny", "window": 256, "top_logprobs": 20, "timeout": 10.0, "delays": (0.0, 0.0)}
     return replace(shipped, url=url, **fast | {"max_wait": 5.0, "concurrency": 2} | changes)
 

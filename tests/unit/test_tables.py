@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from secateur.pipeline.tables import TABLES, TableError, check, problems, read_table, read_tables, write_table
+from secateur.pipeline.tables.catalog import TABLES, joined
+from secateur.pipeline.tables.table import TableError, check, problems, read_table, read_tables, write_table
 
 EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
 NAMES = ["question_id", "n", "text", "passage_id"]
@@ -261,3 +262,8 @@ def test_shards_are_stacked_in_the_order_given(tmp_path):
         write_table(EVIDENCE, part, tmp_path / str(n))
     assert_frame_equal(read_tables(EVIDENCE, [tmp_path / "1", tmp_path / "0"]), pl.concat([GOOD[1:], GOOD[:1]]))
     assert_frame_equal(read_tables(EVIDENCE, []), EVIDENCE.empty())
+
+
+def test_two_tables_of_one_name_are_refused():
+    with pytest.raises(TableError, match="runs is declared twice"):
+        joined([TABLES["runs"], TABLES["edges"], TABLES["runs"]])

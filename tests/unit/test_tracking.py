@@ -13,7 +13,8 @@ from tracking_results import RESULTS, failed, note, ran, record, shown
 from secateur.pipeline import ledger
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect, records, upstream
-from secateur.pipeline.tables import TABLES, TableError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import TableError
 from secateur.report import tracking
 
 

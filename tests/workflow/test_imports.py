@@ -13,9 +13,9 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # package or of one line may import each other.
 ORDER = [
     "pipeline.errors pipeline.distinct",
-    "pipeline.tables pipeline.artifacts models.words",
+    "pipeline.tables.* pipeline.artifacts models.words",
     "pipeline.cache",
-    "pipeline.config",
+    "pipeline.config.*",
     "models.*",
     "datasets.*",
     "graph.triples.*",
@@ -41,7 +41,7 @@ ORDER = [
     "cli",
 ]
 GLUE = {
-    "pipeline.config": {"hydra", "omegaconf"},
+    "pipeline.config.compose": {"hydra", "omegaconf"},
     "report.tracking": {"mlflow"},
 }  # the one that composes, the one that tracks
 FORBIDDEN = {"snakemake", "hydra", "omegaconf", "mlflow"}

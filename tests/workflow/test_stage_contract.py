@@ -16,7 +16,8 @@ from secateur.pipeline import contract as stage
 from secateur.pipeline.artifacts import file_digest
 from secateur.pipeline.contract import Job, main, run_stage
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, TableError, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import TableError, write_table
 
 ROOT = Path(__file__).parents[2]
 POOL = pl.DataFrame(

@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
 
-from secateur.pipeline import config as configuration
 from secateur.pipeline import plan
 from secateur.pipeline import provenance
+from secateur.pipeline.config import compose, leaves
+from secateur.pipeline.config.experiment import CONTEXTS
+from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
@@ -40,7 +43,7 @@ if FOLDER and EXPERIMENT != "custom":
     )
 
 try:
-    for name, value in vars(configuration.local(CONF)).items():
+    for name, value in vars(compose.local(CONF)).items():
         if value is not None:  # the environment wins over the file
             os.environ.setdefault(f"SECATEUR_{name.upper()}", str(value))
     VARIANTS = plan.variants(CONF, EXPERIMENT, OVERRIDES)
@@ -61,7 +64,7 @@ wildcard_constraints:
 
 def option(group, name):
     """One option of one group, overrides applied."""
-    return configuration.option(CONF, group, name, OVERRIDES, EXPERIMENT)
+    return compose.option(CONF, group, name, OVERRIDES, EXPERIMENT)
 
 
 def leaf_params(rule, *slices, **extra):
@@ -73,7 +76,7 @@ def leaf_params(rule, *slices, **extra):
     def leaf(group, key, fixed):
         def value(wildcards):
             name = fixed or getattr(wildcards, group)
-            return f"{group}.{key}={configuration.leaf(option(group, name), key)}"
+            return f"{group}.{key}={leaves.leaf(option(group, name), key)}"
 
         return value
 
@@ -81,7 +84,7 @@ def leaf_params(rule, *slices, **extra):
     for text in slices:
         path, _, fixed = text.partition("=")
         group, _, key = path.partition(".")
-        keys = [key] if key else [f.name for f in configuration.fields(configuration.GROUPS[group])]
+        keys = [key] if key else [f.name for f in fields(GROUPS[group])]
         for name in keys:
             found[f"{group}_{name}"] = leaf(group, name, fixed)
     for name, function in extra.items():
@@ -173,7 +176,7 @@ def registry_entry(wildcards):
 def keys_but(group, *without):
     """`group.key` for every key of a group, some left out."""
     return tuple(
-        f"{group}.{f.name}" for f in configuration.fields(configuration.GROUPS[group]) if f.name not in without
+        f"{group}.{f.name}" for f in fields(GROUPS[group]) if f.name not in without
     )
 
 
@@ -306,7 +309,7 @@ def unique(values):
 def ranking_of(wildcards):
     """The ranking a context is taken from; none for those that no scorer makes."""
     folder = f"results/{wildcards.corpus}/{wildcards.dataset}/rankings/{wildcards.embedder}/{wildcards.scorer}"
-    return [] if wildcards.context in configuration.CONTEXTS else [f"{folder}/utilities.parquet"]
+    return [] if wildcards.context in CONTEXTS else [f"{folder}/utilities.parquet"]
 
 
 def gold_of_context(wildcards):

@@ -11,7 +11,8 @@ import polars as pl
 
 from secateur.pipeline.artifacts import atomic
 from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables import TABLES, read_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
 from secateur.report import reference
 
 __all__ = ["main"]
@@ -134,11 +135,11 @@ def score(args: argparse.Namespace) -> None:
     from secateur.ecs.adhoc import candidates, rank
     from secateur.ecs.reading.template import Question
     from secateur.models.causal import load
-    from secateur.pipeline import config
+    from secateur.pipeline.config.compose import option
 
     conf = Path("conf")
-    ecs = config.option(conf, "ecs", "default", tuple(args.set))
-    lm = config.option(conf, "lm", args.lm, tuple(args.set))
+    ecs = option(conf, "ecs", "default", tuple(args.set))
+    lm = option(conf, "lm", args.lm, tuple(args.set))
     device = "cuda" if shutil.which("nvidia-smi") else "cpu"
     model = load(lm, Path(os.environ.get("SECATEUR_CACHE", ".cache")), device)
     ranked = rank(model, ecs, Question("asked", args.question, args.answer), candidates(args.candidates))

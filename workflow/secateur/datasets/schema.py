@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = [
     "Corpus",

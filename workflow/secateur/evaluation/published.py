@@ -7,7 +7,7 @@ import polars as pl
 import yaml
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["published", "published_statistics"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from secateur.graph.retrieval.candidates import Symbols
 from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores, top
 from secateur.graph.triples.surface import Triple
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "symbols_of"]
 

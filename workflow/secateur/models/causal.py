@@ -15,7 +15,7 @@ from secateur.models.encoding import Encoder
 from secateur.models.prepare import is_gguf, prepare, weights_digest
 from secateur.models.servers.served import WIRES, Served, connect
 from secateur.pipeline.cache import digest
-from secateur.pipeline.config import lm_problems
+from secateur.pipeline.config.models import lm_problems
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "load"]

@@ -21,10 +21,12 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from secateur.pipeline import config, provenance
+from secateur.pipeline import provenance
 from secateur.pipeline.artifacts import atomic, file_digest, write_json
+from secateur.pipeline.config.leaves import load
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES, read_table, read_tables, write_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, read_tables, write_table
 
 __all__ = ["Context", "Inputs", "Job", "Outputs", "main", "run_stage"]
 
@@ -211,7 +213,7 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
 
 
 def _config(job: Job) -> SimpleNamespace:
-    return config.load(job.leaves)
+    return load(job.leaves)
 
 
 def _paths(named: Any) -> dict[str, list[Path]]:

@@ -15,10 +15,13 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline import config
 from secateur.pipeline.artifacts import atomic, read_json
 from secateur.pipeline.cache import digest
-from secateur.pipeline.tables import TABLES, read_table, write_table
+from secateur.pipeline.config import compose
+from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.config.leaves import leaves
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
 
 __all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
 
@@ -79,7 +82,7 @@ def _axes(behind: list[Record]) -> dict[str, str]:
     found: dict[str, str] = {}
     for record in behind:
         found = record["axes"] | found
-    return {axis: option for axis, option in found.items() if axis in config.GROUPS}
+    return {axis: option for axis, option in found.items() if axis in GROUPS}
 
 
 def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
@@ -89,8 +92,8 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
         for path, value in record["config"].items():
             group = path.partition(".")[0]
             name = record["axes"].get(group) or axes.get(group, "default")
-            if group in config.GROUPS and name in config.names(conf, group):
-                written = config.leaves(group, config.option(conf, group, name)).get(path)
+            if group in GROUPS and name in compose.names(conf, group):
+                written = leaves(group, compose.option(conf, group, name)).get(path)
                 if written is not None and json.loads(written) != value:
                     found[path] = value
     return found

@@ -2,7 +2,7 @@
 
 The code digest of a rule covers its script, the library modules that script uses transitively, the
 templates beside them, the declarations of its tables and the rule's own text; comments and docstrings
-do not count. It leaves out the modules named in `GLUE`: configuration values are params of their own,
+do not count. It leaves out the modules and packages named in `GLUE`: configuration values are params of their own,
 and table declarations enter by their own digests.
 """
 
@@ -18,9 +18,9 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["GLUE", "code_digest", "imports", "machine", "versions"]
+__all__ = ["GLUE", "code_digest", "imports", "is_glue", "machine", "versions"]
 
 GLUE = tuple(
     f"pipeline.{name}" for name in ("config", "tables", "contract", "provenance", "plan", "artifacts", "errors")
@@ -37,6 +37,11 @@ PACKAGES = (
     "spacy",
     "torch",
 )
+
+
+def is_glue(module: str) -> bool:
+    """Whether a module is one of `GLUE`, or stands below one."""
+    return any(f"{module}.".startswith(f"{name}.") for name in GLUE)
 
 
 @cache
@@ -76,7 +81,7 @@ def imports(library: Path, script: Path) -> tuple[str, ...]:
     while queue:
         for name in _imported(queue.pop().read_text(encoding="utf-8")):
             path = _module(library, name)
-            if path is not None and name not in seen and name not in GLUE:
+            if path is not None and name not in seen and not is_glue(name):
                 seen.add(name)
                 queue.append(path)
     return tuple(sorted(seen))

@@ -15,7 +15,7 @@ from torch.nn.functional import logsigmoid
 from secateur.contexts.channels import ACTIONS
 from secateur.pipeline.artifacts import atomic
 from secateur.pipeline.cache import digest
-from secateur.pipeline.config import Policy
+from secateur.pipeline.config.policy import Policy
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.models.words import content_words
-from secateur.pipeline.config import Policy
+from secateur.pipeline.config.policy import Policy
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.policy.actions import Configuration, name
 

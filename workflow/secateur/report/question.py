@@ -11,7 +11,8 @@ import polars as pl
 from secateur.graph.codebook import edge_lines
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.plan import Variant, variants
-from secateur.pipeline.tables import TABLES, read_table
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
 
 __all__ = ["show"]
 

@@ -5,8 +5,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from secateur.pipeline.config import GROUPS, names
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.config.compose import names
+from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["pages"]
 
@@ -59,7 +60,7 @@ def tables() -> str:
         NOTE,
         "# Tables",
         "",
-        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/pipeline/tables.py`).",
+        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/pipeline/tables`).",
         "",
     ]
     for table in TABLES.values():

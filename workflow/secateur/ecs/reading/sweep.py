@@ -25,7 +25,7 @@ from secateur.models.causal import CausalLM
 from secateur.models.servers.served import Served
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["estimate", "frame_of", "statistics"]
 

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.ecs.scoring.null import draws
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["candidates", "pooled", "shard_of", "with_neighbours"]
 

@@ -15,7 +15,7 @@ from secateur.graph.triples.extractors import llm, openie, rebel
 from secateur.graph.triples.surface import Found, Triple
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables import TABLES
+from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["FRONT_ENDS", "alone", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
 

@@ -1,0 +1,42 @@
+"""Options of measuring."""
+
+from dataclasses import dataclass
+
+from secateur.pipeline.config.fields import key
+
+__all__ = ["Eval"]
+
+
+@dataclass(frozen=True)
+class Eval:
+    """How contexts are measured (budgets, intervals)."""
+
+    budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
+    exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
+    claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
+    answers_against: tuple[str, ...] = key("systems whose answers those of all others are compared with")
+    against: tuple[str, ...] = key(
+        "scorers (of system sentences, or of the policy) every row is compared with besides the best, where they have rows"
+    )
+    lift_budgets: tuple[int, ...] = key("word pieces of evidence at which answer lift is measured", low=1)
+    lift_control: int = key("the budget at which the context of another question is shown", low=1)
+    folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
+    resamples: int = key("bootstrap resamples", low=100)
+    permutations: int = key("sign flips of a paired test", low=100)
+    confidence: float = key("coverage of the intervals", low=0.5, high=0.999)
+    min_clusters: int = key("below this many clusters questions are resampled instead", low=1)
+    seed: int = key("seed of resampling, of the random scorer and of samples", low=0)
+    samples: int = key("questions of each data set that the report draws, hits and misses in turn", low=0)
+    max_edges: int = key("edges of one drawing", low=1)
+    lemma_questions: int = key("questions on which the paper's lemmas are measured", low=1)
+    symbol_shares: tuple[float, ...] = key(
+        "top shares of the symbols whose mentions are counted (lemma 1)", low=0.0001, high=1
+    )
+    read_shares: tuple[float, ...] = key(
+        "shares of the passages after which the codebook is counted", low=0.0001, high=1
+    )
+    shortlists: tuple[int, ...] = key("coarse shortlists compared with the full fine ranking (lemma 7)", low=1)
+    tau_steps: tuple[float, ...] = key(
+        "steps from the embedder's tau at which runs are built anew (corollary 6)", low=-1, high=1
+    )
+    windows: tuple[int, ...] = key("sentences in the windows around a gold sentence (lemma 14)", low=1)

@@ -1,0 +1,130 @@
+"""Options of the graph: extraction, codebook, consolidation, tracks, retrieval."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from secateur.pipeline.config.fields import key, misfits
+
+__all__ = ["EXTRACTORS", "Codebook", "Consolidation", "Extractor", "Retriever", "Track", "extractor_problems"]
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """Text to triples. Which of the keys that may be null a front end needs is in `EXTRACTORS`."""
+
+    kind: Literal["openie", "rebel", "llm", "import"] = key("the front end")
+    shards: int = key("jobs the documents are spread over", low=1, high=1000)
+    block: int = key("sentences of one document extracted and cached together; for llm, in one request", low=1)
+    batch: int | None = key("sentences in one batch of the parser or the model", low=1, default=None)
+    model: str | None = key("rebel: folder or hub id; llm: the endpoint's name for its model", default=None)
+    beams: int | None = key("rebel: beams", low=1, high=64, default=None)
+    length_penalty: float | None = key("rebel: exponent of the length that divides a beam's score", default=None)
+    max_tokens: int | None = key("rebel: window of a sentence and of its output; llm: of a reply", low=8, default=None)
+    url: str | None = key("llm: address of an OpenAI-compatible endpoint, up to /v1", default=None)
+    timeout: float | None = key("llm: seconds without a byte before a request has failed", low=0.01, default=None)
+    delays: tuple[float, ...] | None = key("llm: seconds waited before each repeated attempt", low=0, default=None)
+    max_wait: float | None = key("llm: longest wait in seconds that an endpoint may ask for", low=0, default=None)
+    max_failed: float | None = key("llm: share of passages that may stay without a reply", low=0, high=1, default=None)
+    files: tuple[str, ...] | None = key(
+        "import: LightRAG's .graphml and its .json of chunks, or one .csv or .parquet of triples; names in data/registry, "
+        "or paths with a slash",
+        default=None,
+    )
+
+
+EXTRACTORS: dict[str, frozenset[str]] = {  # kind: the keys it needs besides kind, shards and block
+    "openie": frozenset({"batch"}),
+    "rebel": frozenset({"batch", "model", "beams", "length_penalty", "max_tokens"}),
+    "llm": frozenset({"model", "max_tokens", "url", "timeout", "delays", "max_wait", "max_failed"}),
+    "import": frozenset({"batch", "files"}),
+}
+
+
+def extractor_problems(extractor: Extractor) -> list[str]:
+    """What does not fit together in an extractor, each in a clause."""
+    kind, found = extractor.kind, misfits("extractor", extractor, "kind", EXTRACTORS)
+    if kind == "import" and extractor.shards != 1:
+        found.append(f"extractor.shards is {extractor.shards}, an import is one job")
+    if kind == "import" and extractor.files is not None:
+        endings = [Path(name).suffix for name in extractor.files]
+        if endings not in ([".graphml", ".json"], [".csv"], [".parquet"]):
+            found.append("extractor.files is neither a .graphml and a .json, in this order, nor one .csv or .parquet")
+    return found
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Triples to runs (paper 2.2, 2.3)."""
+
+    bonus_path: float = key("fit bonus where the new head is the previous tail", low=0, high=1)
+    bonus_node: float = key("fit bonus where head or tail already occurs in the run", low=0, high=1)
+    refine: bool = key("re-segment across boundaries until nothing changes")
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """Entity-only alias groups, a budget of entities, pruning of edges (paper 2.7)."""
+
+    merge: bool = key("join aliases at all")
+    tau: float = key("cosine from which two entities may be aliases", low=0, high=1)
+    slack: float = key("every pair of a group has cosine >= tau - slack (complete link)", low=0, high=1)
+    guarded: bool = key("keep apart numbers, dates, polarity, direction, markers; join acronyms and equal normal forms")
+    aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
+    exact_limit: int = key("entities up to which every pair is compared; an inverted index above", low=0)
+    probes: int = key("cells of the inverted index that a search looks into", low=1)
+    budget: int = key("entities that may remain; above it close ones merge further (layer 2)", low=1)
+    floor: float = key("layer 2 merges nothing below this cosine, even if the budget is missed", low=0, high=1)
+    iterations: int = key("of k-means", low=1)
+    seed: int = key("of k-means", low=0)
+    prune: Literal["none", "frequency"] = key("which edges go to the tombstones")
+    min_mentions: int = key("prune `frequency` keeps edges that are mentioned this often", low=1)
+
+
+@dataclass(frozen=True)
+class Track:
+    """What a ranking may know of document order."""
+
+    runs: Literal["sentence", "document"] = key("where runs are cut: at sentence ends, or only where the fit fails")
+    neighbour: float = key("share of the better neighbouring sentence's z-score that is carried over", low=0, high=2)
+
+
+@dataclass(frozen=True)
+class Retriever:
+    """Coarse-to-fine path retrieval (paper 2.4, A.3) and the ranking of source sentences."""
+
+    coarse: Literal["maxpair", "idf_maxpair", "ere"] = key(
+        "symbol-space score of a run: best pairs of symbols, the same weighted by idf, or its best edge (proposition 16)"
+    )
+    w_ent: float = key("weight of the best entity pair", low=0)
+    w_rel: float = key("weight of the best relation pair", low=0)
+    w_text: float = key("hybrid: weight of BM25 over the run's text (z-score) in the coarse score", low=0)
+    top_k: int = key("runs that survive the coarse stage", low=1)
+    top_m: int = key("runs that survive the fine stage", low=1)
+    top_t: int = key("entries averaged in RelTopT", low=1)
+    coverage: Literal["share", "count"] = key("Coverage as a share of the query lines, or the paper's count")
+    w_coverage: float = key("weight of Coverage", low=0)
+    tau_coverage: float = key("cosine at which a query line counts as covered", low=-1, high=1)
+    w_pairs: float = key("weight of ManyToMany", low=0)
+    tau_pairs: float = key("centre of ManyToMany's sigmoid", low=-1, high=1)
+    t_pairs: float = key("width of ManyToMany's sigmoid", low=0.001)
+    w_distinct: float = key("weight of Distinct1to1", low=0)
+    tau_distinct: float = key("cosine from which a 1:1 match counts", low=-1, high=1)
+    w_whole: float = key("weight of WholeChunk", low=0)
+    tau_whole: float = key("centre of WholeChunk's gate", low=-1, high=1)
+    t_whole: float = key("width of WholeChunk's gate", low=0.001)
+    sources: int = key("source sentences kept for each question", low=1)
+    w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of sources", low=0)
+    w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of sources", low=0)
+    w_run: float = key("weight of the best coarse run score (z-score) in the ranking of sources", low=0)
+    w_line: float = key("weight of the best line's cosine (z-score) in the ranking of sources", low=0)
+    title: bool = key("the document's title is a field of the sentence's BM25 text")
+    k1: float = key("BM25 term saturation over title and sentence", low=0)
+    b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
+    reader: str | None = key("option of conf/lm that reads the best sources again; none where null")
+    reread: int = key("sources it reads for each question", low=1)
+    w_pmi: float = key("weight of pmi_q (z-score over the sources read) in the ranking of sources", low=0)
+    calibration: dict[str, tuple[float, ...]] = key(
+        "track: [slope, intercept] of the logistic map from log(1 + a source's soft rank) to its probability"
+    )
+    rank_width: float = key("difference in scores over which one source is better than another", low=0.001)

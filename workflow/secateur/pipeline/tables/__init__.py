@@ -1,0 +1,1 @@
+"""Every table of the pipeline, declared once, one module a room."""

@@ -1,0 +1,33 @@
+"""Tables of answers: what a language model says."""
+
+import polars as pl
+
+from secateur.pipeline.tables.table import I32, B, Column, S, Table
+
+__all__ = ["DECLARED"]
+
+DECLARED = (
+    Table(
+        "answers",
+        1,
+        "What a language model answers to each question under one context.",
+        "answer_questions",
+        ("question_id",),
+        {
+            "question_id": Column(S, "question"),
+            "session_id": Column(S, "the memory session it is asked in"),
+            "n": Column(I32, "its place in the session, from 0"),
+            "cut": Column(I32, "units of the block, from the first on, that did not fit the prompt"),
+            "prompt_tokens": Column(I32, "tokens of the whole prompt"),
+            "completion_tokens": Column(I32, "tokens that were written, with those that end the answer"),
+            "text": Column(S, "the answer; empty where there was none"),
+            "refused": Column(B, "whether it is a refusal (answer.refusals)"),
+            "stopped": Column(S, "why it ends: end (by itself), stop (answer.stop), length or repeats"),
+        },
+        {
+            "stopped in end, stop, length, repeats": pl.col("stopped").is_in(["end", "stop", "length", "repeats"]),
+            "counts not negative": pl.min_horizontal("n", "cut", "prompt_tokens", "completion_tokens") >= 0,
+            "one place for each question of a session": ("session_id", "n"),
+        },
+    ),
+)

@@ -1,0 +1,34 @@
+"""All tables by name, joined from the rooms."""
+
+from collections.abc import Iterable
+
+from secateur.pipeline.tables import (
+    answers,
+    contexts,
+    datasets,
+    ecs,
+    evaluation,
+    graph,
+    memory,
+    policy,
+    ranking,
+    report,
+)
+from secateur.pipeline.tables.table import Table, TableError
+
+__all__ = ["TABLES", "joined"]
+
+ROOMS = (datasets, graph, ranking, ecs, contexts, policy, memory, answers, evaluation, report)
+
+
+def joined(tables: Iterable[Table]) -> dict[str, Table]:
+    """The tables by name; TableError where two have one name."""
+    found: dict[str, Table] = {}
+    for table in tables:
+        if table.name in found:
+            raise TableError(f"table {table.name} is declared twice. Fix: give one of the two another name.")
+        found[table.name] = table
+    return found
+
+
+TABLES: dict[str, Table] = joined(table for room in ROOMS for table in room.DECLARED)

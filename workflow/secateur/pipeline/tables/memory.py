@@ -1,0 +1,30 @@
+"""Tables of memory: what sessions stored."""
+
+import polars as pl
+
+from secateur.pipeline.tables.table import F64, I32, B, Column, S, Table
+
+__all__ = ["DECLARED"]
+
+DECLARED = (
+    Table(
+        "memories",
+        2,
+        "What sessions stored: a run of each question and of each answer, and the evidence shown for it. "
+        "No earlier stage reads it.",
+        "build_preferences, recall_context",
+        ("session_id", "n", "channel", "place"),
+        {
+            "session_id": Column(S, "session"),
+            "n": Column(I32, "place of the question in its session, from 0"),
+            "question_id": Column(S, "question"),
+            "channel": Column(S, "question, answer or facts"),
+            "place": Column(I32, "place among the question's rows of the channel, from 0"),
+            "text": Column(S, "what was stored"),
+            "verified": Column(B, "answers: whether it is gold, which only training questions store", True),
+            "source": Column(S, "answers: gold, or the model that gave it; facts: the passage", True),
+            "utility": Column(F64, "facts: lift that the unit alone gives the stored answer, nats per token", True),
+        },
+        {"channel in question, answer, facts": pl.col("channel").is_in(["question", "answer", "facts"])},
+    ),
+)

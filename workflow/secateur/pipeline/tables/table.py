@@ -1,0 +1,212 @@
+"""What a table is: schema, key, row checks, a line on each column; checked writing and reading.
+
+A table is checked when it is written and again when it is read. Its version and the digest of its
+declaration travel in the Parquet metadata, so that a reader never takes an old table for a new one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from secateur.pipeline.errors import SecateurError
+
+__all__ = [
+    "F32",
+    "F64",
+    "I32",
+    "I64",
+    "VECTOR",
+    "B",
+    "Column",
+    "S",
+    "Table",
+    "TableError",
+    "check",
+    "problems",
+    "read_table",
+    "read_tables",
+    "write_table",
+]
+
+META = b"secateur.table"
+S, I32, I64, F32, F64, B = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
+VECTOR = pa.list_(pa.float16(), 1)  # stands for a fixed-size list of whatever dimension the frame has
+EXAMPLES = 3  # keys named for each problem
+
+
+class TableError(SecateurError):
+    """A table that breaks its declaration."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: Arrow type, meaning, and whether it may be null."""
+
+    type: pa.DataType
+    doc: str
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table's declaration.
+
+    `checks` map a sentence to an expression that is true for good rows, or to columns whose rows are distinct.
+    """
+
+    name: str
+    version: int
+    doc: str
+    writer: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column]
+    checks: Mapping[str, pl.Expr | tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema, with the declaration's identity in its metadata."""
+        identity = f"{self.name}@{self.version}:{self.digest}".encode()
+        fields = [pa.field(name, c.type, c.nullable) for name, c in self.columns.items()]
+        return pa.schema(fields, metadata={META: identity})
+
+    @property
+    def digest(self) -> str:
+        """Digest of what a reader relies on: names, types, nullability, key and checks; not the docs."""
+        parts = [self.name, str(self.version), ",".join(self.key)]
+        parts += [f"{name}:{c.type}:{c.nullable}" for name, c in self.columns.items()]
+        parts += [f"{claim}:{_expression(check)}" for claim, check in self.checks.items()]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def empty(self) -> pl.DataFrame:
+        """A frame without rows."""
+        return pl.from_arrow(self.schema.empty_table())
+
+
+def _expression(check: pl.Expr | tuple[str, ...]) -> pl.Expr:
+    """True for good rows."""
+    if isinstance(check, pl.Expr):
+        return check
+    return (pl.col(check[0]) if len(check) == 1 else pl.struct(check)).is_unique()
+
+
+def _rows(mask: pl.Series, frame: pl.DataFrame, key: tuple[str, ...]) -> str:
+    """`12 rows (e.g. a, b, c)` for the rows where the mask is true, by key; whole where a table has none."""
+    bad = frame.filter(mask).head(EXAMPLES).select(key or frame.columns)
+    named = ", ".join("/".join(str(value) for value in row) for row in bad.iter_rows())
+    count = int(mask.sum())
+    return f"{count} row{'s' if count != 1 else ''} (e.g. {named})"
+
+
+def problems(table: Table, frame: pl.DataFrame) -> list[str]:
+    """All the ways in which a frame breaks its declaration, each in a clause."""
+    from secateur.pipeline.distinct import (
+        all_distinct,  # a check moves no byte, so it is in no digest, like all of this module
+    )
+
+    missing = [c for c in table.columns if c not in frame.columns]
+    extra = [c for c in frame.columns if c not in table.columns]
+    found = [f"column {c} missing" for c in missing] + [f"column {c} not declared" for c in extra]
+    if missing:
+        return found
+    for name, column in table.columns.items():
+        if not column.nullable and frame[name].null_count():
+            found.append(f"{name} null in {_rows(frame[name].is_null(), frame, table.key)}")
+    if table.key and not all_distinct(frame, table.key):
+        twice = frame.select(pl.struct(table.key).is_duplicated()).to_series()
+        if twice.any():
+            found.append(f"key {', '.join(table.key)} duplicated in {_rows(twice, frame, table.key)}")
+    for claim, declared in table.checks.items():
+        if isinstance(declared, tuple) and all_distinct(frame, declared):
+            continue
+        try:
+            bad = frame.select(~_expression(declared).fill_null(True)).to_series()
+        except pl.exceptions.PolarsError as error:  # a column of a wrong type
+            found.append(f"({claim}) cannot be checked: {str(error).splitlines()[0]}")
+            continue
+        if bad.any():
+            found.append(f"not ({claim}) in {_rows(bad, frame, table.key)}")
+    return found
+
+
+def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
+    """Raise a TableError that lists every problem at once, or return."""
+    found = problems(table, frame)
+    if found:
+        count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
+        raise TableError(
+            f"{table.name}@{table.version} written by {table.writer} ({where}): {count}; {'; '.join(found)}. Fix: {fix}"
+        )
+
+
+def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
+    """Check a frame, sort it by its key, write it as zstd Parquet; the number of rows."""
+    check(table, frame, str(path), f"this is a bug in the stage {table.writer} or its input; its log names both")
+    frame = frame.select(list(table.columns))
+    if table.key and not (len(table.key) == 1 and frame[table.key[0]].is_sorted()):
+        frame = frame.sort(table.key)
+    try:
+        arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        arrow = arrow.cast(_sized(table.schema, arrow.schema))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}") from error
+    pq.write_table(arrow, path, compression="zstd", use_dictionary=False, column_encoding=_encodings(table))
+    return frame.height
+
+
+def _sized(schema: pa.Schema, actual: pa.Schema) -> pa.Schema:
+    """The declared schema with each VECTOR in the dimension at hand."""
+    for n, column in enumerate(schema):
+        if column.type == VECTOR:
+            width = getattr(actual.field(column.name).type, "list_size", 1)  # a list of any size fails the cast
+            schema = schema.set(n, column.with_type(pa.list_(pa.float16(), width)))
+    return schema
+
+
+def _encodings(table: Table) -> dict[str, str]:
+    """How each column is laid out before it is compressed; measured on the tables of STEM.
+
+    The first integer of a key rises, other numbers share their upper bytes, strings repeat in neighbouring rows.
+    """
+    found = {}
+    for name, column in table.columns.items():
+        if pa.types.is_string(column.type):
+            found[name] = "DELTA_LENGTH_BYTE_ARRAY"
+        elif column.type == VECTOR:
+            found[f"{name}.list.element"] = "BYTE_STREAM_SPLIT"
+        elif pa.types.is_integer(column.type) and table.key[:1] == (name,):
+            found[name] = "DELTA_BINARY_PACKED"
+        elif pa.types.is_primitive(column.type) and not pa.types.is_boolean(column.type):
+            found[name] = "BYTE_STREAM_SPLIT"
+    return found
+
+
+def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """Read a table after checking that it was written under today's declaration.
+
+    Raises TableError where the file is absent, is no Parquet file, or was written by another version.
+    """
+    path = Path(path)
+    fix = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
+    if not path.exists():
+        raise TableError(f"{path}: no such table. Fix: {fix}")
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except pa.ArrowInvalid as error:
+        raise TableError(f"{path}: not a readable Parquet file ({error}). Fix: delete it and {fix}") from error
+    identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
+    if identity != expected:
+        raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {fix}")
+    frame = pl.from_arrow(pq.read_table(path, columns=columns))
+    if columns is None:
+        check(table, frame, str(path), fix)
+    return frame
+
+
+def read_tables(table: Table, paths: list[Path]) -> pl.DataFrame:
+    """Several shards of one table as one frame, in the order given."""
+    return pl.concat([read_table(table, path) for path in paths]) if paths else table.empty()
