@@ -13,7 +13,7 @@ from loopback import Replying, running
 
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
-from secateur.models.servers.http import KEYS, _retry_after
+from secateur.models.servers.http import KEYS, retry_after
 from secateur.pipeline.errors import SecateurError
 
 KEY = "sk-secret-0123456789"
@@ -200,7 +200,7 @@ def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
     ("value", "seconds"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-1", 0.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
 )
 def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
-    assert _retry_after(value) == seconds
+    assert retry_after(value) == seconds
 
 
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):

