@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from secateur.evaluation.resampling import bootstrap, paired_test, units
+from secateur.evaluation.resampling import bootstrap, holm, paired, paired_test, units
 
 RNG = np.random.default_rng(11)
 VALUES = RNG.normal(0.3, 1.0, (40, 3))
@@ -81,3 +81,103 @@ def test_p_is_symmetric():
 def test_signs_are_flipped_by_unit_and_not_by_question():
     """Thirty equal questions of one unit are one observation: either sign is as far from zero."""
     assert paired_test(np.full((30, 1), 0.1), np.zeros(30, int), 500, 7)[0] == 1
+
+
+def grid_of_accepted(values, unit, signs, confidence, grid):
+    """Which shifts of the grid a plain sign-flip test with these signs, the observed ones among them, accepts."""
+    sums = np.array([(values[unit == u, None] - grid).sum(0) for u in np.unique(unit)])
+    return (np.abs(signs @ sums) >= np.abs(sums.sum(0)) - 1e-12).mean(0) > 1 - confidence
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.8, 0.95])
+@pytest.mark.parametrize("permutations", [300, 255, 20])
+def test_the_interval_is_the_shifts_that_brute_force_accepts(permutations, confidence):
+    """Nine units of unequal size have 256 assignments up to a common sign: all of them, or as many drawn."""
+    count = len(np.unique(UNIT))
+    signs = np.array(list(product([-1.0, 1.0], repeat=count)))
+    if permutations < 2 ** (count - 1):
+        drawn = np.random.default_rng(7).choice([-1.0, 1.0], size=(permutations, count))
+        signs = np.vstack([np.ones(count), drawn])
+    found, grid = paired(VALUES, UNIT, permutations, confidence, 7), np.linspace(-3, 3, 2001)
+    for j, (low, high) in enumerate(zip(found.low, found.high, strict=True)):
+        accepted = grid_of_accepted(VALUES[:, j], UNIT, signs, confidence, grid)
+        np.testing.assert_array_equal(accepted, (low <= grid) & (grid <= high))
+        assert found.p[j] == np.mean(np.abs(signs @ np.bincount(UNIT, VALUES[:, j])) >= abs(VALUES[:, j].sum()) - 1e-12)
+
+
+def test_drawn_p_is_that_of_the_paired_test():
+    values = VALUES[:30].round(1)
+    np.testing.assert_allclose(
+        paired(values, np.arange(30), 2000, 0.95, 7).p, paired_test(values, np.arange(30), 2000, 7), rtol=1e-15
+    )
+
+
+def test_few_units_take_every_assignment_whatever_the_seed():
+    one, other = (paired(VALUES, UNIT, 10000, 0.95, seed) for seed in (7, 8))
+    np.testing.assert_array_equal([one.low, one.high, one.p], [other.low, other.high, other.p])
+    assert one.units == len(np.unique(UNIT))
+
+
+@pytest.mark.parametrize(("count", "bounded"), [(1, False), (5, False), (6, True)])
+def test_the_interval_is_unbounded_where_no_p_could_be_small_enough(count, bounded):
+    """Five units have a smallest p of 1/16, six of 1/32."""
+    found = paired(np.full((count, 1), 0.1), np.arange(count), 10000, 0.95, 7)
+    assert found.p[0] == 1 / 2 ** (count - 1)
+    np.testing.assert_allclose([found.low[0], found.high[0]], [0.1, 0.1] if bounded else [-np.inf, np.inf])
+
+
+def test_too_few_draws_leave_the_interval_unbounded():
+    found = paired(np.full((30, 1), 0.1), np.arange(30), 18, 0.95, 7)
+    assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
+
+
+def test_no_difference_is_an_interval_of_nothing_and_p_of_one():
+    found = paired(np.zeros((40, 1)), UNIT, 10000, 0.95, 7)
+    assert (found.mean[0], found.low[0], found.high[0], found.p[0]) == (0, 0, 0, 1)
+
+
+def test_units_without_a_question_do_not_count():
+    gaps = paired(VALUES, 3 * UNIT, 100, 0.8, 7)
+    dense = paired(VALUES, UNIT, 100, 0.8, 7)
+    assert gaps.units == dense.units
+    np.testing.assert_array_equal(gaps.p, dense.p)
+
+
+def test_a_series_with_nan_is_nan_and_leaves_the_others_alone():
+    values = np.column_stack([VALUES, np.where(np.arange(40) == 3, np.nan, 0.1)])
+    found, without = (paired(v, UNIT, 10000, 0.95, 7) for v in (values, VALUES))
+    assert np.isnan([found.mean[3], found.low[3], found.high[3], found.p[3]]).all()
+    np.testing.assert_allclose(found.low[:3], without.low)
+    np.testing.assert_allclose(found.p[:3], without.p)
+
+
+def test_series_are_as_many_blocks_as_memory_asks_for(monkeypatch):
+    whole = paired(VALUES, np.arange(40), 500, 0.95, 7)
+    monkeypatch.setattr("secateur.evaluation.resampling._CELLS", 1002)
+    blocks = paired(VALUES, np.arange(40), 500, 0.95, 7)
+    np.testing.assert_allclose([blocks.low, blocks.high, blocks.p], [whole.low, whole.high, whole.p])
+
+
+def test_no_series_is_no_figures():
+    assert paired(np.zeros((4, 0)), np.arange(4), 100, 0.95, 7).p.shape == (0,)
+
+
+def test_the_interval_of_normal_differences_is_that_of_student():
+    """On many units of one size the inverted test is Student's interval within a few percent of its width."""
+    values = np.random.default_rng(5).normal(0.2, 1.0, (200, 1))
+    found, half = paired(values, np.arange(200), 10000, 0.95, 7), 1.972 * values.std(ddof=1) / np.sqrt(200)
+    np.testing.assert_allclose([found.low[0], found.high[0]], values.mean() + np.array([-half, half]), atol=0.1 * half)
+
+
+def test_holm_on_its_textbook_steps():
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+
+
+def test_holm_is_clipped_at_one_and_ties_stay_ties():
+    np.testing.assert_allclose(holm(np.array([0.4, 0.4, 0.9])), [1, 1, 1])
+    np.testing.assert_allclose(holm(np.array([0.1, 0.1, 0.9])), [0.3, 0.3, 0.9])
+
+
+def test_holm_of_one_or_no_test_changes_nothing():
+    np.testing.assert_array_equal(holm(np.array([np.nan, 0.03])), [np.nan, 0.03])
+    assert holm(np.array([])).shape == (0,)
