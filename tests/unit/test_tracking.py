@@ -1,8 +1,10 @@
 """The ledger and MLflow on a SQLite store: told once, told again, told otherwise, and made anew."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -11,11 +13,10 @@ from filelock import FileLock
 from tracking_results import RESULTS, failed, note, ran, record, shown
 
 from secateur.pipeline import ledger
+from secateur.report import tracking
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect, records, upstream
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import TableError
-from secateur.report import tracking
+from secateur.pipeline.tables.catalog import TABLES, TableError
 
 
 @pytest.fixture(scope="module")
@@ -169,18 +170,62 @@ def test_a_rebuild_undoes_what_somebody_changed(client):
     assert shown(client, "tiny") == before
 
 
-def test_a_run_cut_off_in_the_middle_is_completed(client, monkeypatch):
+@pytest.mark.parametrize("bulk", [True, False])
+def test_a_run_cut_off_in_the_middle_is_completed(client, monkeypatch, bulk):
     ran()
+    monkeypatch.setattr(tracking, "_local", lambda _: bulk)
 
     def cut(*_):
         raise OSError("cut")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(client), "set_terminated", cut)
+        patch.setattr(tracking, "_keep", cut)
         with pytest.raises(SecateurError, match="cut"):
             told()
     assert told() == 2 + 4
-    assert len(shown(client, "tiny")) == 2
+    assert told() == 0
+    assert [run["artifacts"] for run in shown(client, "tiny")] == [["config.json", "figures.csv"]] * 2
+
+
+def stored(path: str) -> dict[str, list]:
+    """What a store's tables say of runs, with the key of each in place of its random identity."""
+    with closing(sqlite3.connect(path)) as store:
+        keys = dict(store.execute("select run_uuid, value from tags where key = 'secateur.key'"))
+        found = {}
+        for table in ("runs", "metrics", "latest_metrics", "params", "tags"):
+            cursor = store.execute(f"select * from {table}")
+            names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor]
+            for row in rows:
+                if "artifact_uri" in row:
+                    row["artifact_uri"] = row["artifact_uri"].replace(row["run_uuid"], "IDENTITY")
+                row["run_uuid"] = keys[row["run_uuid"]]
+            found[table] = sorted(rows, key=repr)
+    return found
+
+
+def test_what_goes_in_bulk_is_what_mlflows_calls_would_have_written(client, store, tmp_path, monkeypatch):
+    ran()
+    failed()
+    nan, infinite = float("nan"), float("inf")
+    odd = [("nan", nan, 0), ("up", infinite, 0), ("down", -infinite, 0), ("whole", 3, 0), ("same", 1.0, 0)]
+    odd += [("same", 1.0, 0), ("curve", 5.0, 2), ("curve", 9.0, 1), ("true", True, 0)]
+    runs = [*tracking.runs_of(*collect(RESULTS)), tracking.Run("odd", "k", "odd", 1, 2, params={"a": "b"}, metrics=odd)]
+    assert tracking.sync(runs, client.tracking_uri) == len(runs)
+    Path("called.db").write_bytes(store.read_bytes())
+    monkeypatch.setattr(tracking, "_local", lambda _: False)
+    assert tracking.sync(runs, f"sqlite:///{tmp_path}/called.db") == len(runs)
+    assert stored("mlflow.db") == stored("called.db")
+
+
+def test_a_superseded_run_gets_its_tag_and_is_not_written_again(client, monkeypatch):
+    ran()
+    told()
+    kept, keep = [], tracking._keep
+    monkeypatch.setattr(tracking, "_keep", lambda run, *rest: (kept.append(run.key), keep(run, *rest)))
+    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
+    assert told() == 2 + 2 + 2  # rows, the tags of the old ones, jobs
+    assert len(kept) == 2 + 2
 
 
 def test_a_deleted_experiment_is_restored(client):
@@ -289,7 +334,10 @@ def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypa
     assert "secret" not in said
 
 
-WRITER = "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'))[0])"
+# The one that waits for the lock waits as long as the other takes, however busy the machine is.
+WRITER = (
+    "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
+)
 
 
 def test_two_at_once_write_each_run_once(client):

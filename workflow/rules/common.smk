@@ -17,7 +17,7 @@ from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
-TRACKING_SECONDS = 120  # tracking has limits of its own; this is for what hangs nevertheless
+TRACKING_SECONDS = 120  # tracking has limits of its own; this is for a server that hangs it nevertheless
 
 
 def _stop(error):
@@ -378,14 +378,15 @@ def tracked_rows(_):
 def track(log=None):
     """Tell MLflow what has been run, in a process of its own: no trouble there is one of the run.
 
-    What it says goes to `log`, where one is given; whether MLflow knows all.
+    What it says goes to `log`, where one is given; whether MLflow knows all. A local store may take its time.
     """
     command = [sys.executable, "-m", "secateur.cli", "track"]
+    timeout = TRACKING_SECONDS if os.environ.get("MLFLOW_TRACKING_URI", "").startswith("http") else None
     try:
         with log.open("w") if log else nullcontext() as said:
-            done = subprocess.run(command, check=False, timeout=TRACKING_SECONDS, stdout=said, stderr=said)
+            done = subprocess.run(command, check=False, timeout=timeout, stdout=said, stderr=said)
     except (OSError, subprocess.TimeoutExpired) as error:
-        print(f"MLflow: {error}. Fix: secateur track", file=sys.stderr)
+        print(f"MLflow: {error}. Nothing is lost. Fix: secateur track", file=sys.stderr)
         return False
     return done.returncode == 0
 
