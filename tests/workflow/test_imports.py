@@ -16,6 +16,7 @@ ORDER = [
     "pipeline.tables pipeline.artifacts models.words",
     "pipeline.cache",
     "pipeline.config",
+    "pipeline.kinds",
     "models.*",
     "datasets.*",
     "graph.triples.*",
