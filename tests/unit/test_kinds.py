@@ -61,13 +61,13 @@ def test_a_file_is_a_kind_and_is_not_imported_to_be_listed(family):
 def test_a_family_without_a_folder_has_no_kinds(monkeypatch):
     monkeypatch.setitem(kinds.FAMILIES, "later", kinds.Family("secateur.ranking.nowhere", ("rank",)))
     assert kinds.kinds("later") == ()
-    with pytest.raises(SecateurError, match="allowed: none"):
+    with pytest.raises(SecateurError, match="use one of none"):
         kinds.load("later", "bm25")
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest_and_all_others(family):
     family(bm25=GOOD, dense=GOOD)
-    with pytest.raises(SecateurError, match=r"toy 'bm52' is unknown, allowed: bm25, dense; did you mean 'bm25'\?.*Fix"):
+    with pytest.raises(SecateurError, match=r"toy 'bm52' is unknown; did you mean 'bm25'\?.*use one of bm25, dense"):
         kinds.load("toy", "bm52")
 
 
@@ -110,7 +110,7 @@ def test_what_a_kind_lacks_is_said_at_once(family, text, said):
     with pytest.raises(SecateurError) as caught:
         kinds.load("toy", "bad")
     assert said in str(caught.value)
-    assert "Fix: a kind of this family has a frozen dataclass Settings and rank." in str(caught.value)
+    assert "Fix: a kind of this family has a frozen dataclass Settings, rank." in str(caught.value)
 
 
 def test_a_dotted_name_is_a_module_of_other_code(family):
@@ -135,6 +135,11 @@ def test_a_folder_that_hides_a_kind_is_refused(family):
     family(bm25=GOOD, **{"toyfamily/rankers/bm25/__init__": GOOD})
     with pytest.raises(SecateurError, match=r"hides bm25\.py"):
         kinds.load("toy", "bm25")
+
+
+@pytest.mark.parametrize(("family", "name"), [(family, name) for family in ("format",) for name in kinds.kinds(family)])
+def test_every_kind_of_the_project_is_one_and_says_what_it_is(family, name):
+    assert kinds.load(family, name).__doc__
 
 
 # --- settings ------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+from secateur.datasets import loaders
 from secateur.pipeline import config as configuration
+from secateur.pipeline import kinds
 from secateur.pipeline import plan
 from secateur.pipeline import provenance
 from secateur.pipeline.errors import SecateurError
@@ -67,8 +69,10 @@ def option(group, name):
 def leaf_params(rule, *slices, **extra):
     """A rule's params: one `key=value` string per leaf of its config slice, and its code digest.
 
-    A slice is `group`, `group.key`, or `group=option` where no wildcard names the option.
+    A slice is `group`, `group.key`, or `group=option` where no wildcard names the option. The digest follows the kinds
+    that the leaves name: the stage can load no others.
     """
+    families = []  # (group, key, option, family) of the leaves that name kinds
 
     def leaf(group, key, fixed):
         def value(wildcards):
@@ -77,16 +81,25 @@ def leaf_params(rule, *slices, **extra):
 
         return value
 
+    def code(wildcards):
+        modules = set()
+        for group, key, fixed, family in families:
+            spec = getattr(option(group, fixed or getattr(wildcards, group)), key)
+            modules |= {kinds.module_of(family, kind) for kind in kinds.named(spec)}
+        return f"code={provenance.code_digest(rule, ROOT, tuple(sorted(modules)))}"
+
     found = {}
     for text in slices:
         path, _, fixed = text.partition("=")
         group, _, key = path.partition(".")
-        keys = [key] if key else [f.name for f in configuration.fields(configuration.GROUPS[group])]
-        for name in keys:
-            found[f"{group}_{name}"] = leaf(group, name, fixed)
+        for field in configuration.fields(configuration.GROUPS[group]):
+            if key in ("", field.name):
+                found[f"{group}_{field.name}"] = leaf(group, field.name, fixed)
+                if field.metadata["family"]:
+                    families.append((group, field.name, fixed, field.metadata["family"]))
     for name, function in extra.items():
         found[name] = _extra(name, function)
-    return found | {"code": lambda wildcards: f"code={provenance.code_digest(rule, ROOT)}"}
+    return found | {"code": code}
 
 
 def _extra(name, function):
@@ -105,7 +118,7 @@ def raw(names):
 def corpus_files(wildcards):
     """What prepare_corpus reads: fetched files, or the passages of a folder."""
     corpus = option("corpus", wildcards.corpus)
-    if corpus.loader == "folder":
+    if loaders.reads_folder(corpus.format):
         return folder_file(corpus.folder, "passages")
     return raw(corpus.files) + list(corpus.extra)
 
@@ -113,7 +126,7 @@ def corpus_files(wildcards):
 def dataset_files(wildcards):
     """What prepare_dataset reads besides the passages."""
     dataset = option("dataset", wildcards.dataset)
-    return folder_file(dataset.folder, "questions") if dataset.loader == "folder" else raw(dataset.files)
+    return folder_file(dataset.folder, "questions") if loaders.reads_folder(dataset.format) else raw(dataset.files)
 
 
 def folder_file(folder, name):
@@ -132,11 +145,8 @@ def folder_file(folder, name):
 
 def passages_of(wildcards):
     """The passages a question set resolves against; none for questions without a corpus."""
-    return (
-        []
-        if option("corpus", wildcards.corpus).loader in plan.NO_CORPUS
-        else [f"results/{wildcards.corpus}/passages/passages.parquet"]
-    )
+    form = loaders.format_of(option("corpus", wildcards.corpus).format)
+    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if getattr(form, "CORPUS", True) else []
 
 
 def fitted_on(wildcards):

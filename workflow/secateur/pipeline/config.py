@@ -46,31 +46,29 @@ class ConfigError(SecateurError):
     """A configuration that does not fit its declaration."""
 
 
-def key(doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING) -> Any:
-    """A field with its documentation and its closed range."""
+def key(
+    doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING, family: str = ""
+) -> Any:
+    """A field with its documentation and its closed range; one that names kinds says of which family."""
     extra = {} if default is MISSING else {"default": default}
-    return field(metadata={"doc": doc, "low": low, "high": high}, **extra)
+    return field(metadata={"doc": doc, "low": low, "high": high, "family": family}, **extra)
 
 
 SPLITS = ("train", "dev", "test")
 
 # --- the groups --------------------------------------------------------------------------------
 
-Loader = Literal[
-    "locomo", "longmemeval", "longmemeval_sessions", "stem", "graphrag_bench", "tv", "folder", "red_herrings"
-]
-
 
 @dataclass(frozen=True)
 class Corpus:
     """Text to read: where its passages come from."""
 
-    loader: Loader = key("which loader reads the files")
+    format: Any = key("the format of its files: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
-    extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
+    extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles")
     documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
     shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
-    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the loader `folder`")
+    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the format `folder`")
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,9 @@ class Dataset:
     corpus: str = key("option of conf/corpus the questions are asked of")
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
-    loader: Loader = key("which loader reads the questions")
+    format: Any = key("the format of its questions: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
-    folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
+    folder: str | None = key("folder with questions.jsonl, for the format `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
     sample: dict[str, int] = key(
         "split: how many of its questions are kept, the first by hash of their id; else all", low=1

@@ -1,6 +1,6 @@
 """Plug-ins: a file in a family's folder is a kind, found by its name.
 
-A kind has a frozen `Settings` dataclass, the functions of its family, and a docstring that is its documentation. Files
+A kind has a frozen `Settings` dataclass, what its family asks for (a function, mostly), and a docstring that is its documentation. Files
 that begin with `_` are none. A name with a dot is a module of somebody else's code, which serves in the same way.
 No list of kinds is kept anywhere: to add one, add a file.
 """
@@ -16,21 +16,26 @@ from typing import Any
 from secateur.pipeline.config import ConfigError, from_dict
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["FAMILIES", "kinds", "load", "module_of", "named", "settings", "source_of"]
+__all__ = ["FAMILIES", "NoSettings", "kinds", "load", "module_of", "named", "settings", "source_of"]
 
 LIBRARY = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
 class Family:
-    """Where the kinds of a family stand, and what each of them defines besides `Settings`."""
+    """Where the kinds of a family stand, and what each of them defines, besides `Settings`."""
 
     package: str
-    functions: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """The settings of a kind that has none, imported there as `Settings`."""
 
 
 FAMILIES: dict[str, Family] = {
-    "format": Family("secateur.datasets.formats", ("load_corpus", "load_questions")),
+    "format": Family("secateur.datasets.formats", ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions")),
     "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
     "ranker": Family("secateur.ranking.scorers", ("rank",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
@@ -52,10 +57,9 @@ def module_of(family: str, name: str) -> str:
     if "." in name:
         return name
     if name not in kinds(family):
-        allowed = kinds(family)
         raise ConfigError(
-            f"{family} {name!r} is unknown, allowed: {', '.join(allowed) or 'none'}{nearest(name, allowed)}. "
-            f"Fix: take one of these, or name a module of yours with a dot (mypackage.{name})."
+            f"{family} {name!r} is unknown{nearest(name, kinds(family))}. Fix: use one of "
+            f"{', '.join(kinds(family)) or 'none'}, or a module of yours, which has a dot (mypackage.{name})."
         )
     return f"{FAMILIES[family].package}.{name}"
 
@@ -88,7 +92,7 @@ def load(family: str, name: str) -> ModuleType:
     if faults:
         raise SecateurError(
             f"{family} {name}: {module.__file__} {', '.join(faults)}. "
-            f"Fix: a kind of this family has a frozen dataclass Settings and {' and '.join(FAMILIES[family].functions)}."
+            f"Fix: a kind of this family has a frozen dataclass Settings, {', '.join(FAMILIES[family].needs)}."
         )
     return module
 
@@ -139,7 +143,7 @@ def _faults(family: str, module: ModuleType) -> list[str]:
     own = getattr(module, "Settings", None)
     frozen = isinstance(own, type) and is_dataclass(own) and own.__dataclass_params__.frozen
     found = [] if frozen else ["has no Settings" if own is None else "has a Settings that is no frozen dataclass"]
-    found += [f"has no {name}" for name in FAMILIES[family].functions if not callable(getattr(module, name, None))]
+    found += [f"has no {name}" for name in FAMILIES[family].needs if not hasattr(module, name)]
     package, _, name = module.__name__.rpartition(".")
     if package == FAMILIES[family].package and Path(module.__file__).stem != name:  # Python prefers a folder to a file
         found.append(f"hides {name}.py, which has the same name")

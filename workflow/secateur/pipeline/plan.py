@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from secateur.datasets.loaders import format_of
 from secateur.ecs import backends
 from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
 from secateur.pipeline.config import (
@@ -29,6 +30,7 @@ from secateur.pipeline.config import (
     scorer_problems,
 )
 from secateur.pipeline.errors import nearest
+from secateur.pipeline.kinds import settings
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
@@ -57,7 +59,6 @@ VARIED = {  # system: the axes an experiment may vary of it
     "compressed": ("lm", "memory", "policy", "answer"),
 }
 TRACKED = ("graph", "policy", "sessions", "recall")  # paths over the graph, with a row for each track
-NO_CORPUS = ("tv",)  # loaders whose text cannot be obtained
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,9 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
-        if corpus.loader in NO_CORPUS:
+        settings("format", corpus.format, f"conf/corpus/{dataset.corpus}", "corpus.format")
+        settings("format", dataset.format, f"conf/dataset/{dataset_name}", "dataset.format")
+        if not getattr(format_of(corpus.format), "CORPUS", True):
             raise ConfigError(
                 f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
                 f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
@@ -144,7 +147,7 @@ def _of(
     overrides: tuple[str, ...],
 ) -> Iterator[Variant]:
     base = {axis: getattr(system, axis) for axis in AXES}
-    if system.path == "herrings" and dataset.loader != "red_herrings":
+    if system.path == "herrings" and not getattr(format_of(dataset.format), "LABELLED", False):
         return  # no other data says of what kind a passage is
     if dataset.kind == "dialogue" and system.path != "sessions":
         if system.path not in (*TRACKED, "context"):  # the selection path; track is null there
