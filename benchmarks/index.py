@@ -56,8 +56,8 @@ def corpus(name: str) -> pl.DataFrame:
         for path in paths:
             path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
         paths += [ROOT / extra for extra in option.extra]
-        names = loaders.KINDS[option.loader].corpus_files
-        return loaders.load_corpus(option.loader, loaders.named_files(names, paths)).passages
+        names = loaders.format_of(option.format).CORPUS_FILES
+        return loaders.load_corpus(option.format, loaders.named_files(names, paths)).passages
 
 
 def cut(passages: pl.DataFrame, size: int) -> pl.DataFrame:

@@ -1,13 +1,13 @@
 """Files to passages."""
 
-from secateur.datasets.loaders import KINDS, load_corpus, named_files
+from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import shuffled, some_documents
 from secateur.pipeline.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    kind = cfg.corpus.loader
-    corpus = load_corpus(kind, named_files(KINDS[kind].corpus_files, inputs.paths("files")))
+    spec = cfg.corpus.format
+    corpus = load_corpus(spec, named_files(format_of(spec).CORPUS_FILES, inputs.paths("files")))
     seed, count = cfg.corpus.shuffle, cfg.corpus.documents
     passages = corpus.passages if count is None else some_documents(corpus.passages, count)
     outputs["passages"] = passages if seed is None else shuffled(passages, seed)

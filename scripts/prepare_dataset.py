@@ -1,17 +1,17 @@
 """Files to questions and evidence, resolved against the passages."""
 
-from secateur.datasets.loaders import KINDS, load_questions, named_files
+from secateur.datasets.loaders import format_of, load_questions, named_files
 from secateur.datasets.schema import some_questions
 from secateur.pipeline.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    kind = cfg.dataset.loader
-    files = named_files(KINDS[kind].question_files, inputs.paths("files"))
+    spec = cfg.dataset.format
+    files = named_files(format_of(spec).QUESTION_FILES, inputs.paths("files"))
     passages = inputs["passages"] if "passages" in inputs else None
     cluster = "group" if cfg.dataset.kind == "dialogue" else "document"
     name, sampled = cfg.dataset.control_of or ctx.axes["dataset"], cfg.corpus.documents is not None
-    found = some_questions(load_questions(kind, name, files, passages, cluster, sampled), cfg.dataset.sample)
+    found = some_questions(load_questions(spec, name, files, passages, cluster, sampled), cfg.dataset.sample)
     outputs["questions"], outputs["evidence"] = found.questions, found.evidence
     ctx.note_counts(found.counts)
     return {"questions": found.questions.height, "evidence": found.evidence.height}

@@ -336,7 +336,7 @@ def test_a_dialogue_is_resampled_by_group(tmp_path):
 
 @pytest.mark.parametrize("kind", ["locomo", "stem", "graphrag_bench", "folder"])
 def test_an_unnamed_file_is_reported_by_its_name(kind):
-    with pytest.raises(Exception, match=f"kind {kind}: no file for"):
+    with pytest.raises(Exception, match=f"format {kind}: no file for"):
         load_corpus(kind, {})
 
 
@@ -388,5 +388,5 @@ def test_questions_about_texts_outside_a_sample_are_left_out_where_the_loader_kn
     asked = {"questions": write(tmp_path / "q.json", questions)}
     found = load_questions("graphrag_bench", "novel_v2", asked, corpus, sampled=True)
     assert found.questions["question_id"].to_list() == ["qA"]
-    with pytest.raises(SecateurError, match=r"corpus\.documents is set, but kind stem"):
+    with pytest.raises(SecateurError, match=r"corpus\.documents is set, but format stem"):
         load_questions("stem", "stem_dev", asked, corpus, sampled=True)

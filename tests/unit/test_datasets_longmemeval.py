@@ -12,7 +12,8 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
 
 SYNTHETIC = Path(__file__).parents[2] / "data/toy/longmemeval_synthetic"
-LEVELS = ("longmemeval", "longmemeval_sessions")
+SESSIONS = {"kind": "longmemeval", "level": "session"}
+LEVELS = ("longmemeval", SESSIONS)
 
 
 def said(text: str, role: str = "user", **mark) -> dict:
@@ -81,7 +82,7 @@ def test_the_passages_are_the_users_turns_in_the_order_of_the_dates_keyed_by_pla
 
 
 def test_by_session_the_users_turns_are_joined_by_a_blank_and_a_session_without_one_is_no_passage(tmp_path):
-    passages = loaded(tmp_path, RECORD, kind="longmemeval_sessions")[0].passages
+    passages = loaded(tmp_path, RECORD, kind=SESSIONS)[0].passages
     assert passages["passage_id"].to_list() == ["q1:1", "q1:2", "q1:0"]
     assert passages["text"].to_list() == ["Why is the sky blue?"] * 2 + ["Hello. I keep seven hens."]
 
@@ -138,7 +139,7 @@ def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
 def test_by_session_two_marks_in_one_session_are_one_gold_passage(tmp_path):
     twice = RECORD | {"haystack_sessions": [[*GOLD, said("Brown ones.", has_answer=True)], [], [], []]}
     assert loaded(tmp_path, twice)[1].evidence["passage_id"].to_list() == ["q1:0:2", "q1:0:3"]
-    assert loaded(tmp_path, twice, kind="longmemeval_sessions")[1].evidence.rows() == [
+    assert loaded(tmp_path, twice, kind=SESSIONS)[1].evidence.rows() == [
         ("q1", 0, "I keep seven hens. Brown ones.", "q1:0")
     ]
 

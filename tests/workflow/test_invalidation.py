@@ -212,7 +212,7 @@ SELECTED = PATHS["selection"] | PATHS["utility"] | EXPERIMENT
 # Override -> the rules whose own params or inputs it changes. Options of the groups experiment, system and
 # `dataset.corpus` stand in paths: with them every rule from where the variants branch has new jobs.
 KEYS = {
-    "corpus.loader=stem": {"prepare_corpus"},
+    "corpus.format=stem": {"prepare_corpus"},
     "corpus.files=[stem_question.json]": {"prepare_corpus"},
     "corpus.extra=[data/published.yaml]": {"prepare_corpus"},
     "corpus.folder=data/toy/documents": {"prepare_corpus"},
@@ -220,7 +220,7 @@ KEYS = {
     "corpus.documents=1": {"prepare_corpus", "prepare_dataset"},
     "dataset.corpus=toy_documents": RULES - {"fetch_dataset"} - MODELS,
     "dataset.kind=dialogue": {"prepare_dataset"} | SELECTED - {"select_greedily"},
-    "dataset.loader=stem": {"prepare_dataset"} | EXPERIMENT,  # the check of scorers is for one loader alone
+    "dataset.format=stem": {"prepare_dataset"} | EXPERIMENT,  # the check of scorers is for one loader alone
     "dataset.files=[stem_question.json]": {"prepare_dataset"},
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
     "dataset.control_of=toy_documents": {"prepare_dataset"},
@@ -628,7 +628,6 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("graph.triples.extractors.openie", EXTRACTS),
         ("ranking.baselines", RANKED | SCORES_RUNS),
         ("models.embedder", EMBEDS),
-        ("datasets.formats.locomo", {"prepare_corpus", "prepare_dataset"}),
         ("datasets.description", {"describe_dataset"}),
         ("evaluation.rankings", {"evaluate_selection"}),
         ("ranking.select", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),

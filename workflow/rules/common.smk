@@ -5,19 +5,18 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
-from dataclasses import fields
 from pathlib import Path
 
+from secateur.datasets import loaders
+from secateur.pipeline import config as configuration
+from secateur.pipeline import kinds
 from secateur.pipeline import plan
 from secateur.pipeline import provenance
-from secateur.pipeline.config import compose, leaves
-from secateur.pipeline.config.experiment import CONTEXTS
-from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
-TRACKING_SECONDS = 120  # tracking has limits of its own; this is for a server that hangs it nevertheless
+TRACKING_SECONDS = 120  # tracking has limits of its own; this is for what hangs nevertheless
 
 
 def _stop(error):
@@ -43,7 +42,7 @@ if FOLDER and EXPERIMENT != "custom":
     )
 
 try:
-    for name, value in vars(compose.local(CONF)).items():
+    for name, value in vars(configuration.local(CONF)).items():
         if value is not None:  # the environment wins over the file
             os.environ.setdefault(f"SECATEUR_{name.upper()}", str(value))
     VARIANTS = plan.variants(CONF, EXPERIMENT, OVERRIDES)
@@ -64,32 +63,43 @@ wildcard_constraints:
 
 def option(group, name):
     """One option of one group, overrides applied."""
-    return compose.option(CONF, group, name, OVERRIDES, EXPERIMENT)
+    return configuration.option(CONF, group, name, OVERRIDES, EXPERIMENT)
 
 
 def leaf_params(rule, *slices, **extra):
     """A rule's params: one `key=value` string per leaf of its config slice, and its code digest.
 
-    A slice is `group`, `group.key`, or `group=option` where no wildcard names the option.
+    A slice is `group`, `group.key`, or `group=option` where no wildcard names the option. The digest follows the kinds
+    that the leaves name: the stage can load no others.
     """
+    families = []  # (group, key, option, family) of the leaves that name kinds
 
     def leaf(group, key, fixed):
         def value(wildcards):
             name = fixed or getattr(wildcards, group)
-            return f"{group}.{key}={leaves.leaf(option(group, name), key)}"
+            return f"{group}.{key}={configuration.leaf(option(group, name), key)}"
 
         return value
+
+    def code(wildcards):
+        modules = set()
+        for group, key, fixed, family in families:
+            spec = getattr(option(group, fixed or getattr(wildcards, group)), key)
+            modules |= {kinds.module_of(family, kind) for kind in kinds.named(spec)}
+        return f"code={provenance.code_digest(rule, ROOT, tuple(sorted(modules)))}"
 
     found = {}
     for text in slices:
         path, _, fixed = text.partition("=")
         group, _, key = path.partition(".")
-        keys = [key] if key else [f.name for f in fields(GROUPS[group])]
-        for name in keys:
-            found[f"{group}_{name}"] = leaf(group, name, fixed)
+        for field in configuration.fields(configuration.GROUPS[group]):
+            if key in ("", field.name):
+                found[f"{group}_{field.name}"] = leaf(group, field.name, fixed)
+                if field.metadata["family"]:
+                    families.append((group, field.name, fixed, field.metadata["family"]))
     for name, function in extra.items():
         found[name] = _extra(name, function)
-    return found | {"code": lambda wildcards: f"code={provenance.code_digest(rule, ROOT)}"}
+    return found | {"code": code}
 
 
 def _extra(name, function):
@@ -108,7 +118,7 @@ def raw(names):
 def corpus_files(wildcards):
     """What prepare_corpus reads: fetched files, or the passages of a folder."""
     corpus = option("corpus", wildcards.corpus)
-    if corpus.loader == "folder":
+    if loaders.reads_folder(corpus.format):
         return folder_file(corpus.folder, "passages")
     return raw(corpus.files) + list(corpus.extra)
 
@@ -116,7 +126,7 @@ def corpus_files(wildcards):
 def dataset_files(wildcards):
     """What prepare_dataset reads besides the passages."""
     dataset = option("dataset", wildcards.dataset)
-    return folder_file(dataset.folder, "questions") if dataset.loader == "folder" else raw(dataset.files)
+    return folder_file(dataset.folder, "questions") if loaders.reads_folder(dataset.format) else raw(dataset.files)
 
 
 def folder_file(folder, name):
@@ -135,11 +145,8 @@ def folder_file(folder, name):
 
 def passages_of(wildcards):
     """The passages a question set resolves against; none for questions without a corpus."""
-    return (
-        []
-        if option("corpus", wildcards.corpus).loader in plan.NO_CORPUS
-        else [f"results/{wildcards.corpus}/passages/passages.parquet"]
-    )
+    form = loaders.format_of(option("corpus", wildcards.corpus).format)
+    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if getattr(form, "CORPUS", True) else []
 
 
 def fitted_on(wildcards):
@@ -176,7 +183,7 @@ def registry_entry(wildcards):
 def keys_but(group, *without):
     """`group.key` for every key of a group, some left out."""
     return tuple(
-        f"{group}.{f.name}" for f in fields(GROUPS[group]) if f.name not in without
+        f"{group}.{f.name}" for f in configuration.fields(configuration.GROUPS[group]) if f.name not in without
     )
 
 
@@ -309,7 +316,7 @@ def unique(values):
 def ranking_of(wildcards):
     """The ranking a context is taken from; none for those that no scorer makes."""
     folder = f"results/{wildcards.corpus}/{wildcards.dataset}/rankings/{wildcards.embedder}/{wildcards.scorer}"
-    return [] if wildcards.context in CONTEXTS else [f"{folder}/utilities.parquet"]
+    return [] if wildcards.context in configuration.CONTEXTS else [f"{folder}/utilities.parquet"]
 
 
 def gold_of_context(wildcards):
@@ -378,15 +385,14 @@ def tracked_rows(_):
 def track(log=None):
     """Tell MLflow what has been run, in a process of its own: no trouble there is one of the run.
 
-    What it says goes to `log`, where one is given; whether MLflow knows all. A local store may take its time.
+    What it says goes to `log`, where one is given; whether MLflow knows all.
     """
     command = [sys.executable, "-m", "secateur.cli", "track"]
-    timeout = TRACKING_SECONDS if os.environ.get("MLFLOW_TRACKING_URI", "").startswith("http") else None
     try:
         with log.open("w") if log else nullcontext() as said:
-            done = subprocess.run(command, check=False, timeout=timeout, stdout=said, stderr=said)
+            done = subprocess.run(command, check=False, timeout=TRACKING_SECONDS, stdout=said, stderr=said)
     except (OSError, subprocess.TimeoutExpired) as error:
-        print(f"MLflow: {error}. Nothing is lost. Fix: secateur track", file=sys.stderr)
+        print(f"MLflow: {error}. Fix: secateur track", file=sys.stderr)
         return False
     return done.returncode == 0
 

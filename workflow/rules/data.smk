@@ -30,7 +30,7 @@ rule prepare_corpus:
         "logs/prepare_corpus/{corpus}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("prepare_corpus", "corpus.loader", "corpus.documents", "corpus.shuffle"),
+        **leaf_params("prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle"),
     message:
         "Read the passages of {wildcards.corpus}"
     script:
@@ -53,7 +53,7 @@ rule prepare_dataset:
     params:
         **leaf_params(
             "prepare_dataset",
-            "dataset.loader",
+            "dataset.format",
             "dataset.kind",
             "dataset.control_of",
             "dataset.sample",

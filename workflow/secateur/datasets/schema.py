@@ -1,9 +1,9 @@
-"""What every loader returns: the frames of passages, questions and evidence, and counts of what was repaired."""
+"""What every loader is asked and returns: the frames of passages, questions and evidence, and counts of what was repaired."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,8 @@ import polars as pl
 from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = [
+    "Asked",
+    "Cluster",
     "Corpus",
     "Questions",
     "evidence_frame",
@@ -26,6 +28,18 @@ __all__ = [
 
 TEST_ONLY = frozenset({"locomo", "stem_dev"})
 TRAIN, DEV = 0.6, 0.8
+
+
+Cluster = Literal["group", "document"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a loader of questions: whose, resampled by what, and whether about a sample of the documents."""
+
+    dataset: str
+    cluster: Cluster = "document"
+    sampled: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """What a result was made with: digests of code, versions, commit, machine.
 
-The code digest of a rule covers its script, the library modules that script uses transitively, the
-templates beside them, the declarations of its tables and the rule's own text; comments and docstrings
-do not count. It leaves out the modules and packages named in `GLUE`: configuration values are params of their own,
-and table declarations enter by their own digests.
+The code digest of a rule covers its script, the kinds that its options name, the modules these use
+transitively, the templates beside them, the declarations of its tables and the rule's own text; comments
+and docstrings do not count. It leaves out the modules named in `GLUE`: configuration values are params of
+their own, and table declarations enter by their own digests.
 """
 
 import ast
@@ -18,12 +18,15 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.kinds import source_of
 from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["GLUE", "code_digest", "imports", "is_glue", "machine", "versions"]
 
 GLUE = tuple(
-    f"pipeline.{name}" for name in ("config", "tables", "contract", "provenance", "plan", "artifacts", "errors")
+    f"pipeline.{name}"
+    for name in ("config", "kinds", "tables", "contract", "provenance", "plan", "artifacts", "errors")
 )
 PACKAGES = (
     "numpy",
@@ -40,8 +43,8 @@ PACKAGES = (
 
 
 def is_glue(module: str) -> bool:
-    """Whether a module is one of `GLUE`, or stands below one."""
-    return any(f"{module}.".startswith(f"{name}.") for name in GLUE)
+    """Whether a module of the library, named without `secateur.`, is glue or stands below it."""
+    return any(module == name or module.startswith(f"{name}.") for name in GLUE)
 
 
 @cache
@@ -57,33 +60,47 @@ def _without_docs(source: str) -> str:
 
 
 @cache
-def _imported(source: str) -> frozenset[str]:
-    """Names of secateur modules that a source imports, at any depth of nesting."""
+def _imported(source: str, package: str) -> frozenset[str]:
+    """Full names of the modules that a source imports, at any depth of nesting; `package` is its own."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(name.removeprefix("secateur.") for name in found if name.startswith("secateur."))
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return frozenset(found)
 
 
 def _module(library: Path, name: str) -> Path | None:
-    path = library / f"{name.replace('.', '/')}.py"
-    return path if path.exists() else None
+    """The file of a module; package files of the library hold no code."""
+    path = source_of(name, library)
+    return None if path is None or (name.split(".")[0] == "secateur" and path.stem == "__init__") else path
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
 
 
 @cache
-def imports(library: Path, script: Path) -> tuple[str, ...]:
-    """The library modules a script uses, directly or not, without the glue; sorted."""
+def imports(library: Path, script: Path, kinds: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The kinds, and the modules that they and a script use, directly or not, without the glue; sorted.
+
+    Of a kind outside the library the modules of its own package are among them.
+    """
+    roots = {"secateur", *(kind.partition(".")[0] for kind in kinds)}
     seen: set[str] = set()
-    queue = [script]
+    queue = [*kinds, *_imported(script.read_text(encoding="utf-8"), "scripts")]
     while queue:
-        for name in _imported(queue.pop().read_text(encoding="utf-8")):
-            path = _module(library, name)
-            if path is not None and name not in seen and not is_glue(name):
-                seen.add(name)
-                queue.append(path)
+        name = queue.pop()
+        own = name.partition(".")[0] in roots and name not in seen and not is_glue(name.removeprefix("secateur."))
+        path = _module(library, name) if own else None
+        if path is not None:
+            seen.add(name)
+            package = name if path.stem == "__init__" else name.rpartition(".")[0]
+            queue += [*_parents(name), *_imported(path.read_text(encoding="utf-8"), package)]
     return tuple(sorted(seen))
 
 
@@ -114,12 +131,20 @@ def rule_tables(rule: str, text: str) -> list[str]:
 
 
 @cache
-def code_digest(rule: str, root: Path) -> str:
-    """Digest of everything in the repository that decides what a rule computes."""
+def code_digest(rule: str, root: Path, kinds: tuple[str, ...] = ()) -> str:
+    """Digest of all code that decides what a rule computes; `kinds` are the dotted modules that its options name.
+
+    Raises SecateurError for a kind whose source is not found.
+    """
     library, script = root / "workflow" / "secateur", root / "scripts" / f"{rule}.py"
     text = _rules(root / "workflow" / "rules")[rule]
     parts = [text, _without_docs(script.read_text(encoding="utf-8"))]
-    for name in imports(library, script):
+    lost = [name for name in kinds if _module(library, name) is None]
+    if lost:
+        raise SecateurError(
+            f"{', '.join(lost)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
+        )
+    for name in imports(library, script, kinds):
         module = _module(library, name)
         parts.append(f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}")
         parts += [path.read_text(encoding="utf-8") for path in sorted(module.parent.glob(f"{module.stem}.*.j2"))]

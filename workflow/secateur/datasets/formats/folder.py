@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from secateur.datasets.containment import quotable_groups
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import parse_json, read_text
 from secateur.datasets.schema import (
+    Asked,
     Corpus,
     Questions,
     evidence_frame,
@@ -21,10 +22,12 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.pipeline.errors import SecateurError, nearest
+from secateur.pipeline.kinds import NoSettings as Settings
 
-__all__ = ["Cluster", "load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
-Cluster = Literal["group", "document"]
+CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder",)
+
 Line = tuple[str, dict[str, Any]]  # ("line 3", the object)
 
 # What a value must be, in words, and the test for it.
@@ -61,7 +64,7 @@ QUESTION: Forms = {
 GROUP = "all"  # where no group is given
 
 
-def load_corpus(files: Mapping[str, Path]) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """The passages; their position is their place among the lines of their document.
 
     Raises SecateurError with all problems of the file, each with its line.
@@ -96,9 +99,7 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(length)})
 
 
-def load_questions(
-    dataset: str, files: Mapping[str, Path], passages: pl.DataFrame, cluster: Cluster = "document"
-) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions and their evidence, resampled by group, or by the document of the first resolved evidence.
 
     An evidence id that is no passage of the question's group is kept as text and counted.
@@ -123,12 +124,12 @@ def load_questions(
             {
                 "question_id": name,
                 "group_id": group,
-                "cluster_id": group if cluster == "group" else document,
+                "cluster_id": group if asked.cluster == "group" else document,
                 "position": position,
                 "text": question["question"],
                 "answer": None if question.get("answer") is None else str(question["answer"]),
                 "type": question.get("type"),
-                "split": question.get("split") or split_of(dataset, name),
+                "split": question.get("split") or split_of(asked.dataset, name),
             }
         )
     evidence = [row for name, pairs in found.items() for row in evidence_rows(name, pairs)]

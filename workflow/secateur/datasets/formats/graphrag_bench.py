@@ -9,17 +9,21 @@ import polars as pl
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_records
-from secateur.datasets.schema import Corpus, Questions, passages_frame
+from secateur.datasets.schema import Asked, Corpus, Questions, passages_frame
 from secateur.datasets.sentences import sentences
 from secateur.datasets.upstream import CORPUS_FIELDS, Question, build_questions, check_groups, read_questions
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.kinds import NoSettings as Settings
 
-__all__ = ["load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "QUESTION_FILES", "SAMPLES", "Settings", "load_corpus", "load_questions"]
+
+CORPUS_FILES, QUESTION_FILES = ("corpus",), ("questions",)
+SAMPLES = True  # questions about texts that are not in a sample are left out
 
 KNOWN_REPEATS = frozenset({"Novel-55f0c0e2"})  # two different questions under one id, in v1 and in v2
 
 
-def load_corpus(files: Mapping[str, Path]) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """One passage for each sentence that is distinct within its text; each text is a document and a group.
 
     Raises SecateurError for files of another form, empty texts and repeated names.
@@ -48,21 +52,21 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame, sampled: bool = False) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions of either release; v1 states no evidence, v2 as one string of parts joined by "; ".
 
     Where the corpus is a sample of the texts, questions about the others are left out.
     Raises SecateurError for files of another form, unknown repeated ids, and questions about another corpus.
     """
     questions = read_questions(files["questions"], KNOWN_REPEATS)
-    if sampled:
+    if asked.sampled:
         questions = [q for q in questions if q["source"] in set(passages["group_id"])]
     check_groups(files["questions"], questions, passages)
     quotable = quotable_groups(passages)
     found = {q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in _evidence(q)] for q in questions}
     # Several books are the units to resample; with a single corpus the questions are.
     books = passages["group_id"].n_unique() > 1
-    built = build_questions(dataset, questions, found, lambda q: q["source"] if books else q["id"])
+    built = build_questions(asked.dataset, questions, found, lambda q: q["source"] if books else q["id"])
     renamed = sum(1 for q in questions if q["id"].rpartition("#")[0] in KNOWN_REPEATS)
     return Questions(built.questions, built.evidence, built.counts | {"duplicate_question_ids_renamed": renamed})
 

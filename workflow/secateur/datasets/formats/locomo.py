@@ -11,6 +11,7 @@ import polars as pl
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_json
 from secateur.datasets.schema import (
+    Asked,
     Corpus,
     Questions,
     evidence_frame,
@@ -21,8 +22,11 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.kinds import NoSettings as Settings
 
-__all__ = ["load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+
+CORPUS_FILES, QUESTION_FILES = ("conversations",), ("conversations",)
 
 SESSION = re.compile(r"session_(\d+)")
 SESSION_DATE = re.compile(r"session_(\d+)_date_time")
@@ -60,7 +64,7 @@ class Conversation:
         return {int(n[1]) for n in map(SESSION_DATE.fullmatch, self.body) if n}
 
 
-def load_corpus(files: Mapping[str, Path]) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """One passage for each turn, its text without speaker, date and caption.
 
     Raises SecateurError for files of another form, empty or repeated turns.
@@ -76,7 +80,7 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """Every question of every conversation, with the turns that its evidence strings name.
 
     Raises SecateurError for files of another form, and questions about conversations without passages.
@@ -108,7 +112,7 @@ def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFra
                     "text": qa["question"],
                     "answer": None if qa.get("answer") is None else str(qa["answer"]),
                     "type": str(qa["category"]),
-                    "split": split_of(dataset, question_id),
+                    "split": split_of(asked.dataset, question_id),
                 }
             )
     frames = questions_frame(questions), evidence_frame(evidence)

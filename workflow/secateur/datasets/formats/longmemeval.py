@@ -25,6 +25,7 @@ import polars as pl
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_records
 from secateur.datasets.schema import (
+    Asked,
     Corpus,
     Questions,
     evidence_frame,
@@ -34,9 +35,12 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
+from secateur.pipeline.config import key
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Level", "load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+
+CORPUS_FILES, QUESTION_FILES = ("histories",), ("histories",)
 
 Level = Literal["turn", "session"]
 Turn = Mapping[str, Any]
@@ -61,6 +65,13 @@ FIX = "compare it with longmemeval_s_cleaned.json of the registry"
 
 
 @dataclass(frozen=True)
+class Settings:
+    """At which level."""
+
+    level: Level = key("what a passage is: a user's turn, or the user's turns of a session", default="turn")
+
+
+@dataclass(frozen=True)
 class Session:
     """One session of a history: its place in the record, and whether it is named as holding the evidence."""
 
@@ -80,17 +91,17 @@ class Session:
         return [(n, turn) for n, turn in marked if self.gold and turn["content"].strip()]
 
 
-def load_corpus(files: Mapping[str, Path], level: Level) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """One passage for each user turn, or for each session with one; a group and a document for each question.
 
     Raises SecateurError for files of another form, with all problems of the file, each with its record.
     """
     records = _records(files["histories"])
-    rows = [row for record in records for row in _passages(record, level)]
+    rows = [row for record in records for row in _passages(record, settings.level)]
     return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(records)} | _losses(records))
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame, level: Level) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions, and their evidence at the level of the passages.
 
     Raises SecateurError for files of another form, and for questions without passages.
@@ -103,8 +114,8 @@ def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFra
             f"{files['histories']}: {len(missing)} questions (e.g. {missing[0]}) without passages. "
             "Fix: load the corpus and the questions from the same file"
         )
-    found = {record["question_id"]: _evidence(record, level) for record in records}
-    rows = [_question(dataset, n, record) for n, record in enumerate(records)]
+    found = {record["question_id"]: _evidence(record, settings.level) for record in records}
+    rows = [_question(asked.dataset, n, record) for n, record in enumerate(records)]
     evidence = [row for name, pairs in found.items() for row in evidence_rows(name, pairs)]
     frames = questions_frame(rows), evidence_frame(evidence)
     counts = question_counts(*frames, sum(map(len, found.values())))
@@ -238,8 +249,10 @@ def _wrong_record(record: Turn) -> list[str]:
     if len(set(lengths.values())) > 1:
         stated = ", ".join(f"{key} {length}" for key, length in lengths.items())
         return [*found, f"lists of different lengths: {stated}"]
-    for key in ("haystack_session_ids", "answer_session_ids"):
-        found += [f"{key} holds {name!r:.80}, texts are needed" for name in record[key] if not isinstance(name, str)]
+    for field in ("haystack_session_ids", "answer_session_ids"):
+        found += [
+            f"{field} holds {name!r:.80}, texts are needed" for name in record[field] if not isinstance(name, str)
+        ]
     dates = [("question_date", record["question_date"])]
     dates += [(f"haystack_dates[{n}]", date) for n, date in enumerate(record["haystack_dates"])]
     return found + [

@@ -9,6 +9,7 @@ import polars as pl
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, parse_json, read_text
 from secateur.datasets.schema import (
+    Asked,
     Corpus,
     Questions,
     evidence_frame,
@@ -19,14 +20,18 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.pipeline.errors import nearest
+from secateur.pipeline.kinds import NoSettings as Settings
 
-__all__ = ["KINDS", "load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "KINDS", "LABELLED", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+
+CORPUS_FILES, QUESTION_FILES = ("herrings",), ("herrings",)
+LABELLED = True  # the title of a passage says of what kind it is
 
 KINDS = ("correct", "counterfactual", "irrelevant")
 TEXTS = ("id", "domain", "type", "question", "answer")
 
 
-def load_corpus(files: Mapping[str, Path]) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """The passages; each question is a group, its passages of one kind are a document, titled by the kind.
 
     Neither the title nor the id of a passage ever reaches a model.
@@ -48,7 +53,9 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows)})
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame | None = None) -> Questions:
+def load_questions(
+    asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame | None, settings: Settings
+) -> Questions:
     """The questions with their correct passages as evidence; each is its own unit of resampling.
 
     Raises SecateurError with all problems of the file, each with its line.
@@ -63,7 +70,7 @@ def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFra
             "text": one["question"],
             "answer": one["answer"],
             "type": one["type"],
-            "split": split_of(dataset, one["id"]),
+            "split": split_of(asked.dataset, one["id"]),
         }
         for position, one in enumerate(given)
     ]

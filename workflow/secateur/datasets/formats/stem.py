@@ -9,17 +9,20 @@ import yaml
 
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import read_records, read_text
-from secateur.datasets.schema import Corpus, Questions, passages_frame
+from secateur.datasets.schema import Asked, Corpus, Questions, passages_frame
 from secateur.datasets.sentences import sentences
 from secateur.datasets.upstream import CORPUS_FIELDS, build_questions, check_groups, read_questions
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.kinds import NoSettings as Settings
 
-__all__ = ["load_corpus", "load_questions"]
+__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+
+CORPUS_FILES, QUESTION_FILES = ("corpus", "titles"), ("questions",)
 
 SCORABLE_ONLY = frozenset({"stem_old"})  # 131 of its evidence strings are not verbatim; they and their questions go
 
 
-def load_corpus(files: Mapping[str, Path]) -> Corpus:
+def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """One passage for each distinct sentence; articles are the lines of the text, titled by the list beside it.
 
     Raises SecateurError where the text has not as many articles as there are titles, or one begins otherwise.
@@ -58,7 +61,7 @@ def load_corpus(files: Mapping[str, Path]) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFrame) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with the sentences that contain their evidence; `stem_old` keeps only what resolves.
 
     Raises SecateurError for files of another form, repeated ids, and questions about another corpus.
@@ -71,7 +74,7 @@ def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFra
         for q in questions
     }
     dropped = {"evidence_dropped": 0, "questions_dropped": 0}
-    if dataset in SCORABLE_ONLY:
+    if asked.dataset in SCORABLE_ONLY:
         scorable = {name: [(text, holder) for text, holder in pairs if holder] for name, pairs in found.items()}
         kept = [q for q in questions if scorable[q["id"]]]
         dropped = {
@@ -81,7 +84,7 @@ def load_questions(dataset: str, files: Mapping[str, Path], passages: pl.DataFra
         questions, found = kept, scorable
     articles = dict(passages.select("passage_id", "doc_id").iter_rows())
     first = {name: next((articles[holder] for _, holder in pairs if holder), name) for name, pairs in found.items()}
-    built = build_questions(dataset, questions, found, lambda q: first[q["id"]])
+    built = build_questions(asked.dataset, questions, found, lambda q: first[q["id"]])
     return Questions(built.questions, built.evidence, built.counts | dropped)
 
 

@@ -1,28 +1,23 @@
 """Options of text and of its questions."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from secateur.pipeline.config.fields import key
 
 __all__ = ["SPLITS", "Corpus", "Dataset", "Loader"]
 
 SPLITS = ("train", "dev", "test")
-Loader = Literal[
-    "locomo", "longmemeval", "longmemeval_sessions", "stem", "graphrag_bench", "tv", "folder", "red_herrings"
-]
-
-
 @dataclass(frozen=True)
 class Corpus:
     """Text to read: where its passages come from."""
 
-    loader: Loader = key("which loader reads the files")
+    format: Any = key("the format of its files: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
-    extra: tuple[str, ...] = key("files of the repository the loader needs besides, e.g. titles")
+    extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles")
     documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
     shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
-    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the loader `folder`")
+    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the format `folder`")
 
 
 @dataclass(frozen=True)
@@ -32,9 +27,9 @@ class Dataset:
     corpus: str = key("option of conf/corpus the questions are asked of")
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
-    loader: Loader = key("which loader reads the questions")
+    format: Any = key("the format of its questions: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
-    folder: str | None = key("folder with questions.jsonl, for the loader `folder`")
+    folder: str | None = key("folder with questions.jsonl, for the format `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
     sample: dict[str, int] = key(
         "split: how many of its questions are kept, the first by hash of their id; else all", low=1

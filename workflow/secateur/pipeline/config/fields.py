@@ -17,10 +17,12 @@ class ConfigError(SecateurError):
     """A configuration that does not fit its declaration."""
 
 
-def key(doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING) -> Any:
-    """A field with its documentation and its closed range."""
+def key(
+    doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING, family: str = ""
+) -> Any:
+    """A field with its documentation and its closed range; one that names kinds says of which family."""
     extra = {} if default is MISSING else {"default": default}
-    return field(metadata={"doc": doc, "low": low, "high": high}, **extra)
+    return field(metadata={"doc": doc, "low": low, "high": high, "family": family}, **extra)
 
 
 ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # no name, no password, no query: keys come from elsewhere
@@ -85,12 +87,19 @@ def _in_range(value: Any, spec: Field, where: str) -> list[str]:
     return [f"{where} is {value}, allowed: {allowed}"] if outside else []
 
 
-def from_dict(cls: type, data: Mapping[str, Any], where: str) -> Any:
-    """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once."""
+def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "") -> Any:
+    """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once.
+
+    `path` is what its keys begin with in messages, where that is not the group of the option `where`.
+    """
     hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
-    group = where.split("/")[-2] if "/" in where else where
+    group = path or (where.split("/")[-2] if "/" in where else where)
     found = [f"unknown key {group}.{k}{nearest(str(k), specs)}" for k in data if k not in specs]
-    found += [f"key {group}.{k} missing" for k, s in specs.items() if k not in data and s.default is MISSING]
+    found += [
+        f"key {group}.{k} missing"
+        for k, s in specs.items()
+        if k not in data and s.default is s.default_factory is MISSING
+    ]
     values = {}
     for name in (n for n in specs if n in data):
         values[name] = _convert(data[name], hints[name], f"{group}.{name}", found)
