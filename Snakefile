@@ -4,7 +4,7 @@
 #   snakemake --config experiment=locomo       another one (conf/experiment)
 #   snakemake --profile slurm                  on a cluster
 #
-# Data flows data -> graph -> evaluate (documents) and data -> ecs -> evaluate (dialogues).
+# Data flows datasets -> rankings (lexical, graph, ecs) -> contexts -> what they are worth -> comparison, report.
 
 from snakemake.utils import min_version
 
@@ -15,14 +15,17 @@ container: "docker://python:3.11-slim"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
+include: "workflow/rules/datasets.smk"
 include: "workflow/rules/models.smk"
+include: "workflow/rules/ranking.smk"
 include: "workflow/rules/graph.smk"
+include: "workflow/rules/contexts.smk"
 include: "workflow/rules/ecs.smk"
-include: "workflow/rules/policy.smk"
 include: "workflow/rules/answers.smk"
-include: "workflow/rules/evaluate.smk"
-include: "workflow/rules/track.smk"
+include: "workflow/rules/policy.smk"
+include: "workflow/rules/memory.smk"
+include: "workflow/rules/evaluation.smk"
+include: "workflow/rules/report.smk"
 
 
 localrules:

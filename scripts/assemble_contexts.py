@@ -45,7 +45,10 @@ def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
 
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.assembly.form
-    form, settings = kinds.load("form", spec["kind"]), kinds.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}")
+    form, settings = (
+        kinds.load("form", spec["kind"]),
+        kinds.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}"),
+    )
     passages = inputs["passages"].sort("doc_id", "position")
     order = {p: n for n, p in enumerate(passages["passage_id"])}
     material = _material(cfg, inputs, form.NEEDS_GRAPH)

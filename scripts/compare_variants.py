@@ -1,8 +1,8 @@
-"""Per-question figures of all variants to means, intervals and paired comparisons."""
+"""Per-question figures of all variants to means, intervals and matched differences."""
 
 import polars as pl
 
-from secateur.evaluation.comparison import OF_POLICY, claims, compare, compare_answers, summarise
+from secateur.evaluation.comparison import OF_POLICY, Row, claims, differences, summarise
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import members, of_split
 from secateur.pipeline.contract import main
@@ -19,6 +19,20 @@ def _figures(cfg, inputs) -> pl.DataFrame:
     return pl.concat([figures, claims(figures, cfg.eval.claim)])
 
 
+def _rows(cfg, own: pl.DataFrame, dataset: str) -> list[Row]:
+    """The rows of a data set with their axes; of a list of rankers the scorer is who ranks."""
+    axes = {(v["system"], v["order"]): v for v in cfg.extra.variants if v["dataset"] == dataset}
+    found = []
+    for system, order, scorer, aware in own.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer").iter_rows():
+        variant = axes.get((system, order)) or axes[system, None]
+        mine = dict(variant["axes"])
+        if variant["listed"] and scorer is not None:
+            mine["ranker"] = mine["ranker"].replace(variant["listed"], scorer.removesuffix("+neighbour"))
+        found.append(Row(system, order, scorer, aware, tuple(sorted(mine.items())), bool(variant["listed"])))
+    places = {v["system"]: n for n, v in enumerate(cfg.extra.variants)}
+    return sorted(found, key=lambda row: places[row.system])
+
+
 def _split(reported: str) -> pl.Expr:
     """The split a row speaks of: a policy's is always test, whatever a data set reports of the rest."""
     return pl.when(OF_POLICY).then(pl.lit("test")).otherwise(pl.lit(reported))
@@ -33,11 +47,13 @@ def run(cfg, inputs, outputs, ctx):
         own = figures.filter(pl.col("dataset") == name).join(
             chosen.select("question_id", "cluster_id"), on="question_id"
         )
+        rows = _rows(cfg, own, name)
         for subset, ids in members(chosen, evidence, spec).items():
             part = own.filter(pl.col("question_id").is_in(list(ids)))
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
-            comparisons += [of(part, cfg.eval).with_columns(**extra) for of in (compare, compare_answers)]
+            made = differences(part, rows, cfg.eval.against, cfg.extra.twins, cfg.eval)
+            comparisons.append(made.with_columns(**extra))
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:
             ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
@@ -46,7 +62,7 @@ def run(cfg, inputs, outputs, ctx):
     stated = published(inputs.paths("published")[0], names)
     outputs["metrics"] = pl.concat([computed.select(stated.columns), stated])
     outputs["comparisons"] = pl.concat(comparisons)
-    return {"rows": sum(m.height for m in metrics)}
+    return {"rows": sum(m.height for m in metrics), "differences": sum(c.height for c in comparisons)}
 
 
 if "snakemake" in globals():

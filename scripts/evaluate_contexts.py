@@ -7,6 +7,7 @@ from secateur.evaluation.evidence import Measured, gold_of, read_metrics
 from secateur.evaluation.rows import long_rows, order_of
 from secateur.evaluation.semantic import Semantic
 from secateur.pipeline.contract import main
+from secateur.pipeline.layout import ALL
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -18,13 +19,14 @@ def run(cfg, inputs, outputs, ctx):
     if semantic:
         semantic.prepare(sorted({line for read in known.values() for line in read.lines}))
     scorers = dict(inputs["contexts"].select("scorer", "answer_aware").unique().sort("scorer").iter_rows())
-    every, ranked = ctx.axes["pick"] == "all", inputs["rankings"].select("question_id", "scorer").unique()
-    asked = {scorer: set(part["question_id"]) for (scorer,), part in ranked.partition_by("scorer", as_dict=True).items()}
+    every = ctx.axes["source"].split("/")[3] == ALL
+    pairs = inputs["contexts"].select("scorer", "question_id").unique()
+    asked = {scorer: set(part["question_id"]) for (scorer,), part in pairs.partition_by("scorer", as_dict=True).items()}
     rows = []
     for scorer, aware in scorers.items():
         order = order_of(scorer) if every else cfg.extra.order
         for qid, one in gold.items():
-            if qid not in asked.get(scorer, ()):
+            if every and qid not in asked[scorer]:  # a form of it is not asked this question
                 continue
             for budget in cfg.eval.budgets:
                 read = known.get((qid, scorer, budget), NOTHING)

@@ -84,7 +84,10 @@ def run(cfg, inputs, outputs, ctx):
             if step.question_id in gold:
                 own = gold[step.question_id]
                 found |= _recall(cfg, own, step.held, "") | _recall(cfg, own, step.block, "_alone")
-            rows += [(step.question_id, cfg.extra.order, None, False, metric, float(value)) for metric, value in found.items()]
+            rows += [
+                (step.question_id, cfg.extra.order, None, False, metric, float(value))
+                for metric, value in found.items()
+            ]
     outputs["question_metrics"] = long_rows(rows)
     return {"sessions": several, "questions": len({row[0] for row in rows})}
 

@@ -1,30 +1,11 @@
-# The selection path: ranking -> pool -> statistics under a language model -> scores -> the selected context.
+# Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> what is selected.
 
 
-rule rank_passages:
-    input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-    output:
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
-        record="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/run.json",
-    log:
-        "logs/rank_passages/{corpus}-{dataset}-{embedder}-{scorer}.log",
-    benchmark:
-        "logs/rank_passages/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
-    threads: 1
-    params:
-        **leaf_params(
-            "rank_passages",
-            *keys_but("scorer", "utilities", "lifted"),
-            "dataset.unanswerable",
-            *EMBEDDING,
-            "eval.seed=default",
-        ),
-    message:
-        "Rank the passages of {wildcards.corpus} for {wildcards.dataset}"
-    script:
-        "../../scripts/rank_passages.py"
+def statistics_shards(wildcards):
+    """The statistics of every shard of the questions."""
+    count, axes = option("ecs", wildcards.ecs).shards, UTILITY.format(**wildcards)
+    folder = f"results/{wildcards.corpus}/{wildcards.dataset}/statistics/{axes}"
+    return [f"{folder}/{n}of{count}/statistics.parquet" for n in range(count)]
 
 
 rule propose_passages:
@@ -32,14 +13,14 @@ rule propose_passages:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
     output:
-        pool="results/{corpus}/{dataset}/pool/{embedder}/{scorer}/{ecs}/pool.parquet",
-        record="results/{corpus}/{dataset}/pool/{embedder}/{scorer}/{ecs}/run.json",
+        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
+        record="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/run.json",
     log:
-        "logs/propose_passages/{corpus}-{dataset}-{embedder}-{scorer}-{ecs}.log",
+        "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.log",
     benchmark:
-        "logs/propose_passages/{corpus}-{dataset}-{embedder}-{scorer}-{ecs}.benchmark.tsv"
+        "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -65,18 +46,18 @@ rule score_candidates:
     input:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}/{scorer}/{ecs}/pool.parquet",
+        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
         model="results/models/{lm}/model.json",
     output:
         statistics=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/statistics.parquet",
         record=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/run.json",
     log:
-        "logs/score_candidates/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.log",
+        "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
     benchmark:
-        "logs/score_candidates/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.benchmark.tsv"
+        "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("score_candidates", "lm", *READING),
+        **leaf_params("score_candidates", "lm", *slices.READING),
     message:
         "Read the pooled passages of {wildcards.dataset} with {wildcards.lm}, shard {wildcards.shard}"
     script:
@@ -88,22 +69,22 @@ rule combine_scores:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}/{scorer}/{ecs}/pool.parquet",
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
+        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
         statistics=statistics_shards,
     output:
-        utilities=f"results/{{corpus}}/{{dataset}}/rankings/{UTILITY}/utilities.parquet",
-        selections=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/selections.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/run.json",
+        rankings=f"results/{{corpus}}/{{dataset}}/rankings/utility/{UTILITY}/rankings.parquet",
+        selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/selections.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/run.json",
     log:
-        "logs/combine_scores/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}.log",
+        "logs/combine_scores/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}.log",
     benchmark:
-        "logs/combine_scores/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}.benchmark.tsv"
+        "logs/combine_scores/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
             "combine_scores",
-            "scorer.utilities",
+            "rankers.utilities",
             "ecs.length_penalty",
             "ecs.draws",
             "ecs.percentile",
@@ -121,23 +102,23 @@ rule select_greedily:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}/{scorer}/{ecs}/pool.parquet",
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
+        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
         statistics=statistics_shards,
         model="results/models/{lm}/model.json",
     output:
-        selections=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/greedy/{{shard}}/selections.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/selections/{UTILITY}/greedy/{{shard}}/run.json",
+        selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/selections.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/run.json",
     log:
-        "logs/select_greedily/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.log",
+        "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
     benchmark:
-        "logs/select_greedily/{corpus}-{dataset}-{embedder}-{scorer}-{lm}-{ecs}-{shard}.benchmark.tsv"
+        "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
             "select_greedily",
             "lm",
-            *PASSING,
+            *slices.PASSING,
             "ecs.neighbours",
             "ecs.grow_by",
             "ecs.percentile",
@@ -154,14 +135,14 @@ rule select_greedily:
 rule select_context:
     input:
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        utilities="results/{corpus}/{dataset}/rankings/{embedder}/{scorer}/utilities.parquet",
+        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
     output:
-        selections="results/{corpus}/{dataset}/selections/{embedder}/{scorer}/selections.parquet",
-        record="results/{corpus}/{dataset}/selections/{embedder}/{scorer}/run.json",
+        selections="results/{corpus}/{dataset}/selections/lexical/{embedder}.{rankers}/selections.parquet",
+        record="results/{corpus}/{dataset}/selections/lexical/{embedder}.{rankers}/run.json",
     log:
-        "logs/select_context/{corpus}-{dataset}-{embedder}-{scorer}.log",
+        "logs/select_context/{corpus}-{dataset}-{embedder}-{rankers}.log",
     benchmark:
-        "logs/select_context/{corpus}-{dataset}-{embedder}-{scorer}.benchmark.tsv"
+        "logs/select_context/{corpus}-{dataset}-{embedder}-{rankers}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("select_context"),
@@ -177,17 +158,17 @@ rule check_red_herrings:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         model="results/models/{lm}/model.json",
     output:
-        statistics="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/statistics.parquet",
-        question_metrics="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/question_metrics.parquet",
-        score_quantiles="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/score_quantiles.parquet",
-        record="results/{corpus}/{dataset}/herrings/{lm}/{ecs}/run.json",
+        statistics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/statistics.parquet",
+        question_metrics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/question_metrics.parquet",
+        score_quantiles="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/score_quantiles.parquet",
+        record="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/run.json",
     log:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
     benchmark:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("check_red_herrings", "lm", *CHECKING),
+        **leaf_params("check_red_herrings", "lm", *slices.CHECKING),
     message:
         "Check what {wildcards.lm} tells apart on {wildcards.dataset}"
     script:

@@ -1,4 +1,24 @@
-# The graph path: triples -> codebook -> runs -> candidates -> prompts (AutoPrunedRetriever, section 2).
+# The graph: triples -> codebook -> runs -> consolidation -> candidates and a ranking (AutoPrunedRetriever, section 2).
+
+RUNS = layout.pattern((*layout.BOOK, "codebook", "order"))
+
+
+def shards(wildcards):
+    """The triples of every shard of the documents."""
+    count = option("extractor", wildcards.extractor).shards
+    folder = f"results/{wildcards.corpus}/triples/{wildcards.extractor}"
+    return [f"{folder}/{n}of{count}/triples.parquet" for n in range(count)]
+
+
+def triple_files(wildcards):
+    """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
+    return raw(getattr(option("extractor", wildcards.extractor), "files", None) or ())
+
+
+def alias_file(wildcards):
+    """The file of forced and forbidden aliases, where the option names one."""
+    path = option("consolidation", wildcards.consolidation).aliases
+    return [path] if path else []
 
 
 rule extract_triples:
@@ -14,7 +34,7 @@ rule extract_triples:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("extract_triples", *EXTRACTION),
+        **leaf_params("extract_triples", *slices.EXTRACTION),
     message:
         "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
     script:
@@ -33,7 +53,7 @@ rule encode_questions:
         "logs/encode_questions/{corpus}-{dataset}-{extractor}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("encode_questions", *EXTRACTION),
+        **leaf_params("encode_questions", *slices.EXTRACTION),
     message:
         "Extract triples from the questions of {wildcards.dataset}"
     script:
@@ -45,19 +65,19 @@ rule build_codebook:
         passages="results/{corpus}/passages/passages.parquet",
         triples=shards,
     output:
-        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
-        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
-        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
-        record="results/{corpus}/codebook/{extractor}/{embedder}/run.json",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
+        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
+        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
+        record="results/{corpus}/codebook/{extractor}.{embedder}/run.json",
     log:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
     benchmark:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("build_codebook", *EMBEDDING),
+        **leaf_params("build_codebook", *slices.EMBEDDING),
     message:
         "Build the codebook of {wildcards.corpus}"
     script:
@@ -66,22 +86,22 @@ rule build_codebook:
 
 rule build_runs:
     input:
-        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
-        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
+        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
     output:
         runs=f"results/{{corpus}}/runs/{RUNS}/runs.parquet",
         run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
         record=f"results/{{corpus}}/runs/{RUNS}/run.json",
     log:
-        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.log",
+        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{order}.log",
     benchmark:
-        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{track}.benchmark.tsv"
+        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{order}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("build_runs", "codebook", "track.runs", "embedder.tau"),
+        **leaf_params("build_runs", "codebook", "order.runs", "embedder.tau"),
     message:
-        "Build the runs of {wildcards.corpus} ({wildcards.track})"
+        "Build the runs of {wildcards.corpus} ({wildcards.order})"
     script:
         "../../scripts/build_runs.py"
 
@@ -89,9 +109,9 @@ rule build_runs:
 rule consolidate:
     input:
         passages="results/{corpus}/passages/passages.parquet",
-        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
-        edges="results/{corpus}/codebook/{extractor}/{embedder}/edges.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}/{embedder}/edge_sources.parquet",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
+        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
         run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
         forced=alias_file,
     output:
@@ -102,9 +122,9 @@ rule consolidate:
         tombstones=f"results/{{corpus}}/graph/{GRAPH}/tombstones.parquet",
         record=f"results/{{corpus}}/graph/{GRAPH}/run.json",
     log:
-        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}.log",
+        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
     benchmark:
-        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}.benchmark.tsv"
+        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("consolidate", "consolidation"),
@@ -114,120 +134,33 @@ rule consolidate:
         "../../scripts/consolidate.py"
 
 
-rule propose_candidates:
+rule rank_by_graph:
     input:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
-        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
-        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
+        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
     output:
-        candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
-        ranked=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/ranked.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/run.json",
+        candidates=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/candidates.parquet",
+        rankings=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/rankings.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/run.json",
     log:
-        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
+        "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
     benchmark:
-        "logs/propose_candidates/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
+        "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
-            "propose_candidates",
-            *RETRIEVAL,
-            "track.neighbour",
-            *EMBEDDING,
+            "rank_by_graph",
+            *slices.RETRIEVAL,
+            "order.neighbour",
+            *slices.EMBEDDING,
         ),
     message:
-        "Retrieve candidate runs for {wildcards.dataset} ({wildcards.retriever}, {wildcards.track})"
+        "Rank by the graph for {wildcards.dataset} ({wildcards.retriever}, {wildcards.order})"
     script:
-        "../../scripts/propose_candidates.py"
-
-
-rule reread_sources:
-    input:
-        ranked=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/ranked.parquet",
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        model=reader_model,
-    output:
-        ranked=f"results/{{corpus}}/{{dataset}}/reread/{GRAPH}/{{retriever}}/ranked.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/reread/{GRAPH}/{{retriever}}/run.json",
-    log:
-        "logs/reread_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
-    benchmark:
-        "logs/reread_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
-    threads: 1
-    params:
-        **leaf_params(
-            "reread_sources",
-            "retriever.reader",
-            "retriever.reread",
-            "retriever.w_pmi",
-            *(f"{key}=default" for key in ROWS),
-            reader=reader_options,
-        ),
-    message:
-        "Read the best sources of {wildcards.dataset} again ({wildcards.retriever}, {wildcards.track})"
-    script:
-        "../../scripts/reread_sources.py"
-
-
-rule calibrate_sources:
-    input:
-        ranked=ranked_sources,
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence=fitted_on,
-    output:
-        sources=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/sources.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/run.json",
-    log:
-        "logs/calibrate_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.log",
-    benchmark:
-        "logs/calibrate_sources/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}.benchmark.tsv"
-    threads: 1
-    params:
-        **leaf_params(
-            "calibrate_sources",
-            "retriever.calibration",
-            "retriever.rank_width",
-            "dataset.crossfit",
-            "eval.folds=default",
-            "eval.min_clusters=default",
-        ),
-    message:
-        "Give the sources of {wildcards.dataset} their probabilities ({wildcards.retriever}, {wildcards.track})"
-    script:
-        "../../scripts/calibrate_sources.py"
-
-
-rule build_prompts:
-    input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
-        entities="results/{corpus}/codebook/{extractor}/{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}/{embedder}/relations.parquet",
-        lines="results/{corpus}/codebook/{extractor}/{embedder}/lines.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
-        candidates=f"results/{{corpus}}/{{dataset}}/candidates/{GRAPH}/{{retriever}}/candidates.parquet",
-        sources=f"results/{{corpus}}/{{dataset}}/sources/{GRAPH}/{{retriever}}/sources.parquet",
-    output:
-        blocks=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/blocks.parquet",
-        prompts=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/prompts.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/prompts/{GRAPH}/{{retriever}}/{{prompt}}/{{lm}}/run.json",
-    log:
-        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.log",
-    benchmark:
-        "logs/build_prompts/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{track}-{consolidation}-{retriever}-{prompt}-{lm}.benchmark.tsv"
-    threads: 1
-    params:
-        **leaf_params("build_prompts", "prompt", "lm.model", "embedder.model", "eval.budgets=default"),
-    message:
-        "Build prompts for {wildcards.dataset} ({wildcards.prompt}, {wildcards.track})"
-    script:
-        "../../scripts/build_prompts.py"
+        "../../scripts/rank_by_graph.py"

@@ -15,9 +15,7 @@ def compose(instructions: str, rows: Sequence[str], question: str) -> str:
     >>> compose("Be brief.", ["It was Ann.\\n", "She left."], "Who?")
     'Be brief.\\n\\nIt was Ann.\\nShe left.\\n\\nQuestion: Who?'
     """
-    return "\n\n".join(
-        part for part in (instructions.strip(), "".join(rows), f"Question: {question.strip()}") if part
-    )
+    return "\n\n".join(part for part in (instructions.strip(), "".join(rows), f"Question: {question.strip()}") if part)
 
 
 def units_cut(count: int, size: Callable[[int], int], window: int, name: str) -> int:

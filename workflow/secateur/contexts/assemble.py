@@ -54,7 +54,11 @@ class Assembly:
         if not self.form.additive:
             return None
         texts = list(dict.fromkeys(piece.text for piece in pieces))
-        tokens = dict(zip(texts, self.material.count([f"{text}\n" for text in texts]).tolist(), strict=True)) if texts else {}
+        tokens = (
+            dict(zip(texts, self.material.count([f"{text}\n" for text in texts]).tolist(), strict=True))
+            if texts
+            else {}
+        )
         return [tokens[piece.text] for piece in pieces]
 
     def _rows(self, asked: Asked, pieces: list[Piece]) -> list[Row]:

@@ -28,9 +28,7 @@ class Read:
 NOTHING = Read((), (), (), 0)
 
 
-def context_rows(
-    question: str, scorer: str, aware: bool, form: str, made: Mapping[int, Context]
-) -> Iterator[tuple]:
+def context_rows(question: str, scorer: str, aware: bool, form: str, made: Mapping[int, Context]) -> Iterator[tuple]:
     """The rows of one question under one ranking, in the column order of the table `contexts`."""
     for budget, context in made.items():
         for place, row in enumerate(context.rows):
@@ -63,7 +61,9 @@ def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, l
     in order, a unit's text without what separates it, and its tokens by itself."""
     kept = contexts.filter(pl.col("budget") <= budget).with_columns(text=pl.col("text").str.strip_chars_end("\n"))
     said = kept["text"].unique(maintain_order=True).to_list()
-    tokens = pl.DataFrame({"text": said, "size": count([f"{text}\n" for text in said])}, schema_overrides={"text": pl.String})
+    tokens = pl.DataFrame(
+        {"text": said, "size": count([f"{text}\n" for text in said])}, schema_overrides={"text": pl.String}
+    )
     sized = kept.join(tokens, on="text").sort("question_id", -pl.col("budget"), "place")
     found: dict[str, list[list[dict[str, Any]]]] = {}
     for (question, _), part in sized.partition_by("question_id", "budget", as_dict=True, maintain_order=True).items():

@@ -6,7 +6,7 @@ A module of its own that loads nothing: every job checks its plan against these 
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ANSWER_AWARE", "JUDGES", "LENGTH", "PROBES", "SCORER_NAMES", "SPEAKER", "needed"]
+__all__ = ["ANSWER_AWARE", "JUDGES", "LENGTH", "PROBES", "SCORER_NAMES", "SPEAKER", "needed", "twins"]
 
 JUDGES = ("judge_helpful_answer", "judge_factual", "judge_helpful")
 PROBES = ("trajectory_ctx", "trajectory_base", *JUDGES, "expected_shift")  # columns that take passes of their own
@@ -42,3 +42,11 @@ def needed(specs: Mapping[str, Mapping[str, Any]]) -> list[str]:
         found += [of] if isinstance(of, str) else of
         found += [spec["label"]] if "label" in spec else []
     return list(dict.fromkeys(found))
+
+
+def twins(specs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Each joined scorer with the scorer of the same kind that joins the same but for what a language model says."""
+    joined = {name: spec for name, spec in specs.items() if spec["kind"] in ("sum", "fitted")}
+    plain = {(s["kind"], frozenset(s["of"])): name for name, s in joined.items() if not set(s["of"]) & set(SCORER_NAMES)}
+    found = {n: plain.get((s["kind"], frozenset(set(s["of"]) - set(SCORER_NAMES)))) for n, s in joined.items()}
+    return {name: twin for name, twin in found.items() if twin and twin != name}

@@ -1,20 +1,43 @@
-"""Means with intervals, and paired differences between rows, from per-question figures."""
+"""Means with intervals, and matched differences: two rows that differ in one named axis, paired by question.
 
-from collections.abc import Iterator, Sequence
+A row is a system (with its scorer, where it has several) in one order. Its axes say who ranks, who reranks, in what form,
+packing and placement, for which reader. Orders are never paired across.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 
-from secateur.evaluation.resampling import bootstrap, paired_test, units
+from secateur.evaluation.resampling import bootstrap, holm, paired, units
+from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["OF_POLICY", "claims", "compare", "compare_answers", "summarise"]
+__all__ = ["AXES", "OF_POLICY", "Row", "claims", "differences", "pairs", "summarise"]
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
-ANSWERED = (  # figures of answers
-    *("rouge_l", "token_f1", "exact_match", "refused", "read_lift", "read_exact", "read_novel"),
-    *("read_tokens", "completion_tokens"),
-)
-ROW = ["system", "track", "scorer", "answer_aware", "metric"]
+AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
+COMPARED = r"^(evidence_recall|evidence_coverage|token_recall|qualified_kept|semantic|answer_gain)@|^(f1_at_gold|policy_utility|rouge_l|token_f1|read_gain)$"
+ROW = ["system", "order", "scorer", "answer_aware", "metric"]
+MODEL, STRONGEST, NAMED = "language_model", "strongest", "named"  # what else a pair may be about
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of figures and its axes. listed: one scorer of a list of rankers, a baseline."""
+
+    system: str
+    order: str | None
+    scorer: str | None
+    answer_aware: bool
+    axes: tuple[tuple[str, str], ...]
+    listed: bool
+
+    @property
+    def key(self) -> tuple:
+        """What names it among the rows of a metric."""
+        return (self.system, self.order, self.scorer, self.answer_aware)
 
 
 def claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
@@ -43,7 +66,7 @@ def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.n
 
 
 def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
-    """value, low, high, n of every row (system, track, scorer, metric) of one subset."""
+    """value, low, high, n, units of every row (system, order, scorer, metric) of one subset."""
     found = []
     for names, questions, values in _wide(part):
         unit = units(questions["cluster_id"].to_list(), cfg.min_clusters)
@@ -51,78 +74,119 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
         if questions.height < 2:
             low = high = [None] * values.shape[1]
         columns = {"value": values.mean(0), "low": low, "high": high}
-        found.append(
-            names.drop("row").with_columns(
-                n=pl.lit(questions.height, pl.Int32), **{k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}
-            )
-        )
+        counts = {"n": pl.lit(questions.height, pl.Int32), "units": pl.lit(len(np.unique(unit)), pl.Int32)}
+        series = {k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}
+        found.append(names.drop("row").with_columns(**counts, **series))
     return pl.concat(found) if found else pl.DataFrame(schema=_SUMMARY)
 
 
-_NAMES = {"system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
-_SUMMARY = _NAMES | {"n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-_COMPARISON = (
-    _NAMES
-    | {"baseline": pl.String, "best": pl.Boolean, "n": pl.Int32}
-    | dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
-)
+_NAMES = {"system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
+_SUMMARY = _NAMES | {"n": pl.Int32, "units": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 
 
-def _baseline(part: pl.DataFrame) -> str:
-    """The sentence scorer with the best mean."""
-    means = part.filter(pl.col("system") == "sentences").group_by("scorer").agg(pl.col("value").mean())
-    return means.sort("value", "scorer", descending=[True, False])["scorer"][0] if means.height else ""
+# --- which rows are compared -------------------------------------------------------------------------
 
 
-def compare(part: pl.DataFrame, cfg) -> pl.DataFrame:
-    """Every row against the best sentence scorer of its track, answer-awareness and metric, and against those that
-    `cfg.against` names (their +answer form where the row is answer-aware), paired by question.
+def pairs(
+    rows: Sequence[Row], means: Mapping[tuple, float], against: Sequence[str], twins: Mapping[str, str]
+) -> list[tuple[Row, Row, str]]:
+    """(row, baseline, what they differ in) for rows of one metric, order and answer-awareness.
 
-    A policy is compared within its own variant: utilities under other options are in other units.
+    Two systems that differ in one axis; a system and a listed ranker that differ in one; a system that has several
+    scorers against the strongest listed one and those named, each scorer against its twin without a language model.
+    means: of each row, by its key. The baseline is the row that was listed, else the one that comes first.
     """
-    found, apart = [], pl.when(OF_POLICY).then("system").alias("apart")
-    for (_, aware, _, _), group in part.group_by("track", "answer_aware", "metric", apart, maintain_order=True):
-        best = _baseline(group)
-        named = [name + "+answer" if aware else name for name in cfg.against]
-        for baseline in dict.fromkeys([best, *named] if best else named):
-            found += _against(group, baseline, baseline == best, cfg)
-    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
-
-
-def compare_answers(part: pl.DataFrame, cfg) -> pl.DataFrame:
-    """The figures of every system's answers against those of the systems that `cfg.answers_against` names, paired by
-    question. Tracks are compared with each other: a system of path context has one row for both."""
-    answered = part.filter(pl.col("metric").is_in(ANSWERED))
-    found = []
-    for baseline in cfg.answers_against:
-        for (_,), group in answered.group_by("metric", maintain_order=True):
-            found += _paired(group, pl.col("system") == baseline, baseline, False, cfg)
-    return pl.concat(found) if found else pl.DataFrame(schema=_COMPARISON)
-
-
-def _against(group: pl.DataFrame, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
-    """The rows of one metric against one sentence scorer or choice of configurations; nothing where it has no row."""
-    ours = (OF_POLICY | (pl.col("system") == "sentences")) & (pl.col("scorer") == baseline)
-    return _paired(group, ours.fill_null(False), baseline, best, cfg)
-
-
-def _paired(group: pl.DataFrame, ours: pl.Expr, baseline: str, best: bool, cfg) -> list[pl.DataFrame]:
-    """The rows of one metric against those that `ours` is true for, paired by question."""
-    found, reference, others = [], group.filter(ours), group.filter(~ours)
-    if reference.height and others.height:
-        paired = others.join(reference.select("question_id", base="value"), on="question_id")
-        differences = paired.with_columns(value=pl.col("value") - pl.col("base"))
-        for names, questions, values in _wide(differences):
-            unit = units(questions["cluster_id"].to_list(), cfg.min_clusters)
-            low, high = bootstrap(values, unit, cfg.resamples, cfg.confidence, cfg.seed)
-            p = paired_test(values, unit, cfg.permutations, cfg.seed)
-            series = {"difference": values.mean(0), "low": low, "high": high, "p": p}
-            found.append(
-                names.drop("row").with_columns(
-                    baseline=pl.lit(baseline),
-                    best=pl.lit(best),
-                    n=pl.lit(questions.height, pl.Int32),
-                    **{k: pl.Series(v, dtype=pl.Float64) for k, v in series.items()},
-                )
-            )
+    systems, listed = [row for row in rows if not row.listed], [row for row in rows if row.listed]
+    own = {row.axes for row in systems if row.scorer is None}
+    listed = [row for row in listed if row.axes not in own]  # the same contexts under another name
+    single = [row for row in systems if row.scorer is None]
+    found = [(b, a, axis) for a, b in combinations(single, 2) if (axis := _axis(a, b))]
+    found += [(row, base, axis) for row in single for base in listed if (axis := _axis(base, row))]
+    several = [row for row in systems if row.scorer is not None]
+    by_name = {row.scorer: row for row in several}
+    best = max(listed, key=lambda row: (means[row.key], row.scorer), default=None)
+    for row in several:
+        twin = by_name.get(twins.get(row.scorer, ""))
+        found += [(row, twin, MODEL)] if twin else []
+        found += [(row, best, STRONGEST)] if best else []
+    named = [row for row in rows if row.scorer and row.scorer.removesuffix("+answer") in against]
+    found += [(r, b, NAMED) for r in several for b in named if r is not b and b is not best and _same_policy(r, b)]
     return found
+
+
+def _same_policy(row: Row, baseline: Row) -> bool:
+    """A policy is compared within its own variant: utilities under other options are in other units."""
+    return baseline.listed or baseline.system == row.system
+
+
+def _axis(a: Row, b: Row) -> str | None:
+    """The one axis in which two rows differ; None where it is none, or more than one."""
+    left, right = dict(a.axes), dict(b.axes)
+    differing = [axis for axis in AXES if left.get(axis) != right.get(axis)]
+    return differing[0] if len(differing) == 1 else None
+
+
+# --- their differences ---------------------------------------------------------------------------------
+
+
+def differences(part: pl.DataFrame, rows: Sequence[Row], against: Sequence[str], twins: Mapping[str, str], cfg):
+    """The table `comparisons` of one subset of one data set, without its names: every pair in every metric compared.
+
+    p and interval are of one sign-flip test over whole resampling units, so that they agree; p_holm is adjusted over
+    the pairs of the same metric and order. An end of an interval is null where too few units bound nothing.
+    """
+    known = {row.key: row for row in rows}
+    found = []
+    compared = part.filter(pl.col("metric").str.contains(COMPARED))
+    groups = compared.sort("metric").partition_by("metric", "order", "answer_aware", maintain_order=True)
+    for group in groups:
+        series = {
+            key: own.sort("question_id")
+            for key, own in group.partition_by("system", "order", "scorer", "answer_aware", as_dict=True).items()
+            if key in known
+        }
+        means = {key: own["value"].mean() for key, own in series.items()}
+        here = [known[key] for key in sorted(series, key=lambda key: list(known).index(key))]
+        made = _paired(series, pairs(here, means, against, twins), cfg)
+        if made.height:
+            label = {name: pl.lit(group[name][0], group.schema[name]) for name in ("metric", "order", "answer_aware")}
+            found.append(made.with_columns(**label, p_holm=pl.Series(holm(made["p"].to_numpy()))))
+    columns = [c for c in TABLES["comparisons"].columns if c not in ("dataset", "subset", "split")]
+    schema = {c: TABLES["comparisons"].empty().schema[c] for c in columns}
+    return pl.concat([pl.DataFrame(schema=schema), *(one.select(columns).cast(schema) for one in found)])
+
+
+def _paired(series: Mapping[tuple, pl.DataFrame], found: Sequence[tuple[Row, Row, str]], cfg) -> pl.DataFrame:
+    """A row for each pair that has questions in common."""
+    tested: dict[tuple[str, ...], list] = {}
+    for row, base, axis in found:
+        joined = series[row.key].join(
+            series[base.key].select("question_id", base="value"), on="question_id", maintain_order="left"
+        )
+        if joined.height:
+            tested.setdefault(tuple(joined["question_id"]), []).append((row, base, axis, joined))
+    made = []
+    for same in tested.values():
+        values = np.stack([(one["value"] - one["base"]).to_numpy() for *_, one in same], axis=1)
+        unit = units(same[0][3]["cluster_id"].to_list(), cfg.min_clusters)
+        test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
+        for n, (row, base, axis, _) in enumerate(same):
+            ends = [float(end[n]) if np.isfinite(end[n]) else None for end in (test.low, test.high)]
+            made.append(
+                (*_names(row, base, axis), float(test.mean[n]), *ends, float(test.p[n]), len(values), test.units)
+            )
+    return pl.DataFrame(made, schema=_MADE, orient="row")
+
+
+def _names(row: Row, base: Row, axis: str) -> tuple:
+    return row.system, row.scorer, base.system, base.scorer, axis
+
+
+_MADE = dict.fromkeys(("system", "scorer", "baseline", "baseline_scorer", "axis"), pl.String) | {
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "n": pl.Int32,
+    "units": pl.Int32,
+}

@@ -10,21 +10,7 @@ A context's path says, in this order: the family and options of its ranking, the
 reranker, the graph that its form writes from, and how it is written and for whom.
 """
 
-from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "ALL",
-    "FAMILIES",
-    "GRAPH",
-    "LEARNT",
-    "SOURCE",
-    "folder",
-    "options_of",
-    "pattern",
-    "ranked_file",
-    "ranking",
-    "source",
-]
+from collections.abc import Callable, Mapping, Sequence
 
 Options = Mapping[str, str]
 
@@ -89,8 +75,73 @@ def book(options: Options) -> str:
 
 def ranked_file(options: Options) -> str:
     """The rankings that contexts are assembled from: reranked ones, where a reranker changes something."""
-    stage, own = ("rankings", "") if options["reranker"] == NONE else ("reranked", f"/{options['pick']}/{options['reranker']}")
+    stage, own = (
+        ("rankings", "") if options["reranker"] == NONE else ("reranked", f"/{options['pick']}/{options['reranker']}")
+    )
     return f"{folder(options)}/{stage}/{options['ranking']}{own}/rankings.parquet"
+
+
+def policies(options: Options) -> str:
+    """The folder of a policy learnt on a source."""
+    learnt = source(options | {"memory": NONE})
+    return f"{folder(options)}/policies/{learnt}/{_joined(LEARNT, options)}/{options['policy']}"
+
+
+def question_triples(options: Options) -> str:
+    """The triples of the questions, of the front end of the graph."""
+    return f"{folder(options)}/triples/{options['extractor']}/triples.parquet"
+
+
+def candidates(options: Options) -> str:
+    """The candidate runs of a ranking by the graph."""
+    return f"{folder(options)}/rankings/{ranking(options)}/candidates.parquet"
+
+
+def graph_folder(table: str, options: Options) -> str:
+    """The folder below results/CORPUS of a table of a graph, of its codebook, or of a question's triples."""
+    if table == "triples":
+        return f"{options['dataset']}/triples/{options['extractor']}"
+    if table in ("entities", "relations", "lines"):
+        return f"codebook/{_joined(BOOK, options)}"
+    return f"graph/{_joined(GRAPH, options)}"
+
+
+def table_of_graph(table: str) -> Callable[[Options], str]:
+    """Where a table of the graph stands, as a function of a job's options."""
+    return lambda options: f"results/{options['corpus']}/{graph_folder(table, options)}/{table}.parquet"
+
+
+def figures(options: Options, study: str | None) -> str:
+    """The per-question figures of what a variant selects, holds, or is studied for; those of gain and of answers have
+    files of their own."""
+    own = folder(options)
+    if study == "distractors":
+        return f"{own}/distractors/{_joined(('lm', 'ecs'), options)}/question_metrics.parquet"
+    if study == "policy":
+        return f"{policies(options)}/test/question_metrics.parquet"
+    if study == "sessions":
+        return f"{own}/sessions/{source(options | {'memory': NONE})}/{options['memory']}/question_metrics.parquet"
+    return f"{own}/evidence/{source(options)}/question_metrics.parquet"
+
+
+def selection(options: Options) -> str:
+    """The per-question figures of what a ranking of a dialogue selects."""
+    return f"{folder(options)}/selection/{ranking(options)}/question_metrics.parquet"
+
+
+def gain(options: Options) -> str:
+    """The answer gains of a source."""
+    return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}/question_metrics.parquet"
+
+
+def answered(options: Options) -> str:
+    """The figures of the answers under a source."""
+    return f"{folder(options)}/answered/{source(options)}/{options['answer']}/question_metrics.parquet"
+
+
+def beside(path: str, name: str) -> str:
+    """Another file of the same folder."""
+    return f"{path.rpartition('/')[0]}/{name}"
 
 
 def options_of(wildcards: Options) -> dict[str, str]:
@@ -99,7 +150,8 @@ def options_of(wildcards: Options) -> dict[str, str]:
     if "source" in found:
         stage, family, ranked, pick, reranker, own_book, *rest = found["source"].split("/")
         found |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
-        found |= _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
+        recalled = _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
+        found = recalled | found  # what a study names by itself stands
         found |= _split(WRITTEN, rest[-1])
     if "ranking" in found:
         family, segment = found["ranking"].split("/")
@@ -108,8 +160,8 @@ def options_of(wildcards: Options) -> dict[str, str]:
             found["imported"] = segment
         else:
             lm = found.get("lm")
-            found |= _split(FAMILIES[family], segment)
-            found |= {"lm": lm} if lm else {}  # of a source: who reads, not who scored
+            reader = {"lm": lm} if lm else {}  # of a source: who reads, not who scored
+            found |= _split(FAMILIES[family], segment) | reader
     if found.get("book", TEXT) not in (TEXT, OWN):
         found |= _split(GRAPH, found["book"])
     return found

@@ -25,12 +25,14 @@ AXES = tuple(  # the options of a system that an experiment may vary
 
 @dataclass(frozen=True)
 class Variant:
-    """One row source of an experiment. study: its kind, where it is no system; order: None where the rows say it."""
+    """One row source of an experiment. base: its option in conf/system or conf/study; study: its kind, where it is none of the former; order: None where
+    the rows say it."""
 
     dataset: str
     corpus: str
     kind: str
     system: str
+    base: str
     order: str | None
     options: tuple[tuple[str, str], ...]
     axes: tuple[tuple[str, str], ...] = ()
@@ -47,11 +49,6 @@ class Variant:
         """All options by name."""
         own = {"dataset": self.dataset, "corpus": self.corpus}
         return own | ({"order": self.order} if self.order else {}) | dict(self.options)
-
-    @property
-    def selects(self) -> bool:
-        """Whether its figures are of what it selects of a dialogue, not of contexts."""
-        return self.kind == "dialogue" and self.study is None and not self.answered
 
 
 def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
@@ -76,7 +73,9 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
             )
         for group, names in (("system", spec.systems), ("study", spec.studies)):
             for one in names:
-                made = _Resolved(conf, overrides, spec, dataset_name, dataset, one, option(conf, group, one, overrides, where))
+                made = _Resolved(
+                    conf, overrides, spec, dataset_name, dataset, one, option(conf, group, one, overrides, where)
+                )
                 found += list(made.variants())
     found = list(dict.fromkeys(v for v in found if not _excluded(spec, v)))
     wrong = answer_problems(conf, found, overrides)
@@ -95,7 +94,9 @@ def _check_axes(spec: Experiment, where: str) -> None:
     for said, (axes, allowed) in places.items():
         for axis in axes:
             if axis not in allowed:
-                raise ConfigError(f"{where}: {said}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}")
+                raise ConfigError(
+                    f"{where}: {said}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
+                )
 
 
 EXCLUDABLE = ("dataset", "corpus", "system", "order")
@@ -172,6 +173,7 @@ class _Resolved:
             corpus=dataset.corpus,
             kind=dataset.kind,
             system=name,
+            base=self.name,
             order=order,
             options=tuple(sorted(own.items())),
             axes=tuple(sorted(self._row_axes(own, assembly).items())),
@@ -197,11 +199,11 @@ class _Resolved:
 
     def _row_axes(self, own: dict[str, str], assembly) -> dict[str, str]:
         """In what two rows may differ: who ranks, who reranks, how it is written, for whom, what is known of the order."""
-        ranker = {axis: own[axis] for axis in layout.FAMILIES.get(own["family"], ()) if axis not in ("order", "lm")}
-        ranker |= {"pick": own["pick"].removesuffix("+neighbour")} if own["family"] != "graph" else {}
+        told = [own[axis] for axis in layout.FAMILIES.get(own["family"], ()) if axis not in ("order", "lm")]
+        ranker = [own["family"], ".".join(told) or own["imported"], own["pick"].removesuffix("+neighbour")]
         form = {"form": assembly.form, "book": own["book"] if own["book"] not in (layout.TEXT, layout.OWN) else ""}
         return {
-            "ranker": repr(sorted(ranker.items())) + own["family"] + (own["imported"] if self.system.contexts else ""),
+            "ranker": ":".join(ranker),
             "reranker": own["reranker"],
             "form": repr(form),
             "packing": assembly.packing,

@@ -78,7 +78,9 @@ def probabilities(
     """
     found = []
     for part in rankings.sort("scorer", "question_id", "rank").partition_by("scorer", maintain_order=True):
-        parts = {key[0]: own for key, own in part.partition_by("question_id", as_dict=True, maintain_order=True).items()}
+        parts = {
+            key[0]: own for key, own in part.partition_by("question_id", as_dict=True, maintain_order=True).items()
+        }
         fitted = _coefficients(parts, settings, order, questions, evidence, resampling, dataset)
         for question, own in parts.items():
             p = probability(own["value"].to_numpy().astype(float), fitted[question], settings.rank_width)

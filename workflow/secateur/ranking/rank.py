@@ -87,7 +87,9 @@ class _Bases:
         wrong = [] if scores.shape == shape else [f"shape {scores.shape}, {shape} (questions, passages) is needed"]
         wrong += ["NaN or +inf"] if np.isnan(scores).any() or np.isposinf(scores).any() else []
         if wrong:
-            raise SecateurError(f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(wrong)}.")
+            raise SecateurError(
+                f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(wrong)}."
+            )
 
     def forget(self) -> None:
         self.known.clear()
@@ -111,7 +113,9 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     +answer forms are made only for questions with an answer whose type is answerable. evidence: for the ranker `gold`.
     """
     embedder, found = Embedder(cfg.embedder, ctx.cache, ctx.log), []
-    resolved = evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id") if evidence is not None else None
+    resolved = (
+        evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id") if evidence is not None else None
+    )
     bases = _Bases(dict(resolved.iter_rows()) if resolved is not None else {}, cfg.eval.seed)
     work = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
     for ranker in work:

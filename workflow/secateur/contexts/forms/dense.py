@@ -45,7 +45,8 @@ class _Dense:
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)
-        return dict.fromkeys(budgets, [Piece(p, without(self.texts[p], self.drop)) for p in ids])
+        offered = [Piece(p, without(self.texts[p], self.drop)) for p in ids]
+        return dict.fromkeys(budgets, offered)
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         return rows_of(pieces)

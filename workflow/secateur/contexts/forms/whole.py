@@ -21,7 +21,8 @@ class _Whole:
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)
-        return dict.fromkeys(budgets, [Piece(p, self.texts[p], whole=True) for p in ids])
+        offered = [Piece(p, self.texts[p], whole=True) for p in ids]
+        return dict.fromkeys(budgets, offered)
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         return rows_of(pieces)

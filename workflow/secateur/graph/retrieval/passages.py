@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.ranking.group import neighbour_smoothed, z_scores
 from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.group import neighbour_smoothed, z_scores
 
 __all__ = ["best_over", "smoothed", "source_scores"]
 

@@ -17,7 +17,7 @@ __all__ = ["local", "names", "option"]
 
 def names(conf: Path, group: str) -> list[str]:
     """The options of a group."""
-    return sorted(path.stem for path in (conf / group).glob("*.yaml"))
+    return sorted(path.stem for path in (conf / group).glob("[!_]*.yaml"))
 
 
 def _known(conf: Path, group: str, name: str, asked_by: str) -> None:
@@ -50,7 +50,8 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
 def _composed(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
     """One option as plain data, remembered under the content of its group: every job parses the Snakefile anew,
     and importing and calling Hydra costs more than most jobs."""
-    files = [conf / "config.yaml", *sorted((conf / group).glob("*.yaml"))]
+    groups = (group, "system") if group == "study" else (group,)  # a study begins as a system does
+    files = [conf / "config.yaml", *(path for one in groups for path in sorted((conf / one).glob("*.yaml")))]
     key = digest(name, mine, [(path.name, path.read_text(encoding="utf-8")) for path in files])
     remembered = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
     found = remembered.get(key)
@@ -67,9 +68,10 @@ def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[s
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
+    forced = [text if text[0] in "+~" else f"++{text}" for text in mine]  # a mapping may get a new entry
     try:
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
-            composed = compose(config_name="config", overrides=[f"+{group}={name}", *mine])
+            composed = compose(config_name="config", overrides=[f"+{group}={name}", *forced])
         return OmegaConf.to_container(composed, resolve=True)[group]
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
         deepest = error

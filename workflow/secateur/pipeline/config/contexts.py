@@ -1,28 +1,21 @@
-"""Options of contexts: from selected runs to a prompt."""
+"""Options of contexts: how a ranking is written."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from secateur.pipeline.config.fields import key
 
-__all__ = ["Prompt"]
+__all__ = ["Assembly"]
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """Selected runs to a prompt (paper 2.5, 2.6)."""
+class Assembly:
+    """From a ranking to a context: four choices that apply to any ranker."""
 
-    assemble: Literal["cover", "ranked", "runs"] = key(
-        "budgeted cover of source sentences, whole sources best first, or runs in fine order (the paper)"
+    form: dict[str, Any] = key("how a piece is written: {kind: NAME, its settings} (contexts/forms)", family="form")
+    packing: Literal["refill", "stop"] = key(
+        "a piece that does not fit is passed over, or ends the context (the rule of published rows)"
     )
-    facts: Literal["include_all", "unique", "not_include"] = key("action on the facts channel")
-    theta: float = key("cosine from which runs are one cluster under `unique`", low=-1, high=1)
-    grounding: Literal["triples", "sentences", "both"] = key("show lines, whole sentences, or lines with upgrades")
-    words: Literal["all", "content"] = key("keep the function words of a line, or drop them")
-    best_last: bool = key("sources stand in reverse order, the best next to the question")
-    cite: bool = key("end each record of cited lines with the number of its source")
-    encoding: Literal["cheapest", "words", "ids", "matrix", "lines"] = key("view of the edges in the prompt")
-    budget: int = key("word pieces of evidence in the prompt as used", low=1)
-    mix: float = key("lambda: weight of sentences held nearly whole against words new anywhere", low=0, high=1)
-    enough: float = key("share of a sentence's content words from which the cover takes it for whole", low=0.01, high=1)
-    words_per_source: float = key("new words that are worth one source sentence", low=0.001)
+    placement: Literal["best_first", "best_last", "as_written"] = key("where the pieces stand")
+    counter: Literal["reader", "word_pieces"] = key("whose tokens a budget counts: the reader's, or the embedder's")
+    budget: int = key("tokens of the context that questions are answered with", low=1)

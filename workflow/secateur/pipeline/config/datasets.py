@@ -5,9 +5,11 @@ from typing import Any, Literal
 
 from secateur.pipeline.config.fields import key
 
-__all__ = ["SPLITS", "Corpus", "Dataset", "Loader"]
+__all__ = ["SPLITS", "Corpus", "Dataset"]
 
 SPLITS = ("train", "dev", "test")
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Text to read: where its passages come from."""
@@ -47,7 +49,7 @@ class Dataset:
     )
     grown: tuple[str, ...] = key("question types whose context is also selected as a set, greedily (ECS, algorithm 1)")
     grown_of: str | None = key("the subset of `first` in which that is done; all questions where null")
-    lift: int = key("questions on which answer lift is measured, the first by hash of their id; 0: it is not", low=0)
+    gain: int = key("questions on which answer gain is measured, the first by hash of their id; 0: it is not", low=0)
     answered: int = key(
         "questions that are answered, the first by hash of their id, where an experiment asks for answers; 0: none",
         low=0,

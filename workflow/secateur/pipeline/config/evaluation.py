@@ -11,15 +11,16 @@ __all__ = ["Eval"]
 class Eval:
     """How contexts are measured (budgets, intervals)."""
 
-    budgets: tuple[int, ...] = key("word pieces of evidence at which recall is measured", low=1)
-    exact_min_content: float = key("share of a gold sentence's new content words that edges must keep", low=0, high=1)
+    budgets: tuple[int, ...] = key("tokens of the context at which evidence is measured", low=1)
+    exact_min_content: float = key(
+        "share of a gold passage's new content words that edges or a shortened text must keep", low=0, high=1
+    )
     claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
-    answers_against: tuple[str, ...] = key("systems whose answers those of all others are compared with")
     against: tuple[str, ...] = key(
         "scorers (of system sentences, or of the policy) every row is compared with besides the best, where they have rows"
     )
-    lift_budgets: tuple[int, ...] = key("word pieces of evidence at which answer lift is measured", low=1)
-    lift_control: int = key("the budget at which the context of another question is shown", low=1)
+    gain_budgets: tuple[int, ...] = key("tokens of the context at which answer gain is measured", low=1)
+    gain_control: int = key("the budget at which the context of another question is shown", low=1)
     folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
@@ -40,3 +41,5 @@ class Eval:
         "steps from the embedder's tau at which runs are built anew (corollary 6)", low=-1, high=1
     )
     windows: tuple[int, ...] = key("sentences in the windows around a gold sentence (lemma 14)", low=1)
+    min_units: int = key("resampling units below which no verdict is given", low=1)
+    qualifiers: tuple[str, ...] = key("words of negation, quantity, comparison and order, in lower case")

@@ -1,41 +1,72 @@
-"""Options of systems and experiments, and the settings of one machine."""
+"""Options of systems, studies and experiments, and the settings of one machine."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from secateur.pipeline.config.fields import key
 
-__all__ = ["CONTEXTS", "Experiment", "Local", "System"]
+__all__ = ["Experiment", "Local", "Study", "System"]
 
 
 @dataclass(frozen=True)
 class System:
-    """A named way from question to context: which option of each axis it uses."""
+    """A named way from question to context: a ranker, a reranker, an assembly, a reader."""
 
-    path: Literal["graph", "sentences", "utility", "herrings", "context", "policy", "sessions", "recall"] = key(
-        "which path of the DAG it takes"
+    family: Literal["lexical", "graph", "utility"] = key(
+        "who ranks: a list of rankers, the graph, or a language model's utilities (dialogues)"
     )
-    tracks: tuple[str, ...] = key("options of conf/track it has rows in")
+    ranker: str | None = key("lexical: one ranker of the list; every one of it, each a row of its own, where null")
+    orders: tuple[Literal["blind", "aware"], ...] = key("options of conf/order it has rows in")
+    rankers: str = key("option of conf/rankers, on documents")
+    turns: str = key("option of conf/rankers, on dialogues")
     extractor: str = key("option of conf/extractor")
     embedder: str = key("option of conf/embedder")
     codebook: str = key("option of conf/codebook")
     consolidation: str = key("option of conf/consolidation")
     retriever: str = key("option of conf/retriever")
-    prompt: str = key("option of conf/prompt")
-    lm: str = key("option of conf/lm")
+    reranker: str = key("option of conf/reranker")
+    assembly: str = key("option of conf/assembly")
+    reader: str = key(
+        "option of conf/lm: whose tokens budgets count, who is asked what a context is worth, who answers"
+    )
     ecs: str = key("option of conf/ecs")
     memory: str = key("option of conf/memory")
     policy: str = key("option of conf/policy")
-    scorer: str = key("option of conf/scorer, for sentence rankings on documents")
-    selection_scorer: str = key("option of conf/scorer, for dialogues")
     answer: str = key("option of conf/answer, where questions are answered")
-    context: str | None = key(
-        "path context: what a question is answered with: closed_book, full_context, oracle_evidence, or the best "
-        "passages of a scorer of `scorer`, by its name",
-    )
+    contexts: str | None = key("a JSONL file of contexts that were made elsewhere, instead of a ranking")
+    answers_only: bool = key("it has no figures but those of its answers, and it always answers")
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The options that an experiment's axes change in it."""
+        if self.answers_only:
+            return ()
+        written = ("assembly", "reader")
+        if self.contexts:
+            return ("reader",)
+        if self.family == "utility":
+            return ("embedder", "reader", "ecs")
+        picked = ("embedder", "rankers", *written)
+        if self.family == "lexical":
+            return picked if self.ranker is None else (*picked, "reranker")
+        graph = ("extractor", "embedder", "codebook", "consolidation", "retriever", "reranker", *written)
+        return graph if self.memory == "none" else ("reader", "memory", "policy", "answer")
 
 
-CONTEXTS = ("closed_book", "full_context", "oracle_evidence")  # that no scorer makes
+@dataclass(frozen=True)
+class Study(System):
+    """What is learnt about a system, with figures of its own: no row among systems."""
+
+    kind: Literal["policy", "sessions", "distractors"] = key("what is studied")
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The options that an experiment's axes change in it."""
+        return {
+            "policy": ("reader", "memory", "policy"),
+            "sessions": ("memory",),
+            "distractors": ("reader", "ecs"),
+        }[self.kind]
 
 
 @dataclass(frozen=True)
@@ -45,9 +76,12 @@ class Experiment:
     title: str = key("one line for the report")
     datasets: tuple[str, ...] = key("options of conf/dataset")
     systems: tuple[str, ...] = key("options of conf/system")
-    axes: dict[str, tuple[str, ...]] = key("further options of a system's axes, each varied by itself")
-    exclude: tuple[dict[str, str], ...] = key("combinations left out, e.g. {dataset: medical_v2, system: apr}")
-    answers: bool = key("graph systems answer questions too; those of path context always do", default=False)
+    axes: dict[str, tuple[str, ...]] = key("further options of the systems, each varied by itself")
+    studies: tuple[str, ...] = key("options of conf/study", default=())
+    exclude: tuple[dict[str, str], ...] = key(
+        "combinations left out, e.g. {dataset: medical_v2, system: apr}", default=()
+    )
+    answers: bool = key("every system answers questions too", default=False)
 
 
 @dataclass(frozen=True)

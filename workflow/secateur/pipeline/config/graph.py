@@ -6,7 +6,7 @@ from typing import Literal
 
 from secateur.pipeline.config.fields import key, misfits
 
-__all__ = ["EXTRACTORS", "Codebook", "Consolidation", "Extractor", "Retriever", "Track", "extractor_problems"]
+__all__ = ["EXTRACTORS", "Codebook", "Consolidation", "Extractor", "Order", "Retriever", "extractor_problems"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Consolidation:
 
 
 @dataclass(frozen=True)
-class Track:
+class Order:
     """What a ranking may know of document order."""
 
     runs: Literal["sentence", "document"] = key("where runs are cut: at sentence ends, or only where the fit fails")
@@ -91,7 +91,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Retriever:
-    """Coarse-to-fine path retrieval (paper 2.4, A.3) and the ranking of source sentences."""
+    """Coarse-to-fine path retrieval (paper 2.4, A.3) and the ranking of passages."""
 
     coarse: Literal["maxpair", "idf_maxpair", "ere"] = key(
         "symbol-space score of a run: best pairs of symbols, the same weighted by idf, or its best edge (proposition 16)"
@@ -113,18 +113,14 @@ class Retriever:
     w_whole: float = key("weight of WholeChunk", low=0)
     tau_whole: float = key("centre of WholeChunk's gate", low=-1, high=1)
     t_whole: float = key("width of WholeChunk's gate", low=0.001)
-    sources: int = key("source sentences kept for each question", low=1)
-    w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of sources", low=0)
-    w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of sources", low=0)
-    w_run: float = key("weight of the best coarse run score (z-score) in the ranking of sources", low=0)
-    w_line: float = key("weight of the best line's cosine (z-score) in the ranking of sources", low=0)
+    passages: int = key("passages kept for each question", low=1)
+    w_bm25: float = key("weight of BM25 over title and sentence (z-score) in the ranking of passages", low=0)
+    w_dense: float = key("weight of the sentence's cosine (z-score) in the ranking of passages", low=0)
+    w_run: float = key("weight of the best coarse run score (z-score) in the ranking of passages", low=0)
+    w_line: float = key("weight of the best line's cosine (z-score) in the ranking of passages", low=0)
     title: bool = key("the document's title is a field of the sentence's BM25 text")
     k1: float = key("BM25 term saturation over title and sentence", low=0)
     b: float = key("BM25 length normalisation over title and sentence", low=0, high=1)
-    reader: str | None = key("option of conf/lm that reads the best sources again; none where null")
-    reread: int = key("sources it reads for each question", low=1)
-    w_pmi: float = key("weight of pmi_q (z-score over the sources read) in the ranking of sources", low=0)
-    calibration: dict[str, tuple[float, ...]] = key(
-        "track: [slope, intercept] of the logistic map from log(1 + a source's soft rank) to its probability"
-    )
-    rank_width: float = key("difference in scores over which one source is better than another", low=0.001)
+    units: Literal["passages", "runs"] = key("what is ranked: passages, or the lines of the best runs (the paper)")
+    facts: Literal["include_all", "unique", "not_include"] = key("runs: action on the facts channel (paper 2.5)")
+    theta: float = key("runs: cosine from which they are one cluster under `unique`", low=-1, high=1)

@@ -1,16 +1,16 @@
 """The groups of conf/ and the dataclass of each."""
 
 from secateur.pipeline.config.answers import Answer
-from secateur.pipeline.config.contexts import Prompt
+from secateur.pipeline.config.contexts import Assembly
 from secateur.pipeline.config.datasets import Corpus, Dataset
 from secateur.pipeline.config.ecs import Ecs
 from secateur.pipeline.config.evaluation import Eval
-from secateur.pipeline.config.experiment import Experiment, System
-from secateur.pipeline.config.graph import Codebook, Consolidation, Extractor, Retriever, Track
+from secateur.pipeline.config.experiment import Experiment, Study, System
+from secateur.pipeline.config.graph import Codebook, Consolidation, Extractor, Order, Retriever
 from secateur.pipeline.config.memory import Memory
 from secateur.pipeline.config.models import Embedder, Lm
 from secateur.pipeline.config.policy import Policy
-from secateur.pipeline.config.ranking import Scorers
+from secateur.pipeline.config.ranking import Rankers, Reranker
 
 __all__ = ["GROUPS"]
 
@@ -21,16 +21,18 @@ GROUPS: dict[str, type] = {
     "embedder": Embedder,
     "codebook": Codebook,
     "consolidation": Consolidation,
-    "track": Track,
+    "order": Order,
     "retriever": Retriever,
-    "prompt": Prompt,
+    "reranker": Reranker,
+    "assembly": Assembly,
     "lm": Lm,
     "ecs": Ecs,
     "memory": Memory,
     "answer": Answer,
     "policy": Policy,
-    "scorer": Scorers,
+    "rankers": Rankers,
     "system": System,
+    "study": Study,
     "eval": Eval,
     "experiment": Experiment,
 }

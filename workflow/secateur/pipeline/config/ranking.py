@@ -1,36 +1,33 @@
-"""Options of rankings: named lists of scorers."""
+"""Options of rankings: named lists of rankers, and what puts the best of a ranking in a new order."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.pipeline.config.fields import key
+from secateur.pipeline import kinds
+from secateur.pipeline.config.fields import ConfigError, key
 from secateur.pipeline.errors import nearest
 
-__all__ = ["BASELINES", "UTILITIES", "Scorers", "scorer_problems"]
+__all__ = ["UTILITIES", "Rankers", "Reranker", "forms", "rankers_problems"]
 
 
 @dataclass(frozen=True)
-class Scorers:
-    """A named list of scorers of passages; rows, not variants."""
+class Rankers:
+    """A named list of rankers of passages; rows, not variants."""
 
-    scorers: dict[str, dict[str, Any]] = key("those without a language model: name: {kind, and the kind's parameters}")
-    utilities: dict[str, dict[str, Any]] = key("those over a language model's statistics: the same form")
+    scorers: dict[str, dict[str, Any]] = key("name: {kind: NAME, its settings} (ranking/scorers)", family="ranker")
+    utilities: dict[str, dict[str, Any]] = key("those over a language model's statistics: name: {kind, of}")
     suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
     keep: int = key("best passages kept for each question and scorer", low=1)
-    lifted: tuple[str, ...] = key("those whose answer lift is measured, where a data set asks for it")
 
 
-BASELINES: dict[str, frozenset[str]] = {  # kind of a scorer without a language model: its parameters
-    "random": frozenset(),
-    "recency": frozenset(),
-    "tfidf": frozenset(),
-    "tfidf_question": frozenset(),
-    "bm25": frozenset({"k1", "b"}),
-    "lucene": frozenset({"k1", "b", "title"}),
-    "dense": frozenset(),
-    "zsum": frozenset({"lexical"}),
-}
+@dataclass(frozen=True)
+class Reranker:
+    """What reads the best passages of a ranking again."""
+
+    spec: dict[str, Any] = key("{kind: NAME, its settings} (ranking/rerankers)", family="reranker")
+
+
 UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer over the statistics of one: its parameters
     "statistic": frozenset({"of"}),
     "null": frozenset({"of"}),
@@ -41,14 +38,25 @@ UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer over the statistics
 }
 
 
-def scorer_problems(scorer: Scorers) -> list[str]:
-    """What is wrong with a list of scorers, each in a clause."""
+def rankers_problems(rankers: Rankers, where: str) -> list[str]:
+    """What is wrong with a list of rankers, each in a clause."""
     found = []
-    for listed, kinds in ((scorer.scorers, BASELINES), (scorer.utilities, UTILITIES)):
-        for name, spec in listed.items():
-            kind, have = spec.get("kind"), set(spec) - {"kind"}
-            if kind not in kinds:
-                found.append(f"scorer {name}: kind is {kind!r}, allowed: {', '.join(kinds)}{nearest(str(kind), kinds)}")
-            elif have != kinds[kind]:
-                found.append(f"scorer {name} of kind {kind}: has {sorted(have)}, needs exactly {sorted(kinds[kind])}")
+    for name, spec in rankers.scorers.items():
+        try:
+            kinds.settings("ranker", spec, where, f"rankers.scorers.{name}")
+        except ConfigError as error:
+            found.append(str(error))
+    for name, spec in rankers.utilities.items():
+        kind, have = spec.get("kind"), set(spec) - {"kind"}
+        if kind not in UTILITIES:
+            allowed = f"allowed: {', '.join(UTILITIES)}{nearest(str(kind), UTILITIES)}"
+            found.append(f"rankers.utilities.{name}: kind is {kind!r}, {allowed}")
+        elif have != UTILITIES[kind]:
+            needs = sorted(UTILITIES[kind])
+            found.append(f"rankers.utilities.{name} of kind {kind}: has {sorted(have)}, needs exactly {needs}")
     return found
+
+
+def forms(rankers: Rankers) -> list[str]:
+    """The names of rankers without a language model, with their suffixes."""
+    return [name + suffix for name in rankers.scorers for suffix in ("", *rankers.suffixes)]

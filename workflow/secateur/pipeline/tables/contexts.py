@@ -1,4 +1,4 @@
-"""Tables of contexts: evidence blocks and whole prompts."""
+"""The table that every evaluation reads: contexts as a reader gets them."""
 
 import polars as pl
 import pyarrow as pa
@@ -9,39 +9,26 @@ __all__ = ["DECLARED"]
 
 DECLARED = (
     Table(
-        "blocks",
+        "contexts",
         1,
-        "The evidence block of each question at each budget, line by line; of path context at `prompt.budget` alone.",
-        "build_prompts, gather_context",
-        ("question_id", "budget", "n"),
+        "What a reader gets for each question within each budget, row by row: the texts of the rows, one behind the other, "
+        "are what is sent. Whatever chose it, whatever says what it is worth.",
+        "assemble_contexts, recall_context, import_contexts",
+        ("question_id", "scorer", "budget", "place"),
         {
             "question_id": Column(S, "question"),
-            "budget": Column(I32, "word pieces allowed"),
-            "n": Column(I32, "line, from 0"),
-            "kind": Column(S, "line or sentence"),
-            "passage_id": Column(
-                S, "where the line comes from; `QUESTION evidence N` for evidence that resolves to no passage"
-            ),
-            "edge_ids": Column(pa.list_(I32), "the edges a line shows; none for a sentence"),
-            "text": Column(S, "the line as it stands in the block"),
-            "tokens": Column(I32, "its word pieces"),
+            "scorer": Column(S, "the ranker it was assembled from, with its suffixes; graph, recalled or imported"),
+            "answer_aware": Column(B, "whether that sees the gold answer"),
+            "budget": Column(I32, "tokens allowed, of the whole text as sent"),
+            "place": Column(I32, "row, from 0"),
+            "form": Column(S, "how it is written (assembly.form)"),
+            "passage_id": Column(S, "where the row comes from; null where that is no passage, or not known", True),
+            "whole": Column(B, "whether the row is that passage, word for word"),
+            "edge_ids": Column(pa.list_(I32), "the edges a row states; none for text"),
+            "text": Column(S, "the row as it is sent, with what separates it from the next"),
+            "says": Column(S, "the words it stands for, where the text is symbols", True),
+            "tokens": Column(I32, "tokens of the whole text as sent, the same in every row of it"),
         },
-        {"kind in line, sentence": pl.col("kind").is_in(["line", "sentence"])},
-    ),
-    Table(
-        "prompts",
-        1,
-        "The prompt as used, in every encoding, with its cost under the answering model's tokenizer.",
-        "build_prompts",
-        ("question_id", "encoding"),
-        {
-            "question_id": Column(S, "question"),
-            "encoding": Column(S, "words, ids, matrix or lines"),
-            "facts": Column(S, "action on the facts channel"),
-            "edges": Column(I32, "edges shown"),
-            "tokens": Column(I32, "tokens of the whole prompt"),
-            "chosen": Column(B, "the one that is sent"),
-            "text": Column(S, "the whole prompt"),
-        },
+        {"tokens within the budget": pl.col("tokens") <= pl.col("budget")},
     ),
 )

@@ -1,4 +1,4 @@
-"""Tables of rankings: source sentences in order, scores of passages, selected contexts."""
+"""Tables of rankings: who stands where, and what is selected."""
 
 import polars as pl
 
@@ -8,44 +8,17 @@ __all__ = ["DECLARED"]
 
 DECLARED = (
     Table(
-        "ranked",
+        "rankings",
         1,
-        "Source sentences by ranking score.",
-        "propose_candidates",
-        ("question_id", "rank"),
-        {
-            "question_id": Column(S, "question"),
-            "rank": Column(I32, "from 0"),
-            "passage_id": Column(S, "sentence"),
-            "score": Column(F32, "ranking score"),
-        },
-    ),
-    Table(
-        "sources",
-        1,
-        "Source sentences in the order in which a prompt draws on them.",
-        "calibrate_sources",
-        ("question_id", "rank"),
-        {
-            "question_id": Column(S, "question"),
-            "rank": Column(I32, "from 0"),
-            "passage_id": Column(S, "sentence"),
-            "score": Column(F32, "ranking score"),
-            "p": Column(F32, "calibrated probability of being evidence"),
-        },
-        {"p in [0, 1]": pl.col("p").is_between(0, 1)},
-    ),
-    Table(
-        "utilities",
-        2,
-        "Scores of passages, best first; ties to the earlier passage.",
-        "rank_passages, combine_scores",
+        "Passages, or lines of them, best first; ties to the earlier passage. Every system begins here.",
+        "rank_passages, rank_by_graph, combine_scores, rerank_passages",
         ("question_id", "scorer", "rank"),
         {
             "question_id": Column(S, "question"),
-            "scorer": Column(S, "name of the scorer with its suffixes"),
+            "scorer": Column(S, "name of the ranker with its suffixes; graph"),
             "rank": Column(I32, "from 0"),
             "passage_id": Column(S, "passage"),
+            "edge_id": Column(I32, "the one line of it that is ranked; null for all of the passage", True),
             "value": Column(F32, "score"),
             "answer_aware": Column(B, "whether the scorer sees the gold answer"),
         },

@@ -27,9 +27,16 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
     if not path.exists():
         raise SecateurError(f"{path}: no such file. Fix: correct `run` of the ranker of kind import.")
     found: dict[str, dict[str, float]] = {}
-    wrong = [problem for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if line.strip() for problem in _line(found, n, line)]
+    wrong = [
+        problem
+        for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if line.strip()
+        for problem in _line(found, n, line)
+    ]
     if wrong:
-        raise SecateurError(f"{path}: {len(wrong)} bad lines: {'; '.join(wrong[:5])}. Fix: qid Q0 passage rank score tag.")
+        raise SecateurError(
+            f"{path}: {len(wrong)} bad lines: {'; '.join(wrong[:5])}. Fix: qid Q0 passage rank score tag."
+        )
     return found
 
 

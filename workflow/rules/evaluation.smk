@@ -1,0 +1,212 @@
+# What contexts and rankings are worth: per question, per variant, per experiment.
+
+from secateur.ecs.names import twins
+
+def files_of(variant):
+    """The tables of figures of a variant: what it holds or selects, its answer gain, its answers."""
+    options = variant.wildcards
+    found = [layout.answered(options)] if variant.answered else []
+    found += [layout.gain(options)] if variant.gained else []
+    if variant.study:
+        return [layout.figures(options, variant.study)]
+    if variant.kind == "dialogue":
+        return [layout.selection(options)]
+    measured = option("system", variant.base).answers_only or variant["memory"] != layout.NONE
+    return unique(([] if measured else [layout.figures(options, None)]) + found)
+
+
+def figure_rows(_):
+    """All files of figures as plain data, in the order of the variants they speak of, with what they may differ in."""
+    return [
+        {
+            "dataset": v.dataset,
+            "system": v.system,
+            "order": v.order,
+            "file": file,
+            "axes": dict(v.axes),
+            "listed": f":{layout.ALL}" if v.study is None and v["pick"] == layout.ALL and v["family"] == "lexical" else "",
+        }
+        for v in VARIANTS
+        for file in files_of(v)
+    ]
+
+
+def twin_rows(_):
+    """Each joined scorer with its twin: the same join without what a language model says."""
+    found = {}
+    for v in VARIANTS:
+        if v["family"] == "utility":
+            found |= twins(option("rankers", v["rankers"]).utilities)
+    return found
+
+
+def dataset_rows(_):
+    """What compare_variants must know of each data set."""
+    keys = ("kind", "split", "types", "first", "unanswerable")
+    datasets = {name: option("dataset", name) for name in unique(v.dataset for v in VARIANTS)}
+    return [{"name": name} | {key: getattr(one, key) for key in keys} for name, one in datasets.items()]
+
+
+def dataset_tables(name):
+    return [f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)]
+
+
+def selections_of(wildcards):
+    """The selections of a ranking; of one by utility, also those grown greedily, where a data set asks for them."""
+    options = layout.options_of(wildcards)
+    folder = f"{layout.folder(options)}/selections/{wildcards.ranking}"
+    grown = options["family"] == "utility" and option("dataset", wildcards.dataset).grown
+    count = option("ecs", options["ecs"]).shards if grown else 0
+    return [f"{folder}/selections.parquet"] + [f"{folder}/greedy/{n}of{count}/selections.parquet" for n in range(count)]
+
+
+rule evaluate_contexts:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        contexts=CONTEXTS,
+    output:
+        question_metrics="results/{corpus}/{dataset}/evidence/{source}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/evidence/{source}/run.json",
+    log:
+        "logs/evaluate_contexts/{corpus}-{dataset}-{source}.log",
+    benchmark:
+        "logs/evaluate_contexts/{corpus}-{dataset}-{source}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "evaluate_contexts",
+            "dataset.semantic",
+            *(f"{key}=minilm" for key in slices.EMBEDDING),
+            "eval.budgets=default",
+            *slices.MEASURING,
+            order=order_of,
+        ),
+    message:
+        "Measure the evidence in the contexts of {wildcards.dataset}"
+    script:
+        "../../scripts/evaluate_contexts.py"
+
+
+rule measure_answer_gain:
+    input:
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        contexts=CONTEXTS,
+        model=of_options(reader_model),
+    output:
+        question_metrics="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/run.json",
+    log:
+        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}.log",
+    benchmark:
+        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("measure_answer_gain", "lm", *slices.GAINING, order=order_of),
+    message:
+        "Measure the answer gain of the contexts of {wildcards.dataset}"
+    script:
+        "../../scripts/measure_answer_gain.py"
+
+
+rule evaluate_selection:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
+        selections=selections_of,
+    output:
+        question_metrics="results/{corpus}/{dataset}/selection/{ranking}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/selection/{ranking}/run.json",
+    log:
+        "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.log",
+    benchmark:
+        "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("evaluate_selection", "dataset.cutoffs"),
+    message:
+        "Measure the selected context for {wildcards.dataset}"
+    script:
+        "../../scripts/evaluate_selection.py"
+
+
+rule measure_graph:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
+        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
+        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+    output:
+        graph_measures=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}.{{retriever}}/graph_measures.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}.{{retriever}}/run.json",
+    log:
+        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
+    benchmark:
+        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "measure_graph",
+            *slices.SHORTLISTING,
+            "codebook.bonus_path",
+            "codebook.bonus_node",
+            "order.runs",
+            "embedder.tau",
+            *slices.EMBEDDING,
+            "eval.seed=default",
+            "eval.lemma_questions=default",
+            "eval.symbol_shares=default",
+            "eval.read_shares=default",
+            "eval.shortlists=default",
+            "eval.tau_steps=default",
+            "eval.windows=default",
+        ),
+    message:
+        "Measure what the lemmas claim on {wildcards.dataset} ({wildcards.retriever}, {wildcards.order})"
+    script:
+        "../../scripts/measure_graph.py"
+
+
+rule compare_variants:
+    input:
+        question_metrics=unique(row["file"] for row in figure_rows(None)),
+        questions=dataset_tables("questions"),
+        evidence=dataset_tables("evidence"),
+        published="data/published.yaml",
+    output:
+        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
+        comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
+        record=f"results/experiments/{EXPERIMENT}/run.json",
+    log:
+        f"logs/compare_variants/{EXPERIMENT}.log",
+    benchmark:
+        f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "compare_variants",
+            "eval.claim=default",
+            "eval.against=default",
+            "eval.resamples=default",
+            "eval.permutations=default",
+            "eval.confidence=default",
+            "eval.min_clusters=default",
+            "eval.seed=default",
+            variants=figure_rows,
+            datasets=dataset_rows,
+            twins=twin_rows,
+        ),
+    message:
+        f"Compare the variants of {EXPERIMENT}"
+    script:
+        "../../scripts/compare_variants.py"

@@ -1,0 +1,84 @@
+# Memory across the questions of a session: contexts as its reader has them, and what that saves.
+
+
+def acting_policy(wildcards):
+    """The policy that chooses what an answered prompt shows, where there is one."""
+    studied = option("memory", wildcards.memory).policy_of
+    return [learnt_policy(layout.options_of(wildcards) | {"memory": studied})] if studied else []
+
+
+def sight_of_policy(wildcards):
+    """The candidates whose scores such a policy sees."""
+    own = "results/{corpus}/{dataset}/rankings/{ranking}/candidates.parquet".format(**wildcards)
+    return [own] if option("memory", wildcards.memory).policy_of else []
+
+
+rule recall_context:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        triples=of_options(layout.question_triples),
+        contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
+        candidates=sight_of_policy,
+        policy=acting_policy,
+        model="results/models/{lm}/model.json",
+    output:
+        contexts=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/contexts.parquet",
+        memories=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/memories.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/run.json",
+    log:
+        "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.log",
+    benchmark:
+        "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "recall_context",
+            "dataset.split",
+            "dataset.answered",
+            "assembly.budget",
+            "ecs.layout",
+            "lm",
+            *slices.keys_but("memory", "gold"),
+            *slices.ANSWERING,
+            *slices.SHORTLISTING,
+            *slices.EXTRACTION,
+            *slices.EMBEDDING,
+        ),
+    message:
+        "Go through the sessions of {wildcards.dataset} with memory {wildcards.memory}"
+    script:
+        "../../scripts/recall_context.py"
+
+
+rule replay_sessions:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        contexts=CONTEXTS,
+        edges=of_options(layout.table_of_graph("edges")),
+        edge_sources=of_options(layout.table_of_graph("edge_sources")),
+    output:
+        question_metrics="results/{corpus}/{dataset}/sessions/{source}/{memory}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/sessions/{source}/{memory}/run.json",
+    log:
+        "logs/replay_sessions/{corpus}-{dataset}-{source}-{memory}.log",
+    benchmark:
+        "logs/replay_sessions/{corpus}-{dataset}-{source}-{memory}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "replay_sessions",
+            "dataset.split",
+            "memory.window",
+            "memory.fresh",
+            "assembly.budget",
+            "lm.model",
+            *slices.MEASURING,
+            order=order_of,
+        ),
+    message:
+        "Go through the sessions of {wildcards.dataset} question by question"
+    script:
+        "../../scripts/replay_sessions.py"

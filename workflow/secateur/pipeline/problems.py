@@ -1,0 +1,135 @@
+"""What does not fit together in a variant, said before anything runs: a sweep takes hours."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from secateur.ecs import backends
+from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
+from secateur.pipeline import kinds, layout
+from secateur.pipeline.config import answers, graph, models, ranking
+from secateur.pipeline.config.compose import names, option
+from secateur.pipeline.config.datasets import SPLITS, Dataset
+from secateur.pipeline.config.experiment import System
+from secateur.pipeline.config.fields import ConfigError
+from secateur.pipeline.errors import SecateurError, nearest
+
+__all__ = ["answer_problems", "variant_problems"]
+
+
+class _Options:
+    """The options of one variant, composed when they are asked for."""
+
+    def __init__(self, conf: Path, variant, overrides: tuple[str, ...]) -> None:
+        self.conf, self.variant, self.overrides = conf, variant, overrides
+
+    def __call__(self, group: str, name: str | None = None) -> Any:
+        name = name or self.variant.wildcards[group]
+        return option(self.conf, group, name, self.overrides, f"system {self.variant.system}")
+
+    def settings(self, family: str, group: str, spec: Any, path: str) -> list[str]:
+        """What is wrong with the settings of a kind, in a clause."""
+        try:
+            kinds.settings(family, spec, f"conf/{group}/{self.variant.wildcards[group]}", path)
+        except ConfigError as error:
+            return [str(error)]
+        return []
+
+
+def variant_problems(conf: Path, dataset: Dataset, variant, system: System, overrides: tuple[str, ...]) -> list[str]:
+    """Everything that a variant lacks, each in a clause."""
+    of = _Options(conf, variant, overrides)
+    for group in ("codebook", "embedder", "consolidation", "order", "ecs", "policy", "answer"):
+        of(group, variant.wildcards.get(group, "blind"))
+    rankers = of("rankers")
+    wrong = ranking.rankers_problems(rankers, f"conf/rankers/{variant['rankers']}")
+    wrong += of.settings("form", "assembly", of("assembly").form, "assembly.form")
+    if system.ranker and not wrong:
+        free = [name for name in ranking.forms(rankers) if "+answer" not in name]  # no answer ever reaches a context
+        wrong += _unknown("system.ranker", [variant["pick"]], free)
+    if variant["reranker"] != layout.NONE:
+        wrong += of.settings("reranker", "reranker", of("reranker").spec, "reranker.spec")
+        lm = of("reranker").spec.get("lm")
+        wrong += models.lm_problems(of("lm", lm)) if lm else []
+    if system.family == "utility" and variant.study is None and not wrong:
+        wrong += _pool_problems(dataset, of("lm"), of("ecs"), rankers)
+    if system.family == "graph" or variant["book"] != layout.TEXT:
+        wrong += graph.extractor_problems(of("extractor"))
+    wrong += _gain_problems(dataset, of("eval", "default")) if variant.gained else []
+    wrong += (
+        _policy_problems(of, dataset, variant) if variant.study == "policy" or variant["memory"] != layout.NONE else []
+    )
+    return wrong + models.lm_problems(of("lm"))
+
+
+def _unknown(where: str, found: Iterable[Any], allowed: Iterable[Any]) -> list[str]:
+    """Names that are not allowed, each in a clause."""
+    known = list(map(str, allowed))
+    said = ", ".join(known) or "none"
+    return [
+        f"{where} names {name}, allowed: {said}{nearest(str(name), known)}" for name in found if str(name) not in known
+    ]
+
+
+def _pool_problems(dataset: Dataset, lm, ecs, rankers) -> list[str]:
+    """Names in what the utility under a language model needs that nothing has, each in a clause."""
+    forms, subsets = ranking.forms(rankers), (dataset.scored, dataset.probed, dataset.grown_of)
+    free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
+    wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
+    wrong += _unknown("ecs.probes", ecs.probes, PROBES)
+    wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
+    wrong += _unknown("rankers.utilities", needed(rankers.utilities), [*forms, *SCORER_NAMES, LENGTH, SPEAKER])
+    wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
+    wrong += [] if rankers.utilities else ["rankers.utilities is empty"]
+    if not wrong:
+        passes = [name.replace("trajectory_", "trajectory:") for name in ecs.probes]
+        try:
+            backends.check(lm, ecs, [name for name in (*needed(rankers.utilities), *passes) if name in SCORER_NAMES])
+        except ConfigError:
+            raise
+        except SecateurError as error:
+            raise ConfigError(str(error)) from error
+    return wrong
+
+
+def _gain_problems(dataset: Dataset, measured) -> list[str]:
+    """Contexts are assembled within `budgets`."""
+    return _unknown(
+        "eval.gain_budgets or gain_control", (*measured.gain_budgets, measured.gain_control), measured.budgets
+    )
+
+
+def _policy_problems(of: _Options, dataset: Dataset, variant) -> list[str]:
+    """What learning a policy, or answering as one chooses, lacks, each in a clause."""
+    memory, policy, lm = of("memory"), of("policy"), of("lm")
+    learns, acts, wrong = variant.study == "policy", variant.study is None and memory.policy_of, []
+    if dataset.trained:
+        wrong += _unknown("dataset.trained", dataset.trained, SPLITS)
+        wrong += [f"dataset.trained names no {split}" for split in SPLITS if split not in dataset.trained]
+    if policy.trained_on and (learns or acts):
+        able = [known for known in names(of.conf, "dataset") if of("dataset", known).trained]
+        wrong += _unknown("policy.trained_on", [policy.trained_on], able)
+    if policy.without and (learns or acts):
+        from secateur.policy.actions import CHANNELS
+        from secateur.policy.features import feature_names  # loads scipy, which planning can do without
+
+        wrong += _unknown("policy.without", policy.without, feature_names(CHANNELS))
+    if learns and memory.enabled and lm.backend != "transformers":
+        wrong += [
+            f"lm.backend is {lm.backend}; the answers that memory {variant['memory']} keeps are written in process"
+        ]
+    if acts:
+        wrong += _unknown("memory.policy_of", [memory.policy_of], names(of.conf, "memory"))
+    return wrong
+
+
+def answer_problems(conf: Path, found: list, overrides: tuple[str, ...]) -> list[str]:
+    """What those that answer lack, each in a clause."""
+    pairs = dict.fromkeys((variant["answer"], variant["lm"]) for variant in found if variant.answered)
+    return [
+        f"answer {answer} and lm {lm}: {problem}"
+        for answer, lm in pairs
+        for problem in answers.answer_problems(
+            option(conf, "answer", answer, overrides), option(conf, "lm", lm, overrides)
+        )
+    ]
