@@ -75,7 +75,7 @@ bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
 	@cd benchmarks && ../$(BIN)/python $(NAME).py
 
-docs: $(READY)  ## the generated pages: configuration and tables
+docs: $(READY)  ## the generated pages: configuration, kinds and tables
 	@$(BIN)/secateur docs
 
 clean:  ## remove results, logs and caches (not the environment)

@@ -1,13 +1,13 @@
-"""Questions to triples, with the corpus's own front end; where its graph was imported, with `openie`."""
+"""Questions to triples, with the corpus's own front end; of an imported graph with `openie`."""
 
 import polars as pl
 
-from secateur.graph.triples.extraction import FRONT_ENDS, extract_cached, frame_of, note_losses
+from secateur.graph.triples.extraction import extract_cached, frame_of, kind_of, note_losses
 from secateur.pipeline.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    alone = not FRONT_ENDS[cfg.extractor.kind].by_sentence  # a pronoun must not find its noun in another question
+    alone = not kind_of(cfg.extractor).FrontEnd.by_sentence  # a pronoun must not find its noun in another question
     questions = inputs["questions"].select(
         passage_id="question_id",
         doc_id=pl.col("question_id") if alone else pl.lit("questions"),

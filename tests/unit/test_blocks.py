@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from secateur.graph.triples import extraction as blocks
+from secateur.graph.triples.extractors import openie
 from secateur.graph.triples.surface import Triple
 
-CFG = SimpleNamespace(kind="openie", block=2, batch=8)
+CFG = SimpleNamespace(kind="openie", block=2, settings={"batch": 8})
 
 
 def passages(sizes=(5, 1, 3)) -> pl.DataFrame:
@@ -24,8 +25,8 @@ class Parser:
 
     def __init__(self, monkeypatch) -> None:
         self.asked: list[tuple[str, ...]] = []
-        monkeypatch.setattr(blocks.openie, "load_parser", lambda: self)
-        monkeypatch.setattr(blocks.openie, "extract", self.extract)
+        monkeypatch.setattr(openie, "load_parser", lambda: self)
+        monkeypatch.setattr(openie, "extract", self.extract)
 
     def extract(self, parser, texts, title, batch):
         self.asked.append(tuple(texts))

@@ -2,16 +2,26 @@
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.config.compose import names, option
-from secateur.pipeline.config.fields import ConfigError, from_dict
-from secateur.pipeline.config.graph import EXTRACTORS, Retriever, extractor_problems
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.config.leaves import leaves, load, unflatten
-from secateur.pipeline.config.models import LMS, lm_problems
+from secateur.graph.triples import extraction
+from secateur.pipeline.config import (
+    GROUPS,
+    LMS,
+    ConfigError,
+    Retriever,
+    from_dict,
+    leaves,
+    lm_problems,
+    load,
+    names,
+    option,
+    unflatten,
+)
+from secateur.pipeline.kinds import kinds
 
 CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
@@ -267,38 +277,52 @@ def test_a_model_in_process_has_settings_for_the_two_devices():
     assert problem == "lm.pack has entries for ['cpu', 'cuda', 'tpu'], needs exactly cpu and cuda"
 
 
-# --- extractors: which keys belong to which kind -------------------------------------------------
+# --- extractors: common keys, and a kind's own ---------------------------------------------------
 
 
 def extractor(name, *overrides):
-    return extractor_problems(option(CONF, "extractor", name, overrides))
+    return extraction.problems(option(CONF, "extractor", name, overrides), f"conf/extractor/{name}")
 
 
 def test_every_extractor_fits_together_and_every_kind_has_one():
-    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(EXTRACTORS)
+    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(kinds("extractor"))
     assert [extractor(name) for name in names(CONF, "extractor")] == [[]] * len(names(CONF, "extractor"))
 
 
 def test_what_a_kind_lacks_and_what_does_not_belong_to_it_is_said_at_once():
-    assert extractor("rebel", "extractor.beams=null", "+extractor.url=http://x/v1", "+extractor.files=[a.csv]") == [
-        "extractor.beams is needed by kind rebel",
-        "extractor.files does not belong to kind rebel",
-        "extractor.url does not belong to kind rebel",
-    ]
+    rebel = option(CONF, "extractor", "rebel")
+    own = {name: value for name, value in rebel.settings.items() if name != "model"} | {"beams": 0, "bach": 8}
+    with pytest.raises(ConfigError) as caught:
+        extraction.problems(replace(rebel, settings=own), "conf/extractor/rebel")
+    said = str(caught.value)
+    assert said.startswith(
+        "conf/extractor/rebel.yaml: 3 problems: unknown key extractor.settings.bach; did you mean 'batch'?"
+    )
+    assert "key extractor.settings.model missing" in said
+    assert "extractor.settings.beams is 0, allowed: [1, 64]" in said
+
+
+def test_an_unknown_kind_is_refused_with_the_nearest():
+    with pytest.raises(ConfigError, match=r"conf/extractor/rebel\.yaml: .*'rebl' is unknown; did you mean 'rebel'"):
+        extractor("rebel", "extractor.kind=rebl")
+
+
+def test_files_belong_to_a_kind_that_reads_them():
+    assert extractor("rebel", "+extractor.files=[a/b.csv]") == ["extractor.files does not belong to kind rebel"]
 
 
 @pytest.mark.parametrize(
     "url", ["localhost:8000", "ftp://x/v1", "https://me:key@x/v1", "https://x/v1?key=k", "http://"]
 )
 def test_an_address_is_http_and_holds_no_key(url):
-    (problem,) = extractor("llm", f"extractor.url='{url}'")
-    assert "extractor.url" in problem
+    (problem,) = extractor("llm", f"extractor.settings.url='{url}'")
+    assert "extractor.settings.url" in problem
     assert url not in problem
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://host.example/a/v1/", "http://[::1]:8000/v1"])
 def test_other_addresses_are_taken(url):
-    assert extractor("llm", f"extractor.url='{url}'") == []
+    assert extractor("llm", f"extractor.settings.url='{url}'") == []
 
 
 @pytest.mark.parametrize("files", ["[]", "[a.json, b.graphml]", "[a.graphml]", "[a.csv, b.csv]", "[a.txt]"])

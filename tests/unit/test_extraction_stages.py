@@ -35,7 +35,9 @@ def passages(documents=("a", "b", "c")) -> pl.DataFrame:
 
 
 def config(**extractor) -> SimpleNamespace:
-    return SimpleNamespace(extractor=SimpleNamespace(**{"kind": "import", "block": 2, "batch": 8} | extractor))
+    return SimpleNamespace(
+        extractor=SimpleNamespace(**{"kind": "imported", "block": 2, "settings": {"batch": 8}} | extractor)
+    )
 
 
 def imported(tmp_path, context, *rows):

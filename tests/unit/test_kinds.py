@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from secateur.pipeline import kinds, provenance
-from secateur.pipeline.config import ConfigError
+from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import SecateurError
 
 GOOD = '''"""A kind."""
 from dataclasses import dataclass
 
-from secateur.pipeline.config import key
+from secateur.pipeline.config.fields import key
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,24 @@ def test_a_folder_that_hides_a_kind_is_refused(family):
         kinds.load("toy", "bm25")
 
 
-@pytest.mark.parametrize(("family", "name"), [(family, name) for family in ("format",) for name in kinds.kinds(family)])
+@pytest.mark.parametrize(
+    ("family", "name"), [(family, name) for family in kinds.FAMILIES for name in kinds.kinds(family)]
+)
 def test_every_kind_of_the_project_is_one_and_says_what_it_is(family, name):
     assert kinds.load(family, name).__doc__
+
+
+def test_no_kind_of_the_project_imports_heavy_libraries_with_itself():
+    code = """
+import sys
+from secateur.pipeline import kinds
+for family in kinds.FAMILIES:
+    for name in kinds.kinds(family):
+        kinds.load(family, name)
+print([name for name in sys.modules if name in ("torch", "spacy", "transformers", "httpx", "sklearn", "faiss", "scipy")])
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
 
 
 # --- settings ------------------------------------------------------------------------------------

@@ -89,9 +89,9 @@ def context(tmp_path):
 
 
 def settings(server, **changes) -> SimpleNamespace:
-    fixed = {"kind": "llm", "block": 2, "model": "m", "url": server.url, "max_tokens": 64, "timeout": 5.0}
+    fixed = {"model": "m", "url": server.url, "max_tokens": 64, "timeout": 5.0}
     patience = {"delays": (0.0, 0.0), "max_wait": 10.0, "max_failed": 0.01}
-    return SimpleNamespace(**fixed | patience | changes)
+    return SimpleNamespace(kind="llm", block=2, settings=fixed | patience | changes)
 
 
 def passages(count: int = 4) -> pl.DataFrame:
@@ -205,7 +205,9 @@ def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
 
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
     server.script.append((429, {"Retry-After": "3600"}, ""))
-    with pytest.raises(SecateurError, match=r"asks to wait 3600 s, more than extractor\.max_wait \(10 s\).*Fix: "):
+    with pytest.raises(
+        SecateurError, match=r"asks to wait 3600 s, more than extractor\.settings\.max_wait \(10 s\).*Fix: "
+    ):
         extracted(server, context)
 
 
@@ -223,7 +225,9 @@ def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
 @pytest.mark.parametrize("status", [301, 400, 401, 404])
 def test_a_refusal_stops_at_once(server, context, status):
     server.always = (status, {"Location": "http://127.0.0.1:9/"}, '{"error": "no such model"}')
-    with pytest.raises(SecateurError, match=rf"status {status}: .*no such model.*Fix: correct extractor\.url"):
+    with pytest.raises(
+        SecateurError, match=rf"status {status}: .*no such model.*Fix: correct extractor\.settings\.url"
+    ):
         extracted(server, context)
     assert len(server.asked) == 1
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scripts import encode_questions
 
-from secateur.graph.triples.extractors.rebel import FrontEnd, parse
+from secateur.graph.triples.extractors.rebel import FrontEnd, Settings, parse
 from secateur.pipeline.contract import Context
 from secateur.pipeline.errors import SecateurError
 
@@ -85,7 +85,7 @@ def folder(tmp_path_factory):
 
 
 def front(folder, **changes) -> FrontEnd:
-    return FrontEnd(SimpleNamespace(**SETTINGS | {"model": str(folder)} | changes), SimpleNamespace(device="cpu"))
+    return FrontEnd(Settings(**SETTINGS | {"model": str(folder)} | changes), SimpleNamespace(device="cpu"))
 
 
 def facts(found) -> list[list[tuple[str, str, str]]]:
@@ -106,7 +106,9 @@ def test_questions_share_batches_and_each_keeps_its_own_triples(folder, tmp_path
     river, mill, rain = LEARNT
     questions = pl.DataFrame({"question_id": ["q3", "q1", "q2"], "text": [river, rain, mill]})
     context, outputs = Context(logging.getLogger("test"), tmp_path / "cache", {}, "c1"), {}
-    cfg = SimpleNamespace(extractor=SimpleNamespace(kind="rebel", block=128, **SETTINGS, model=str(folder)))
+    cfg = SimpleNamespace(
+        extractor=SimpleNamespace(kind="rebel", block=128, settings=SETTINGS | {"model": str(folder)})
+    )
     metrics = encode_questions.run(cfg, {"questions": questions}, outputs, context)
     rows = outputs["triples"].select("doc_id", "position", "n", "passage_id", "tail").rows()
     assert rows == [("q3", 0, 0, "q3", "Chur"), ("q3", 0, 1, "q3", "Basel"), ("q2", 0, 0, "q2", "mill")]
@@ -134,7 +136,7 @@ def test_the_identity_tells_weights_and_parameters_apart(folder, tmp_path):
 def test_what_is_no_such_model_is_refused_with_a_fix(tmp_path, content):
     if content:
         (tmp_path / "config.json").write_text(content)
-    with pytest.raises(SecateurError, match=r"extractor\.model .*cannot be loaded.*Fix: "):
+    with pytest.raises(SecateurError, match=r"extractor\.settings\.model .*cannot be loaded.*Fix: "):
         front(tmp_path)(["A sentence."], None)
 
 

@@ -15,5 +15,9 @@ def test_a_generated_page_is_up_to_date(page):
     assert page.read_text(encoding="utf-8") == PAGES[page], f"{page.name} has drifted. Fix: make docs"
 
 
-def test_configuration_and_tables_are_generated():
-    assert {str(page.relative_to(ROOT)) for page in PAGES} == {"docs/configuration.md", "docs/tables.md"}
+def test_configuration_kinds_and_tables_are_generated():
+    assert {str(page.relative_to(ROOT)) for page in PAGES} == {
+        "docs/configuration.md",
+        "docs/kinds.md",
+        "docs/tables.md",
+    }

@@ -241,19 +241,19 @@ KEYS = {
     "dataset.answered=1": FROM_CONTEXT | WRITES | EXPERIMENT,  # also where none was answered
     "dataset.lift=0": EXPERIMENT - {"build_report"},  # which no longer has their figures
     "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
-    "extractor.kind=openie & extractor.files=null & extractor.shards=2": EXTRACTS | {"build_codebook"},
+    "extractor.kind=openie & extractor.files=[] & extractor.shards=2": EXTRACTS | {"build_codebook"},
     "extractor.shards=3": {"build_codebook"},
     "extractor.block=64": EXTRACTS,
-    "extractor.batch=16": EXTRACTS,
-    "extractor.model=folder/other": EXTRACTS,
-    "extractor.beams=1": EXTRACTS,
-    "extractor.length_penalty=1.0": EXTRACTS,
-    "extractor.max_tokens=128": EXTRACTS,
-    "extractor.url=http://localhost:8000/v1": EXTRACTS,
-    "extractor.timeout=60": EXTRACTS,
-    "extractor.delays=[1]": EXTRACTS,
-    "extractor.max_wait=60": EXTRACTS,
-    "extractor.max_failed=0.02": EXTRACTS,
+    "extractor.settings.batch=16": EXTRACTS,
+    "extractor.settings.model=folder/other": EXTRACTS,
+    "extractor.settings.beams=1": EXTRACTS,
+    "extractor.settings.length_penalty=1.0": EXTRACTS,
+    "extractor.settings.max_tokens=128": EXTRACTS,
+    "extractor.settings.url=http://localhost:8000/v1": EXTRACTS,
+    "extractor.settings.timeout=60": EXTRACTS,
+    "extractor.settings.delays=[1]": EXTRACTS,
+    "extractor.settings.max_wait=60": EXTRACTS,
+    "extractor.settings.max_failed=0.02": EXTRACTS,
     "extractor.files=[data/mine.csv]": {"extract_triples"},
     "embedder.model=package:other/model": EMBEDS
     | {"build_prompts", "describe_dataset", "propose_passages", "lift_sentences", "gather_context"},
@@ -488,7 +488,7 @@ SERVED = (  # of the utilities those that a server can give
 
 @pytest.mark.parametrize("override", KEYS)
 def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
-    group, name = re.split(r"[.=]", override.lstrip("+"))[:2]
+    group, name = re.split(r"[.=]", override.lstrip("+").replace(".settings", ""))[:2]
     option = {"extractor": EXTRACTOR, "lm": LM, "answer": dict.fromkeys(ENDPOINT, "endpoint")}.get(group, {}).get(name)
     given = (f"system.{group}={option}",) if option else ()
     given += ("experiment.systems=[rag_zsum]",) if name == "context" else ()
@@ -625,7 +625,6 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("graph.retrieval.passages", {"propose_candidates"}),
         ("ranking.calibration", {"calibrate_sources"}),
         ("contexts.cover", {"build_prompts"}),
-        ("graph.triples.extractors.openie", EXTRACTS),
         ("ranking.baselines", RANKED | SCORES_RUNS),
         ("models.embedder", EMBEDS),
         ("datasets.description", {"describe_dataset"}),

@@ -1,11 +1,12 @@
 """Which jobs a kind re-runs: those whose option names it, and no others."""
 
+import polars as pl
 import pytest
-from test_invalidation import matrix  # noqa: F401 (the rules as Snakemake reads them)
+from test_invalidation import EXTRACTS, matrix  # noqa: F401 (the rules as Snakemake reads them)
 
 from secateur.pipeline import provenance
 
-FAMILIES = {"format": "datasets/formats"}
+FOLDERS = ("datasets/formats", "graph/triples/extractors")
 
 
 def codes(matrix) -> dict:  # noqa: F811
@@ -37,7 +38,7 @@ def rerun(matrix):  # noqa: F811
     codes(matrix)
 
 
-@pytest.mark.parametrize("folder", FAMILIES.values())
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_a_new_file_in_a_family_reruns_nothing(rerun, folder):
     assert rerun(f"{folder}/brand_new.py") == set()
 
@@ -53,3 +54,51 @@ def test_a_format_that_no_option_names_reruns_nothing(rerun):
 
 def test_what_a_format_imports_reruns_only_what_reads_files_of_it(rerun):
     assert {corpus for _, corpus in rerun("datasets/sentences.py")} == {"stem"}
+
+
+def test_an_extractor_reruns_what_reads_texts_with_it(rerun):
+    assert {rule for rule, _ in rerun("graph/triples/extractors/openie.py")} == EXTRACTS
+
+
+@pytest.mark.parametrize("name", ["rebel", "llm", "imported"])
+def test_an_extractor_that_no_variant_uses_reruns_nothing(rerun, name):
+    assert rerun(f"graph/triples/extractors/{name}.py") == set()
+
+
+OUTSIDE = """\
+from dataclasses import dataclass
+from secateur.graph.triples.surface import Found, triples_of
+from secateur.pipeline.config.fields import key
+
+@dataclass(frozen=True)
+class Settings:
+    relation: str = key("of every fact")
+
+class FrontEnd:
+    name, by_sentence = "outside", True
+
+    def __init__(self, settings, ctx):
+        self.identity = self.relation, = (settings.relation,)
+
+    def __call__(self, texts, title):
+        return Found(*triples_of([(t.split()[0], self.relation, t.split()[-1])] for t in texts))
+"""
+
+
+def test_code_outside_the_project_serves_as_an_extractor(project):
+    package = project.root.parent / "elsewhere/mypackage"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "ends.py").write_text(OUTSIDE)
+    option = "kind: mypackage.ends\nshards: 1\nblock: 8\nsettings: {relation: is tied to}\n"
+    (project.root / "conf/extractor/mine.yaml").write_text(option)
+    table = "results/toy_documents_smoke/triples/mine/0of1/triples.parquet"
+    paths = f"{project.root / 'workflow'}:{project.root}:{package.parent}"
+    asked = (table, "--config", "experiment=smoke", "overrides=[system.extractor=mine]")
+    done = project.snakemake(*asked, PYTHONPATH=paths)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(pl.read_parquet(project.root / table)["relation"]) == {"is tied to"}
+
+    (package / "ends.py").write_text(OUTSIDE + "\nADDED = 1\n")
+    planned = project.snakemake(*asked, "-n", PYTHONPATH=paths).stdout
+    assert "extract_triples" in planned and "prepare_corpus" not in planned

@@ -333,7 +333,7 @@ def extraction(folder: Path) -> Job:
         folder,
         "triples",
         inputs={"passages": [passages]},
-        leaves={"extractor.kind": '"openie"', "extractor.block": "4", "extractor.batch": "32"},
+        leaves={"extractor.kind": '"openie"', "extractor.block": "4", "extractor.settings": '{"batch": 32}'},
         axes={"corpus": "toy", "extractor": "openie", "shard": "0of2"},
     )
 

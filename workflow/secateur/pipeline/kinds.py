@@ -16,7 +16,7 @@ from typing import Any
 from secateur.pipeline.config.fields import ConfigError, from_dict
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["FAMILIES", "NoSettings", "kinds", "load", "module_of", "named", "settings", "source_of"]
+__all__ = ["FAMILIES", "NoSettings", "configured", "kinds", "load", "module_of", "named", "settings", "source_of"]
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -40,8 +40,6 @@ FAMILIES: dict[str, Family] = {
     "ranker": Family("secateur.ranking.scorers", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
     "form": Family("secateur.contexts.forms", ("form",)),
-    "metric": Family("secateur.evaluation.metrics", ("measure",)),
-    "score": Family("secateur.ecs.scoring.scores", ("score",)),
 }
 
 
@@ -100,7 +98,7 @@ def load(family: str, name: str) -> ModuleType:
 def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str = "") -> Any:
     """The settings of a kind from `{kind: NAME, **its own}`, or from NAME alone; read as strictly as any option.
 
-    `where` is the option (conf/extractor/rebel), `path` what its keys begin with in messages. Raises ConfigError with
+    `where` is the option (conf/corpus/locomo), `path` what its keys begin with in messages. Raises ConfigError with
     every problem at once.
     """
     path = path or family
@@ -108,6 +106,11 @@ def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str =
     name = own.pop("kind", None)
     if not isinstance(name, str):
         raise ConfigError(f"{where}.yaml: {path} is {spec!r}, a kind's name or a mapping with `kind` is needed.")
+    return configured(family, name, own, where, path)
+
+
+def configured(family: str, name: str, own: Mapping[str, Any], where: str, path: str) -> Any:
+    """The same from a kind's name and its own settings, where an option keeps them apart."""
     try:
         module = load(family, name)
     except SecateurError as error:

@@ -6,8 +6,9 @@ from typing import Any
 
 from secateur.ecs import backends
 from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
+from secateur.graph.triples import extraction
 from secateur.pipeline import kinds, layout
-from secateur.pipeline.config import answers, graph, models, ranking
+from secateur.pipeline.config import answers, models, ranking
 from secateur.pipeline.config.compose import names, option
 from secateur.pipeline.config.datasets import SPLITS, Dataset
 from secateur.pipeline.config.experiment import System
@@ -54,7 +55,7 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
     if system.family == "utility" and variant.study is None and not wrong:
         wrong += _pool_problems(dataset, of("lm"), of("ecs"), rankers)
     if system.family == "graph" or variant["book"] != layout.TEXT:
-        wrong += graph.extractor_problems(of("extractor"))
+        wrong += extraction.problems(of("extractor"), f"conf/extractor/{variant['extractor']}")
     wrong += _gain_problems(dataset, of("eval", "default")) if variant.gained else []
     wrong += (
         _policy_problems(of, dataset, variant) if variant.study == "policy" or variant["memory"] != layout.NONE else []

@@ -1,4 +1,4 @@
-"""The generated pages: every configuration key and every table, from their declarations."""
+"""The generated pages: every configuration key, every kind and every table, from their declarations."""
 
 import typing
 from dataclasses import fields
@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin
 
 from secateur.pipeline.config.compose import names
 from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.kinds import FAMILIES, kinds, load
 from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["pages"]
@@ -54,13 +55,47 @@ def configuration(conf: Path) -> str:
     return "\n".join(lines)
 
 
+def plug_ins() -> str:
+    """docs/kinds.md."""
+    lines = [
+        NOTE,
+        "# Kinds",
+        "",
+        "A kind is a file in its family's folder; its name is the file's. A name with a dot, `mypackage.mykind`, is a "
+        "module of yours: put its folder on `PYTHONPATH`. It defines a frozen dataclass `Settings`, each field declared "
+        "with `secateur.pipeline.config.fields.key`, and what the family asks for. Libraries that are slow to import, or may be "
+        "missing, are imported inside its functions.",
+        "",
+    ]
+    for family, spec in FAMILIES.items():
+        found = kinds(family)
+        if found:
+            asked = ", ".join(f"`{name}`" for name in spec.needs)
+            lines += [f"## {family}", "", f"In `{spec.package}`; besides `Settings` a kind defines {asked}.", ""]
+            lines += [line for name in found for line in _kind(family, name)]
+    return "\n".join(lines)
+
+
+def _kind(family: str, name: str) -> list[str]:
+    """What a kind says of itself, and its settings."""
+    module = load(family, name)
+    lines = [f"### {family} {name}", "", (module.__doc__ or "").strip(), ""]
+    own, hints = fields(module.Settings), typing.get_type_hints(module.Settings)
+    if own:
+        lines += ["| setting | type | allowed | what |", "|---|---|---|---|"]
+    for f in own:
+        allowed = _range(f.metadata["low"], f.metadata["high"])
+        lines.append(f"| `{f.name}` | {_type(hints[f.name])} | {allowed} | {f.metadata['doc']} |")
+    return [*lines, *[""] * bool(own)]
+
+
 def tables() -> str:
     """docs/tables.md."""
     lines = [
         NOTE,
         "# Tables",
         "",
-        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/pipeline/tables`).",
+        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/pipeline/tables.py`).",
         "",
     ]
     for table in TABLES.values():
@@ -83,4 +118,5 @@ def tables() -> str:
 
 def pages(root: Path = Path()) -> dict[Path, str]:
     """Path and text of each generated page."""
-    return {root / "docs/configuration.md": configuration(root / "conf"), root / "docs/tables.md": tables()}
+    texts = {"configuration": configuration(root / "conf"), "kinds": plug_ins(), "tables": tables()}
+    return {root / f"docs/{name}.md": text for name, text in texts.items()}

@@ -1,18 +1,13 @@
 """The encoding that says the chosen facts in the fewest tokens of the reader, header included (paper 2.6)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.contexts.encodings import ENCODINGS
 from secateur.contexts.forms._symbols import Symbols
 from secateur.contexts.piece import Asked, Form, Material, Piece, Row, text_of
 
 NEEDS_GRAPH = True
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 class _Cheapest(Symbols):

@@ -1,16 +1,11 @@
 """Cited lines: `head: relation tail; relation tail [source]`, a head said once for each source."""
 
-from dataclasses import dataclass
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
 from secateur.contexts.piece import Form, Material
 
 NEEDS_GRAPH = True
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def form(settings: Settings, material: Material) -> Form:

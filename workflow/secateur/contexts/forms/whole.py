@@ -1,16 +1,11 @@
 """Passages as they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
 
 NEEDS_GRAPH = False
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 class _Whole:

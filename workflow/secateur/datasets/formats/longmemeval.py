@@ -35,7 +35,7 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.config import key
+from secateur.pipeline.config.fields import key
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from secateur.graph.triples.extractors import llm, openie, rebel
 from secateur.graph.triples.surface import Found, Triple
+from secateur.pipeline import kinds
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["FRONT_ENDS", "alone", "extract_cached", "frame_of", "note_losses", "placed", "shard_of"]
+__all__ = ["alone", "extract_cached", "frame_of", "kind_of", "note_losses", "placed", "problems", "shard_of"]
 
 Rows = list[dict[str, Any]]
 NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
@@ -25,7 +25,8 @@ NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules 
 
 class FrontEnd(Protocol):
     """Texts to triples. `identity` is what they depend on besides the code and the texts; `by_sentence`: a text is read
-    without those before it, so that texts of any origin may share a block."""
+    without those before it, so that texts of any origin may share a block. `max_failed`, of one that may give no
+    answer: the share of passages that may stay without."""
 
     name: str
     by_sentence: bool
@@ -35,13 +36,35 @@ class FrontEnd(Protocol):
         """The triples of consecutive texts of one document."""
 
 
-# An imported graph says nothing of a new text: questions asked of it are read by the rules.
-FRONT_ENDS = {
-    "openie": openie.FrontEnd,
-    "rebel": rebel.FrontEnd,
-    "llm": llm.FrontEnd,
-    "import": openie.FrontEnd,
-}
+class Kind(Protocol):
+    """What a file in extractors/ defines besides `Settings`: a front end, made of settings and context.
+
+    It may also have `read(paths, passages)`, which takes the triples of a corpus from the option's files instead, and
+    `problems(settings, extractor)`, clauses on what does not fit together.
+    """
+
+    FrontEnd: Callable[..., FrontEnd]
+
+
+def kind_of(cfg) -> Kind:
+    """The kind that an extractor's option names. Raises SecateurError where it is none."""
+    return kinds.load("extractor", cfg.kind)
+
+
+def _settings(cfg, where: str) -> Any:
+    return kinds.configured("extractor", cfg.kind, cfg.settings, where, "extractor.settings")
+
+
+def problems(cfg, where: str) -> list[str]:
+    """What does not fit together in an extractor's option, each in a clause. Raises ConfigError for its settings."""
+    settings, kind = _settings(cfg, where), kind_of(cfg)
+    unread = bool(cfg.files) and not hasattr(kind, "read")
+    found = [f"extractor.files does not belong to kind {cfg.kind}"] if unread else []
+    return found + (kind.problems(settings, cfg) if hasattr(kind, "problems") else [])
+
+
+def _front_end(cfg, ctx) -> FrontEnd:
+    return kind_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
 
 
 def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -74,15 +97,15 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
     A block's triples are cached under the digest of its texts, its title, the extractor's code, model and parameters.
     Raises SecateurError as soon as more than `max_failed` of all passages have got no usable answer.
     """
-    front = FRONT_ENDS[cfg.kind](cfg, ctx)
+    front = _front_end(cfg, ctx)
     cache = RequestCache(ctx.cache / "triples" / front.name)
-    rows, counts, silent = [], Counter(), 0
+    rows, counts, silent, allowed = [], Counter(), 0, getattr(front, "max_failed", 0.0)
     blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
     for part in ctx.progress(blocks, len(blocks), "blocks"):
         found = _block(front, cache, ctx.code, part["text"].to_list(), part["title"][0])
         counts.update(found.counts)
-        if found.problem and counts["failed_passages"] > cfg.max_failed * passages.height:
-            raise _too_many(counts["failed_passages"], passages.height, cfg.max_failed, found.problem)
+        if found.problem and counts["failed_passages"] > allowed * passages.height:
+            raise _too_many(counts["failed_passages"], passages.height, allowed, found.problem)
         rows += placed(part, found.triples)
         silent += sum(not triples for triples in found.triples)
     ctx.counts |= {"cache_hits": cache.hits, "cache_misses": cache.misses}
@@ -92,13 +115,13 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
 def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
     """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
     got no usable answer."""
-    front = FRONT_ENDS[cfg.kind](cfg, ctx)
+    front = _front_end(cfg, ctx)
     cache = RequestCache(ctx.cache / "triples" / front.name)
 
     def read(text: str) -> list[Triple]:
         found = _block(front, cache, ctx.code, [text], None)
         if found.problem:
-            raise _too_many(1, 1, cfg.max_failed, found.problem)
+            raise _too_many(1, 1, getattr(front, "max_failed", 0.0), found.problem)
         return found.triples[0]
 
     return read
@@ -106,9 +129,9 @@ def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
 
 def _too_many(failed: int, total: int, allowed: float, problem: str) -> SecateurError:
     return SecateurError(
-        f"extraction failed for {failed} of {total} passages so far, more than extractor.max_failed ({allowed:g}) "
+        f"extraction failed for {failed} of {total} passages so far, more than extractor.settings.max_failed ({allowed:g}) "
         f"allows; the last reason: {problem}. Fix: look at the endpoint and run again (good replies are cached), "
-        "or raise extractor.max_failed."
+        "or raise extractor.settings.max_failed."
     )
 
 

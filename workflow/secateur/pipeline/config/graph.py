@@ -1,56 +1,24 @@
 """Options of the graph: extraction, codebook, consolidation, tracks, retrieval."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from secateur.pipeline.config.fields import key, misfits
+from secateur.pipeline.config.fields import key
 
-__all__ = ["EXTRACTORS", "Codebook", "Consolidation", "Extractor", "Order", "Retriever", "extractor_problems"]
+__all__ = ["Codebook", "Consolidation", "Extractor", "Order", "Retriever"]
 
 
 @dataclass(frozen=True)
 class Extractor:
-    """Text to triples. Which of the keys that may be null a front end needs is in `EXTRACTORS`."""
+    """Text to triples, by a kind that has settings of its own (kinds.md#extractor)."""
 
-    kind: Literal["openie", "rebel", "llm", "import"] = key("the front end")
+    kind: str = key("the front end", family="extractor")
     shards: int = key("jobs the documents are spread over", low=1, high=1000)
     block: int = key("sentences of one document extracted and cached together; for llm, in one request", low=1)
-    batch: int | None = key("sentences in one batch of the parser or the model", low=1, default=None)
-    model: str | None = key("rebel: folder or hub id; llm: the endpoint's name for its model", default=None)
-    beams: int | None = key("rebel: beams", low=1, high=64, default=None)
-    length_penalty: float | None = key("rebel: exponent of the length that divides a beam's score", default=None)
-    max_tokens: int | None = key("rebel: window of a sentence and of its output; llm: of a reply", low=8, default=None)
-    url: str | None = key("llm: address of an OpenAI-compatible endpoint, up to /v1", default=None)
-    timeout: float | None = key("llm: seconds without a byte before a request has failed", low=0.01, default=None)
-    delays: tuple[float, ...] | None = key("llm: seconds waited before each repeated attempt", low=0, default=None)
-    max_wait: float | None = key("llm: longest wait in seconds that an endpoint may ask for", low=0, default=None)
-    max_failed: float | None = key("llm: share of passages that may stay without a reply", low=0, high=1, default=None)
-    files: tuple[str, ...] | None = key(
-        "import: LightRAG's .graphml and its .json of chunks, or one .csv or .parquet of triples; names in data/registry, "
-        "or paths with a slash",
-        default=None,
+    settings: dict[str, Any] = key("what the kind declares, and nothing else")
+    files: tuple[str, ...] = key(
+        "what the kind reads besides the passages; names in data/registry, or paths with a slash", default=()
     )
-
-
-EXTRACTORS: dict[str, frozenset[str]] = {  # kind: the keys it needs besides kind, shards and block
-    "openie": frozenset({"batch"}),
-    "rebel": frozenset({"batch", "model", "beams", "length_penalty", "max_tokens"}),
-    "llm": frozenset({"model", "max_tokens", "url", "timeout", "delays", "max_wait", "max_failed"}),
-    "import": frozenset({"batch", "files"}),
-}
-
-
-def extractor_problems(extractor: Extractor) -> list[str]:
-    """What does not fit together in an extractor, each in a clause."""
-    kind, found = extractor.kind, misfits("extractor", extractor, "kind", EXTRACTORS)
-    if kind == "import" and extractor.shards != 1:
-        found.append(f"extractor.shards is {extractor.shards}, an import is one job")
-    if kind == "import" and extractor.files is not None:
-        endings = [Path(name).suffix for name in extractor.files]
-        if endings not in ([".graphml", ".json"], [".csv"], [".parquet"]):
-            found.append("extractor.files is neither a .graphml and a .json, in this order, nor one .csv or .parquet")
-    return found
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,8 @@
 """Cosine of the embedder's vectors."""
 
-from dataclasses import dataclass
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:

@@ -1,18 +1,13 @@
 """The gold passages and no other, in text order: what a perfect choice would give. It sees the answer's evidence."""
 
-from dataclasses import dataclass
 
 import numpy as np
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 READS_QUESTION = False
 ANSWER_AWARE = True
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:

@@ -1,17 +1,12 @@
 """The last passage first."""
 
-from dataclasses import dataclass
 
 import numpy as np
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 READS_QUESTION = False
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:

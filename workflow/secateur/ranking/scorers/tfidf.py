@@ -1,13 +1,8 @@
 """TF-IDF cosine, fitted on the group's passages (the ECS paper's ACE)."""
 
-from dataclasses import dataclass
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:

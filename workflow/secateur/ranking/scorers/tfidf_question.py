@@ -3,16 +3,11 @@
 Only idf changes from question to question, so the counts are made once.
 """
 
-from dataclasses import dataclass
 
 import numpy as np
 
+from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Nothing to set."""
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:

@@ -4,6 +4,8 @@ LightRAG's edges are undirected, and say what holds between two entities in a se
 A relation is what stands between the two names in the description, in its order; where they do not both stand there,
 with few words between them, it is the first keyword. An edge names the chunks it was read from. Its passage is the
 sentence of these chunks that holds most of the content words of names and description; ties to the earliest.
+
+A graph says nothing of a new text: questions asked of it are read by the rules of openie, with its settings.
 """
 
 import re
@@ -18,11 +20,12 @@ import polars as pl
 from secateur.datasets.containment import normalised
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import read_json
+from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
 from secateur.models.words import content_words
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["read"]
+__all__ = ["FrontEnd", "Settings", "problems", "read"]
 
 SEPARATOR = "<SEP>"  # between the values of one attribute that LightRAG merged
 NAMESPACE = "{http://graphml.graphdrawing.org/xmlns}"
@@ -30,6 +33,7 @@ NEEDED = ("description", "keywords", "source_id")
 MAX_BYTES = 1 << 30  # of a GraphML file, which is read whole
 MAX_RELATION = 8  # words between two names that still are a relation
 JOINERS = word_set("and or of in for with to from on at by as")  # words that by themselves relate nothing
+FORMS = ([".graphml", ".json"], [".csv"], [".parquet"])  # endings of the files
 ANCHOR = 3  # first words of a passage by which it is looked up in a chunk
 
 Facts = dict[str, list[Fact]]  # by passage id, in the order of the file
@@ -43,6 +47,14 @@ class Edge(NamedTuple):
     keywords: str
     descriptions: tuple[str, ...]
     chunks: tuple[str, ...]
+
+
+def problems(settings: Settings, extractor) -> list[str]:
+    """What does not fit together, each in a clause."""
+    found = [] if extractor.shards == 1 else [f"extractor.shards is {extractor.shards}, an import is one job"]
+    if [Path(name).suffix for name in extractor.files] not in FORMS:
+        found.append("extractor.files is neither a .graphml and a .json, in this order, nor one .csv or .parquet")
+    return found
 
 
 def read(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Counter]:

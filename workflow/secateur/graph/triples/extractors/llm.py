@@ -7,13 +7,15 @@ parsed, under the digest of the request: a kill costs one request at most, and a
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from secateur.graph.triples.surface import Fact, Found, triples_of
 from secateur.models.servers.http import Endpoint, Unusable
 from secateur.pipeline.cache import RequestCache, digest
+from secateur.pipeline.config.fields import ADDRESS, key
 
-__all__ = ["FrontEnd", "parse"]
+__all__ = ["FrontEnd", "Settings", "parse", "problems"]
 
 LINE = re.compile(r"\s*(\d{1,9})\s*\|([^|]*)\|([^|]*)\|([^|]*)")
 NOTHING = "NONE"
@@ -27,6 +29,25 @@ number | head | relation | tail
 - One fact a line; split lists. No fact that the sentences do not state. No commentary, no header.
 If no sentence states a fact, write NONE.
 """
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The endpoint, and how long it is waited for."""
+
+    url: str = key("address of an OpenAI-compatible endpoint, up to /v1")
+    model: str = key("the endpoint's name for its model")
+    max_tokens: int = key("tokens of a reply", low=8)
+    timeout: float = key("seconds without a byte before a request has failed", low=0.01)
+    delays: tuple[float, ...] = key("seconds waited before each repeated attempt", low=0)
+    max_wait: float = key("longest wait in seconds that an endpoint may ask for", low=0)
+    max_failed: float = key("share of passages that may stay without a reply", low=0, high=1)
+
+
+def problems(settings: Settings, extractor) -> list[str]:
+    """What does not fit together, each in a clause; an address is not shown, since it may hold a key."""
+    fault = "is no http address without user, password and query (keys come from the environment)"
+    return [] if ADDRESS.fullmatch(settings.url) else [f"extractor.settings.url {fault}"]
 
 
 def parse(reply: str, count: int) -> tuple[list[list[Fact]], int] | None:
@@ -54,8 +75,8 @@ class FrontEnd:
 
     name, by_sentence = "llm", False
 
-    def __init__(self, cfg, ctx) -> None:
-        self.cfg, self.endpoint = cfg, Endpoint(cfg, "extractor", ctx.log)
+    def __init__(self, cfg: Settings, ctx) -> None:
+        self.cfg, self.endpoint, self.max_failed = cfg, Endpoint(cfg, "extractor.settings", ctx.log), cfg.max_failed
         self.replies = RequestCache(ctx.cache / "replies")
         self.identity = (cfg.url, cfg.model, cfg.max_tokens)
 

