@@ -23,7 +23,9 @@ def _rows(cfg, own: pl.DataFrame, dataset: str) -> list[Row]:
     """The rows of a data set with their axes; of a list of rankers the scorer is who ranks."""
     axes = {(v["system"], v["order"]): v for v in cfg.extra.variants if v["dataset"] == dataset}
     found = []
-    for system, order, scorer, aware in own.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer").iter_rows():
+    for system, order, scorer, aware in (
+        own.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer").iter_rows()
+    ):
         variant = axes.get((system, order)) or axes[system, None]
         mine = dict(variant["axes"])
         if variant["listed"] and scorer is not None:

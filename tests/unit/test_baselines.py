@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from secateur.ranking.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
 
 from secateur.models.words import content_words, word_list
 from secateur.pipeline.config.ranking import Scorers, scorer_problems
-from secateur.ranking.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
 
 TEXTS = [
     "Ann: The bears ate the salmon, and the bears slept.",

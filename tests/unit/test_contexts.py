@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from secateur.contexts.simple import as_blocks, gold_units, last_units, ranked_units
+
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import problems
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from secateur.ranking.baselines import neighbour_smoothed
 
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
-from secateur.ranking.baselines import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank
 
 TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]

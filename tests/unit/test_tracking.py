@@ -13,10 +13,10 @@ from filelock import FileLock
 from tracking_results import RESULTS, failed, note, ran, record, shown
 
 from secateur.pipeline import ledger
-from secateur.report import tracking
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect, records, upstream
 from secateur.pipeline.tables.catalog import TABLES, TableError
+from secateur.report import tracking
 
 
 @pytest.fixture(scope="module")
@@ -335,9 +335,7 @@ def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypa
 
 
 # The one that waits for the lock waits as long as the other takes, however busy the machine is.
-WRITER = (
-    "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
-)
+WRITER = "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
 
 
 def test_two_at_once_write_each_run_once(client):

@@ -47,6 +47,8 @@ def needed(specs: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def twins(specs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Each joined scorer with the scorer of the same kind that joins the same but for what a language model says."""
     joined = {name: spec for name, spec in specs.items() if spec["kind"] in ("sum", "fitted")}
-    plain = {(s["kind"], frozenset(s["of"])): name for name, s in joined.items() if not set(s["of"]) & set(SCORER_NAMES)}
+    plain = {
+        (s["kind"], frozenset(s["of"])): name for name, s in joined.items() if not set(s["of"]) & set(SCORER_NAMES)
+    }
     found = {n: plain.get((s["kind"], frozenset(set(s["of"]) - set(SCORER_NAMES)))) for n, s in joined.items()}
     return {name: twin for name, twin in found.items() if twin and twin != name}

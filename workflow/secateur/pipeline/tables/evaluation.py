@@ -119,7 +119,8 @@ DECLARED = (
         {
             "p in (0, 1]": pl.col("p").is_between(0, 1, closed="right"),
             "p_holm at least p": pl.col("p_holm") >= pl.col("p") - 1e-12,
-            "two rows": pl.col("system").ne(pl.col("baseline")) | pl.col("scorer").ne_missing(pl.col("baseline_scorer")),
+            "two rows": pl.col("system").ne(pl.col("baseline"))
+            | pl.col("scorer").ne_missing(pl.col("baseline_scorer")),
         },
     ),
     Table(

@@ -1,6 +1,5 @@
 """Cosine of the embedder's vectors."""
 
-
 from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 

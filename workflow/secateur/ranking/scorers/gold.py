@@ -1,6 +1,5 @@
 """The gold passages and no other, in text order: what a perfect choice would give. It sees the answer's evidence."""
 
-
 import numpy as np
 
 from secateur.pipeline.kinds import NoSettings as Settings

@@ -1,6 +1,5 @@
 """No passage at all: what the reader knows already (closed book)."""
 
-
 import numpy as np
 
 from secateur.pipeline.kinds import NoSettings as Settings

@@ -1,6 +1,5 @@
 """Uniform random scores, by seed."""
 
-
 import numpy as np
 
 from secateur.pipeline.kinds import NoSettings as Settings

@@ -1,6 +1,5 @@
 """The last passage first."""
 
-
 import numpy as np
 
 from secateur.pipeline.kinds import NoSettings as Settings

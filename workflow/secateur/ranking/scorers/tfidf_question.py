@@ -3,7 +3,6 @@
 Only idf changes from question to question, so the counts are made once.
 """
 
-
 import numpy as np
 
 from secateur.pipeline.kinds import NoSettings as Settings
