@@ -1,6 +1,7 @@
 """The stage contract: outputs appear whole and last of all their record, or nothing does, kill -9 included."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 from scripts import extract_triples
+from threadpoolctl import threadpool_info
 
 from secateur.datasets.loaders import load_corpus
 from secateur.pipeline import contract as stage
@@ -245,6 +247,61 @@ def test_an_interrupt_is_recorded_as_a_failure(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_stage(run, job_of(tmp_path, "pool"))
     assert files(tmp_path) == {"failure.json"}
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+ASKED_FOR_TWO = dict.fromkeys(stage.THREADS + ("POLARS_MAX_THREADS",), "2")
+POOLS = """
+import json, os, sys
+from pathlib import Path
+import secateur.stage  # first, as a rule's script has it
+{before}
+from test_stage_contract import POOL, job_of, run_stage
+from threadpoolctl import threadpool_info
+
+def run(cfg, inputs, outputs, ctx):
+    import faiss, numpy, openvino, polars, scipy.linalg, sklearn.cluster, torch
+    outputs["pool"] = POOL
+    pools = {{pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}}
+    pools |= {{"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads(), "polars": polars.thread_pool_size()}}
+    return {{"pools": json.dumps(pools)}}
+
+run_stage(run, job_of(Path({folder!r}), "pool"))
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import torch, scipy.linalg, sklearn.cluster, faiss"])
+def test_a_stage_has_one_thread_whatever_the_environment_says_and_whenever_a_library_is_loaded(tmp_path, before):
+    script = POOLS.format(folder=str(tmp_path), before=before)
+    path = {"PYTHONPATH": f"{ROOT / 'workflow'}:{Path(__file__).parent}"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | path | ASKED_FOR_TWO,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pools = json.loads(record(tmp_path)["metrics"]["pools"])
+    assert {"torch", "faiss", "polars"} < set(pools)
+    assert {name: threads for name, threads in pools.items() if threads != 1} == {}
+
+
+def test_a_stage_sees_its_jobs_threads_and_leaves_the_environment_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    seen = []
+
+    def run(cfg, inputs, outputs, ctx):
+        seen.extend(os.environ[name] for name in stage.THREADS)
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return writes_pool(cfg, inputs, outputs, ctx)
+
+    run_stage(run, job_of(tmp_path, "pool"))
+    assert {str(threads) for threads in seen} == {"1"}
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert "MKL_NUM_THREADS" not in os.environ
 
 
 # --- what a rule's script calls -------------------------------------------------------------------

@@ -13,13 +13,18 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+# Polars reads it once, when it is imported, and its sums differ by it in their last bits: no job may choose another.
+os.environ["POLARS_MAX_THREADS"] = "1"
+
 import polars as pl
+from threadpoolctl import threadpool_limits
 
 from secateur.pipeline import provenance
 from secateur.pipeline.artifacts import atomic, file_digest, write_json
@@ -33,6 +38,7 @@ __all__ = ["Context", "Inputs", "Job", "Outputs", "main", "run_stage"]
 Metrics = dict[str, float | int | str]
 T = TypeVar("T")
 PROGRESS_STEPS = 10  # lines a loop may write to a log
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Inputs:
@@ -187,6 +193,25 @@ def _record(
     }
 
 
+@contextmanager
+def _held_to(threads: int) -> Iterator[None]:
+    """So many threads for every numerical library, whatever the environment says: sums of floats hang on them.
+
+    Libraries that are loaded are told so; those a stage loads later, and OpenVINO, go by the environment.
+    """
+    before = {name: os.environ[name] for name in THREADS if name in os.environ}
+    os.environ |= dict.fromkeys(THREADS, str(threads))
+    try:
+        with threadpool_limits(threads):
+            if torch := sys.modules.get("torch"):
+                torch.set_num_threads(threads)  # its MKL is linked in, where threadpoolctl does not see it
+            yield
+    finally:
+        for name in THREADS:
+            os.environ.pop(name, None)
+        os.environ |= before
+
+
 def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     """Call a stage under the contract.
 
@@ -199,7 +224,8 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
     log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
     try:
-        metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
+        with _held_to(job.threads):
+            metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
         outputs.commit()
     except BaseException as error:
         outputs.discard()
