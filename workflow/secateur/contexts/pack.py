@@ -18,7 +18,8 @@ def pack(parts: Sequence[int] | None, number: int, budget: int, packing: Packing
     """Places of the pieces that are sent, best first.
 
     parts: tokens of each of the pieces by itself with its separator, which add up to about the whole; None where pieces
-    share text. size: exact; it does not shrink as pieces are added.
+    share text. size: exact; it does not shrink as pieces are added. Parts only save work: where what they leave out,
+    a token for each of many joints, comes to more than was spared for it, everything is counted.
     """
     chosen: list[int] = []
     used, exact = 0, False
@@ -29,9 +30,12 @@ def pack(parts: Sequence[int] | None, number: int, budget: int, packing: Packing
             continue
         if not exact:
             used, exact = size(chosen), True
+            if used > budget:
+                break
         now = size([*chosen, n]) if used + cost <= budget + NEAR else budget + 1
         if now <= budget:
             chosen, used = [*chosen, n], now
         elif packing == "stop":
             break
-    return chosen
+    over = parts is not None and (used if exact else size(chosen)) > budget
+    return pack(None, number, budget, packing, size) if over else chosen
