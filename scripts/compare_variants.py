@@ -29,7 +29,7 @@ def _rows(cfg, own: pl.DataFrame, dataset: str) -> list[Row]:
         variant = axes.get((system, order)) or axes[system, None]
         mine = dict(variant["axes"])
         if variant["listed"] and scorer is not None:
-            mine["ranker"] = mine["ranker"].replace(variant["listed"], scorer.removesuffix("+neighbour"))
+            mine["ranker"] = f"{mine['ranker'].removesuffix(variant['listed'])}:{scorer.removesuffix('+neighbour')}"
         found.append(Row(system, order, scorer, aware, tuple(sorted(mine.items())), bool(variant["listed"])))
     places = {v["system"]: n for n, v in enumerate(cfg.extra.variants)}
     return sorted(found, key=lambda row: places[row.system])
