@@ -20,7 +20,8 @@ DECLARED = (
             "scorer": Column(S, "the ranker it was assembled from, with its suffixes; graph, recalled or imported"),
             "answer_aware": Column(B, "whether that sees the gold answer"),
             "budget": Column(
-                I32, "tokens allowed, of the whole text as sent; recalled: of what is new, the reader still has the rest"
+                I32,
+                "tokens allowed, of the whole text as sent; recalled: of what is new, the reader still has the rest",
             ),
             "place": Column(I32, "row, from 0"),
             "form": Column(S, "how it is written (assembly.form)"),
