@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.artifacts import atomic, read_json
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
@@ -61,8 +61,10 @@ def summary(args: argparse.Namespace) -> None:
     """Print what was found; the last line is the report's path."""
     from secateur.report.page import found
 
+    metrics, comparisons = (_table(args.experiment, name) for name in ("metrics", "comparisons"))
+    min_units = read_json(EXPERIMENTS / args.experiment / "report" / "run.json")["config"]["eval.min_units"]
     print("\nWhat was found")
-    for line in found(_table(args.experiment, "metrics"), _table(args.experiment, "comparisons")):
+    for line in found(metrics, comparisons, min_units):
         print(f"  {line}")
     print("\nRuns side by side: make ui (mlflow ui --backend-store-uri sqlite:///mlflow.db)")
     print(f"All rows: secateur table {args.experiment} [--json]. Report:")
