@@ -16,7 +16,7 @@ def _figures(cfg, inputs) -> pl.DataFrame:
         for v in cfg.extra.variants
     ]
     figures = pl.concat(named)
-    return pl.concat([figures, claims(figures, cfg.eval.claim)])
+    return pl.concat([figures, claims(figures, cfg.eval.claim, cfg.eval.gain_budgets)])
 
 
 def _rows(cfg, own: pl.DataFrame, dataset: str) -> list[Row]:

@@ -5,13 +5,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from secateur.evaluation.comparison import axes_of
 from secateur.pipeline.artifacts import write_json
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import write_table
 from secateur.report.compare import compare, lines
 
-EVAL = {"claim": [64], "permutations": 1000, "confidence": 0.95, "min_clusters": 2, "seed": 7}
+EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "confidence": 0.95, "min_clusters": 2, "seed": 7}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
 COUNT = 12
@@ -103,6 +104,12 @@ def test_a_pair_that_differs_in_several_axes_is_warned_of(root):
 def test_a_ranker_of_a_list_has_two_spellings_and_is_who_ranks(root, name):
     found = compare(root, "tiny", "ours", name, metric="evidence_recall@64")
     assert (found["b"], found["axes"]) == ("rankers · bm25", ["ranker"])
+
+
+def test_a_ranker_of_a_list_has_the_axes_of_the_system_that_has_it_alone():
+    variant = {"axes": AXES | {"ranker": "lexical:minilm.sentences:all"}, "listed": ":all"}
+    assert dict(axes_of(variant, "zsum+neighbour"))["ranker"] == "lexical:minilm.sentences:zsum"
+    assert dict(axes_of(variant | {"listed": ""}, "policy")) == variant["axes"]
 
 
 def test_the_order_is_the_one_that_both_have(root):

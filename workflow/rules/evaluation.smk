@@ -196,6 +196,7 @@ rule compare_variants:
         **leaf_params(
             "compare_variants",
             "eval.claim=default",
+            "eval.gain_budgets=default",
             "eval.against=default",
             "eval.resamples=default",
             "eval.permutations=default",

@@ -162,6 +162,13 @@ def track(args: argparse.Namespace) -> None:
     print(f"MLflow at {where}: {written} of {of} runs written")
 
 
+def keep(args: argparse.Namespace) -> None:
+    """Keep the figures of a finished experiment in docs/results, from which docs/results.md is made."""
+    from secateur.report.results import keep
+
+    print(keep(Path("results"), Path("docs"), args.experiment))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -172,6 +179,9 @@ def docs(args: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="secateur", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("keep", help="keep the figures of an experiment for docs/results.md")
+    one.add_argument("experiment")
+    one.set_defaults(call=keep)
     one = commands.add_parser("table", help="the figures of an experiment")
     one.add_argument("experiment")
     one.add_argument("--json", action="store_true", help="one object a row")

@@ -41,8 +41,14 @@ class Row:
         return (self.system, self.order, self.scorer, self.answer_aware)
 
 
-def claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
-    """Rows METRIC@claim: each question's mean of METRIC over the budgets; none where one of them is missing."""
+def claims(figures: pl.DataFrame, budgets: Sequence[int], gained: Sequence[int]) -> pl.DataFrame:
+    """Rows METRIC@claim: each question's mean of METRIC over the budgets, of answer gain over those at which it is
+    measured; none where one of them is missing."""
+    gain = pl.col("metric").str.starts_with("answer_gain@")
+    return pl.concat([_claims(figures.filter(~gain), budgets), _claims(figures.filter(gain), gained)])
+
+
+def _claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
     parts = figures.with_columns(
         pl.col("metric").str.split_exact("@", 1).struct.rename_fields(["base", "at"]).alias("m")
     )

@@ -178,7 +178,9 @@ class _Resolved:
             options=tuple(sorted(own.items())),
             axes=tuple(sorted(self._row_axes(own, assembly).items())),
             study=study,
-            gained=not (study or listed or system.answers_only) and dataset.kind == "documents" and dataset.gain > 0,
+            gained=not (study or listed or system.answers_only or options["memory"] != layout.NONE)
+            and dataset.kind == "documents"
+            and dataset.gain > 0,
             answered=answers and not (study or listed) and dataset.kind == "documents" and dataset.answered > 0,
         )
         wrong = variant_problems(self.conf, dataset, made, system, self.overrides)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -166,20 +167,22 @@ def _order(left: _Row, right: _Row, asked: str | None) -> str | None:
 # --- their difference ----------------------------------------------------------------------------
 
 
-def _figures(row: _Row, config: Mapping[str, Any], claim: Sequence[int], dataset: str, order, metric: str):
-    """question_id, value of a row, from the tables behind it; and in what it may differ from others."""
-    variants = [
-        v
-        for v in config["extra.variants"]
-        if (v["dataset"], v["system"]) == (dataset, row.system) and v["order"] in (None, order)
+def _variants(row: _Row, config: Mapping[str, Any], of: Mapping[str, Any]) -> list[Found]:
+    """What stands behind a row: its variant, once for each file of figures, with the axes it may differ in."""
+    mine = (of["dataset"], row.system)
+    return [
+        v for v in config["extra.variants"] if (v["dataset"], v["system"]) == mine and v["order"] in (None, of["order"])
     ]
-    tables = [read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants]
-    same = pl.col("scorer").eq_missing(pl.lit(row.scorer)) & pl.col("order").eq_missing(pl.lit(order))
-    own = pl.concat(tables).filter(same)
-    base, _, budget = metric.partition("@")
-    if budget == "claim":
-        own = claims(own.filter(pl.col("metric").str.starts_with(f"{base}@")), claim)
-    return own.filter(pl.col("metric") == metric).select("question_id", "value"), dict(axes_of(variants[0], row.scorer))
+
+
+def _figures(row: _Row, variants: Sequence[Found], cfg: SimpleNamespace, of: Mapping[str, Any]) -> pl.DataFrame:
+    """question_id, value of a row in a metric."""
+    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants])
+    wanted = {"scorer": row.scorer, "order": of["order"]}
+    own = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
+    if of["metric"].endswith("@claim"):
+        own = claims(own.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
+    return own.filter(pl.col("metric") == of["metric"]).select("question_id", "value")
 
 
 def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
@@ -193,19 +196,20 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFra
 def _tested(left: _Row, right: _Row, of: Mapping[str, Any]) -> Found:
     """The matched difference, under the settings of the first row's experiment."""
     configs = [settings(row.root, row.experiment) for row in (left, right)]
-    cfg = {key.removeprefix("eval."): value for key, value in configs[0].items() if key.startswith("eval.")}
-    sides = [_figures(row, one, cfg["claim"], **of) for row, one in zip((left, right), configs, strict=True)]
-    (mine, axes), (other, others) = sides
+    cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in configs[0].items() if k.startswith("eval.")})
+    behind = [_variants(row, config, of) for row, config in zip((left, right), configs, strict=True)]
+    mine, other = (_figures(row, own, cfg, of) for row, own in zip((left, right), behind, strict=True))
+    axes, others = (dict(axes_of(own[0], row.scorer)) for row, own in zip((left, right), behind, strict=True))
     joined = _questions(left, configs[0], of["dataset"]).join(mine, on="question_id")
     joined = joined.join(other.rename({"value": "base"}), on="question_id").sort("question_id")
     if joined.is_empty():
         raise SecateurError(f"{left.name} and {right.name} have no question in common in {of['metric']}")
-    unit = units(joined["cluster_id"].to_list(), cfg["min_clusters"])
+    unit = units(joined["cluster_id"].to_list(), cfg.min_clusters)
     values = (joined["value"] - joined["base"]).to_numpy()[:, None]
-    test = paired(values, unit, cfg["permutations"], cfg["confidence"], cfg["seed"])
+    test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
     low, high = (float(end[0]) if abs(float(end[0])) != float("inf") else None for end in (test.low, test.high))
-    p, told = float(test.p[0]), test.units >= cfg["min_units"]
-    verdict = "differs" if p <= 1 - cfg["confidence"] + 1e-12 else "no difference shown"
+    p, told = float(test.p[0]), test.units >= cfg.min_units
+    verdict = "differs" if p <= 1 - cfg.confidence + 1e-12 else "no difference shown"
     return {
         "value_a": joined["value"].mean(),
         "value_b": joined["base"].mean(),
