@@ -34,6 +34,8 @@ def pack(parts: Sequence[int], budget: int, packing: Packing, size: Size) -> lis
             chosen, used, open_joins = [*chosen, n], now, 0
         elif packing == "stop":
             break
+    while open_joins and size(chosen) > budget:  # a join that missed by more than JOIN
+        chosen.pop()
     return chosen
 
 

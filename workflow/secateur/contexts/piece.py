@@ -119,10 +119,14 @@ def text_of(rows: Sequence[Row]) -> str:
 
 def rows_of(pieces: Sequence[Piece]) -> list[Row]:
     """Pieces as they are, a line each."""
-    ends = ["\n"] * (len(pieces) - 1) + [""]
     return [
-        Row(piece.text + end, piece.passage_id, tuple(edge.edge_id for edge in piece.edges), piece.whole)
-        for piece, end in zip(pieces, ends, strict=True)
+        Row(
+            piece.text + "\n" * (n < len(pieces)),
+            piece.passage_id,
+            tuple(edge.edge_id for edge in piece.edges),
+            piece.whole,
+        )
+        for n, piece in enumerate(pieces, 1)
     ]
 
 

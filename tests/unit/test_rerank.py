@@ -1,14 +1,21 @@
-"""Sources read again: a pair once, and how what was read moves the ranking."""
+"""Passages read by a language model: a pair once, and how what was read moves the ranking."""
 
 import logging
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from secateur.ecs import rerank as module
 from secateur.ecs.reading.sweep import statistics
-from secateur.ecs.rerank import pmi_q, reread
+from secateur.ecs.rerank import moved, pmi_q
 from secateur.ecs.scoring.scorers import score
+from secateur.pipeline.config import compose
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
+from secateur.ranking.rerankers.pmi_q import Settings, rerank
 
 QUESTIONS = pl.DataFrame(
     {
@@ -27,6 +34,7 @@ PASSAGES = pl.DataFrame(
         "date": ["May", None, None],
     }
 )
+CONF = Path(__file__).parents[2] / "conf"
 LOG = logging.getLogger("test")
 
 
@@ -70,36 +78,75 @@ def test_another_question_is_read_anew(tiny_lm, ecs, tmp_path):
 
 # --- the ranking ---------------------------------------------------------------------------------
 
+NAMES = ("a", "b", "c", "d")
 RANKED = pl.DataFrame(
     {
         "question_id": ["q1"] * 4,
-        "passage_id": ["a", "b", "c", "d"],
-        "rank": pl.Series([0, 1, 2, 3], dtype=pl.Int32),
-        "score": pl.Series([1.0, 0.9, 0.8, 0.7], dtype=pl.Float32),
-    }
+        "scorer": ["graph"] * 4,
+        "rank": range(4),
+        "passage_id": NAMES,
+        "edge_id": [None] * 4,
+        "value": [1.0, 0.9, 0.8, 0.7],
+        "answer_aware": [False] * 4,
+    },
+    schema=TABLES["rankings"].empty().schema,
 )
 
 
-def moved(weight: float, **values: float) -> list[str]:
+def order(weight: float, **values: float) -> list[str]:
     """The passages in their new order. values: pmi_q of those that were read."""
     rows = [("q1", passage, value) for passage, value in values.items()]
     read = pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
-    found = reread(RANKED, read, weight)
+    found = moved(RANKED, read, weight)
+    check(TABLES["rankings"], found, "here", "none")
     assert found["rank"].to_list() == [0, 1, 2, 3]
+    assert found["value"].is_sorted(descending=True)
     return found["passage_id"].to_list()
 
 
-def test_a_source_under_which_the_question_is_likelier_moves_up():
-    assert moved(1.5, a=0.0, b=0.0, c=9.0) == ["c", "a", "b", "d"]
+def test_a_passage_under_which_the_question_is_likelier_moves_up():
+    assert order(1.5, a=0.0, b=0.0, c=9.0) == ["c", "a", "b", "d"]
 
 
 def test_without_weight_nothing_moves():
-    assert moved(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]
+    assert order(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]
 
 
 def test_where_all_read_alike_nothing_moves():
-    assert moved(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]
+    assert order(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]
 
 
 def test_what_was_read_never_falls_behind_what_was_not():
-    assert moved(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]
+    assert order(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]
+
+
+def test_each_question_moves_by_its_own_reading():
+    both = pl.concat([RANKED, RANKED.with_columns(question_id=pl.lit("q2"))])
+    read = pl.DataFrame(
+        {"question_id": ["q1", "q1", "q2", "q2"], "passage_id": ["a", "d", "a", "d"], "value": [0.0, 9.0, 9.0, 0.0]}
+    )
+    found = moved(both, read, 1.5)
+    first = found.filter(rank=0).sort("question_id")
+    assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
+
+
+# --- the reranker ----------------------------------------------------------------------------------
+
+
+def test_the_best_of_each_question_alone_are_read_and_none_with_its_answer(ecs, tmp_path, monkeypatch):
+    read = []
+
+    def watched(lm, questions, passages, cfg, pool, cache, log):
+        read.append((questions["question_id"].to_list(), pool.rows()))
+        return pool.with_columns(value=pl.Series([float(n) for n in range(pool.height)]))
+
+    monkeypatch.setattr("secateur.models.causal.load", lambda lm, cache, device: None)
+    monkeypatch.setattr(module, "pmi_q", watched)
+    option = compose.option(CONF, "lm", "smollm2")
+    ctx = SimpleNamespace(cache=tmp_path, device="cpu", log=LOG)
+    cfg = SimpleNamespace(ecs=ecs(), extra=SimpleNamespace(model=asdict(option)))
+    questions = QUESTIONS.with_columns(position=pl.int_range(pl.len()))
+    passages = PASSAGES.with_columns(doc_id=pl.lit("d"), position=pl.int_range(pl.len()))
+    found = rerank(Settings("smollm2", 2, 1.5), RANKED, questions, passages, cfg, ctx)
+    assert read == [(["q1"], [("q1", "a"), ("q1", "b")])]
+    assert found["passage_id"].to_list() == ["b", "a", "c", "d"]
