@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.pipeline import layout
 from secateur.pipeline.artifacts import atomic, read_json
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
@@ -75,16 +76,12 @@ def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, each with that of its codebook."""
     from secateur.pipeline.plan import variants
 
-    graph = [v for v in variants(Path("conf"), experiment) if v.path == "graph"]
+    graph = [v for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
     if not graph:
         raise SecateurError(f"{experiment} has no graph variant, so it has no graph and no aliases.")
-    book, axes = "{extractor}/{embedder}", "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
-    found = {
-        Path(f"results/{v.corpus}/graph/{axes.format(**v.wildcards)}"): Path(
-            f"results/{v.corpus}/codebook/{book.format(**v.wildcards)}"
-        )
-        for v in graph
-    }
+    tables = ("edges", "entities")
+    paths = ([Path(layout.table_of_graph(table)(v.wildcards)).parent for table in tables] for v in graph)
+    found = dict(map(tuple, paths))
     for folder in found:
         if not (folder / "run.json").exists():
             raise SecateurError(f"{folder}: not there. Fix: make run EXPERIMENT={experiment}")
@@ -92,13 +89,14 @@ def _graphs(experiment: str) -> dict[Path, Path]:
 
 
 def export(args: argparse.Namespace) -> None:
-    """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the track."""
+    """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the order."""
     from secateur.graph.export import graph_of, write_graphml
 
     graphs = {}
     for folder, book in _graphs(args.experiment).items():
-        corpus, (extractor, embedder, codebook, _, consolidation) = folder.parts[1], folder.parts[3:]
-        name = f"{corpus}-{extractor}-{embedder}-{codebook}-{consolidation}.graphml"
+        options = dict(zip(layout.GRAPH, folder.name.split("."), strict=True))
+        del options["order"]
+        name = "-".join([folder.parts[1], *options.values()]) + ".graphml"
         graphs.setdefault(EXPERIMENTS / args.experiment / name, (folder, book))
     if args.out and len(graphs) > 1:
         raise SecateurError(
@@ -125,10 +123,10 @@ def aliases(args: argparse.Namespace) -> None:
 
 
 def question(args: argparse.Namespace) -> None:
-    """Print one question's way to its prompt."""
+    """Print one question's way to its context."""
     from secateur.report.question import show
 
-    chosen = {"system": args.system, "track": args.track, "dataset": args.dataset, "full": args.full}
+    chosen = {"system": args.system, "order": args.order, "dataset": args.dataset, "full": args.full}
     print(show(Path(), args.experiment, args.question, **chosen))
 
 
@@ -181,13 +179,13 @@ def _parser() -> argparse.ArgumentParser:
     five.add_argument("experiment")
     five.add_argument("--out", type=Path, metavar="FILE.graphml", help="where the experiment has one graph")
     five.set_defaults(call=export)
-    six = commands.add_parser("show", help="one question: evidence, candidates, sources, block, figures, prompt")
+    six = commands.add_parser("show", help="one question: evidence, candidates, ranking, figures, context")
     six.add_argument("experiment")
     six.add_argument("question", metavar="question_id")
-    six.add_argument("--system", help="default: the experiment's first graph system")
-    six.add_argument("--track", help="blind or aware of document order; default: the system's first")
+    six.add_argument("--system", help="one of documents, or SYSTEM/RANKER of a list; default: the first by the graph")
+    six.add_argument("--order", help="blind or aware of document order; default: the system's first")
     six.add_argument("--dataset", help="where several data sets have a question of that id")
-    six.add_argument("--full", action="store_true", help="all sources, and the full text of every encoding")
+    six.add_argument("--full", action="store_true", help="the whole ranking, and the context at every budget")
     six.set_defaults(call=question)
     seven = commands.add_parser("score", help="candidates of a file by how far each moves a question's answer")
     seven.add_argument("--question", required=True)

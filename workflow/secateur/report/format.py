@@ -17,6 +17,7 @@ __all__ = [
     "number",
     "p_value",
     "row_name",
+    "row_of",
     "said",
     "sizes",
 ]
@@ -47,6 +48,16 @@ def row_name(system: str, scorer: str | None) -> str:
     return f"{system} · {scorer}" if scorer else system
 
 
+def row_of(name: str) -> tuple[str, str | None]:
+    """The system and the scorer of a row by its name, which may have a slash in the place of the dot.
+
+    >>> row_of("secateur:dense"), row_of("rankers/bm25"), row_of("rankers · bm25")
+    (('secateur:dense', None), ('rankers', 'bm25'), ('rankers', 'bm25'))
+    """
+    system, _, scorer = name.replace(" · ", "/", 1).partition("/")
+    return system.strip(), scorer.strip() or None
+
+
 def named(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of figures with `name`."""
     names = [row_name(*row) for row in rows.select("system", "scorer").iter_rows()]
@@ -62,10 +73,10 @@ def said(metric: str) -> str:
     """A metric in words.
 
     >>> said("evidence_recall@claim"), said("token_recall@64"), said("rouge_l")
-    ('evidence recall, mean over the budgets claimed', 'token recall at 64 tokens', 'rouge_l')
+    ('evidence recall over the budgets claimed', 'token recall at 64 tokens', 'rouge_l')
     """
     base, _, budget = metric.partition("@")
-    at = {"": "", "claim": ", mean over the budgets claimed"}.get(budget, f" at {budget} tokens")
+    at = {"": "", "claim": " over the budgets claimed"}.get(budget, f" at {budget} tokens")
     return METRICS.get(base, base) + at
 
 
@@ -123,7 +134,9 @@ def p_value(row: Mapping[str, Any]) -> str:
 
 def sizes(row: Mapping[str, Any]) -> str:
     """What a difference rests on."""
-    return f"{row['n']} questions in {row['units']} units"
+    return " in ".join(
+        f"{row[of]} {one}{'' if row[of] == 1 else 's'}" for of, one in (("n", "question"), ("units", "unit"))
+    )
 
 
 def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:

@@ -49,8 +49,9 @@ def _turned(rows: pl.DataFrame) -> pl.DataFrame:
 def headlines(dataset: str, comparisons: pl.DataFrame) -> list[str]:
     """One sentence a row of the claim. comparisons: those of a data set, as `judged` gives them, here and below."""
     return [
-        f"{dataset}, order-{row['order']}: {OURS} less {row_name(row['baseline'], row['baseline_scorer'])}, "
-        f"{said(row['metric'])}: {row['difference']:+.3f} ({bounds(row)}; {p_value(row)}; {sizes(row)})."
+        f"{dataset}, order-{row['order']}, {said(row['metric'])}: {OURS} less "
+        f"{row_name(row['baseline'], row['baseline_scorer'])} is {row['difference']:+.3f} ({bounds(row)}; {p_value(row)}; "
+        f"{sizes(row)})."
         for row in claims(comparisons).iter_rows(named=True)
     ]
 
