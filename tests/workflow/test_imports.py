@@ -37,7 +37,7 @@ ORDER = [
     "report.page",
     "pipeline.provenance pipeline.problems pipeline.ledger",
     "pipeline.plan report.reference",
-    "report.question report.tracking",
+    "report.question report.compare report.tracking",
     "pipeline.contract",
     "cli",
 ]
