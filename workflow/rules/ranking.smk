@@ -41,9 +41,7 @@ rule rank_passages:
         "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params(
-            "rank_passages", *slices.RANKING, "dataset.unanswerable", *slices.EMBEDDING, "eval.seed=default"
-        ),
+        **leaf_params("rank_passages", *slices.RANKING, "dataset.unanswerable", *slices.EMBEDDING, "eval.seed=default"),
     message:
         "Rank the passages of {wildcards.corpus} for {wildcards.dataset}"
     script:

@@ -51,6 +51,11 @@ def folder(options: Options) -> str:
     return f"results/{options['corpus']}/{options['dataset']}"
 
 
+def passages(options: Options) -> str:
+    """The passages of a corpus."""
+    return f"results/{options['corpus']}/passages/passages.parquet"
+
+
 def ranking(options: Options) -> str:
     """FAMILY/OPTIONS of the ranking a variant begins with."""
     family = options["family"]

@@ -286,9 +286,7 @@ def show(
     own = _variants(root / "conf", experiment, named, order)
     variant = _find(root, own, experiment, question_id, dataset)
     way = _Way(root, variant, question_id, _scorer(_Way(root, variant), scorer, order))
-    texts = dict(
-        way.all(f"results/{variant.corpus}/passages/passages.parquet").select("passage_id", "text").iter_rows()
-    )
+    texts = dict(way.all(layout.passages(way.options)).select("passage_id", "text").iter_rows())
     gold = set(way.asked("evidence")["passage_id"].drop_nulls())
     contexts, budget = way.own(way.contexts), way.budget()
     within = set(contexts.filter(pl.col("budget") == budget)["passage_id"].drop_nulls())
