@@ -32,7 +32,7 @@ ORDER = [
     "graph.retrieval.*",
     "graph.lemmas",
     "memory.*",
-    "report.plots report.drawing report.format",
+    "report.plots report.drawing report.format report.results",
     "report.sections.*",
     "report.page",
     "pipeline.provenance pipeline.problems pipeline.ledger",
