@@ -122,6 +122,13 @@ def of_options(function):
     return lambda wildcards: function(layout.options_of(wildcards))
 
 
+def made_elsewhere(path, fix):
+    """A file that no rule makes."""
+    if path is None or not Path(path).is_file():
+        _stop(f"{path}: no such file. Fix: {fix}.")
+    return path
+
+
 def unique(values):
     return list(dict.fromkeys(values))
 

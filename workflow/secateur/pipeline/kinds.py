@@ -119,11 +119,15 @@ def configured(family: str, name: str, own: Mapping[str, Any], where: str, path:
 
 
 def named(spec: Any) -> tuple[str, ...]:
-    """The kinds that a value of the configuration names: a name, one `{kind: NAME, ...}`, or several of them."""
+    """The kinds that a value of the configuration names: a name, one `{kind: NAME, ...}`, or several of them.
+
+    A kind's settings may name further ones of its family, each as a mapping with `kind`.
+    """
     if isinstance(spec, str):
         return (spec,)
     if isinstance(spec, Mapping):
-        return named(spec["kind"]) if "kind" in spec else named(list(spec.values()))
+        inner = [one for one in spec.values() if isinstance(one, Mapping)]
+        spec = [spec["kind"], *inner] if "kind" in spec else list(spec.values())
     return tuple(dict.fromkeys(name for one in spec or () for name in named(one)))
 
 

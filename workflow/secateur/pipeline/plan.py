@@ -138,9 +138,9 @@ class _Resolved:
                 yield from ({axis: value} for value in values if value != base[axis])
 
     def _orders(self) -> tuple[str | None, ...]:
-        """A list of rankers says the order row by row; so does what nothing ranks."""
-        listed = self.system.family != "graph" and self.system.ranker is None
-        return (None,) if listed else self.system.orders
+        """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""
+        said = self.system.contexts or (self.system.family != "graph" and self.system.ranker is None)
+        return (None,) if said else self.system.orders
 
     def _applies(self) -> bool:
         """Whether the system has figures on the data set."""
@@ -149,7 +149,7 @@ class _Resolved:
             needs = {"distractors": dataset.format == "red_herrings", "policy": bool(dataset.trained)}
             return needs.get(system.kind, True)
         if dataset.kind == "dialogue":
-            return system.family in ("lexical", "utility") and system.ranker is None
+            return system.family in ("lexical", "utility") and system.ranker is None and not system.contexts
         if system.family == "utility":
             return False
         recalls = system.memory != layout.NONE
@@ -163,10 +163,10 @@ class _Resolved:
         kind = kinds.load("form", assembly.form["kind"])
         own = options | {"family": layout.IMPORTED if system.contexts else system.family, "lm": options["reader"]}
         own |= {"pick": self._pick(order), "imported": self.name, "order": order or "blind"}
-        own["book"] = layout.book(own) if kind.NEEDS_GRAPH else layout.TEXT
+        own["book"] = layout.book(own) if kind.NEEDS_GRAPH and not system.contexts else layout.TEXT
         own = {axis: value for axis, value in own.items() if value is not None}
         study = system.kind if isinstance(system, Study) else None
-        listed = own["pick"] == layout.ALL and not system.contexts
+        listed = own["pick"] == layout.ALL
         answers = self.spec.answers or options["memory"] != layout.NONE or system.answers_only
         made = Variant(
             dataset=self.dataset_name,
@@ -192,7 +192,9 @@ class _Resolved:
         return made
 
     def _pick(self, order: str | None) -> str:
-        """The scorer of its ranking: the graph's own, one of a list in this order, or all."""
+        """The scorer of its ranking: the graph's own, one of a list in this order, or all; none of contexts made elsewhere."""
+        if self.system.contexts:
+            return layout.IMPORTED
         if self.system.family == "graph":
             return "graph"
         if self.system.ranker is None:

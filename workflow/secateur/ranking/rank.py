@@ -120,7 +120,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     work = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
     for ranker in work:
         if hasattr(ranker.module, "check"):
-            ranker.module.check(ranker.settings, questions["question_id"], passages["passage_id"])
+            ranker.module.check(ranker.settings, questions, passages)
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     cut = embedder.truncated(passages["text"].to_list())
     if cut:
