@@ -1,4 +1,4 @@
-"""The ranking of source sentences, which a prompt draws on."""
+"""The ranking of sentences by BM25, cosine, their best run and their best line."""
 
 from collections.abc import Sequence
 
@@ -42,5 +42,5 @@ def source_scores(
 
 
 def smoothed(scores: Scores, docs: NDArray[np.int64], neighbour: float) -> Scores:
-    """z-scores; on the order-aware track with a share of the better neighbour's."""
+    """z-scores; in order-aware rows with a share of the better neighbour's."""
     return z_scores(neighbour_smoothed(scores, docs, neighbour) if neighbour else scores)
