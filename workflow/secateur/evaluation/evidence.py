@@ -116,7 +116,7 @@ def _under_provenance(
 
 
 def semantic(gold: NDArray[np.float32], block: NDArray[np.float32]) -> float:
-    """Mean over gold texts (g, d) of the best cosine to a unit of the block (u, d); 0 for an empty block."""
+    """Mean over gold texts (g, d) of the best cosine to a row of the context (u, d); 0 for an empty one."""
     return float((gold @ block.T).max(1).mean()) if len(block) else 0.0
 
 
