@@ -66,7 +66,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
-        if not getattr(kinds.load("format", corpus.format), "CORPUS", True):
+        if not getattr(kinds.load("format", *kinds.named(corpus.format)), "CORPUS", True):
             raise ConfigError(
                 f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
                 f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
@@ -146,7 +146,10 @@ class _Resolved:
         """Whether the system has figures on the data set."""
         system, dataset = self.system, self.dataset
         if isinstance(system, Study):
-            needs = {"distractors": dataset.format == "red_herrings", "policy": bool(dataset.trained)}
+            needs = {
+                "distractors": getattr(kinds.load("format", *kinds.named(dataset.format)), "LABELLED", False),
+                "policy": bool(dataset.trained),
+            }
             return needs.get(system.kind, True)
         if dataset.kind == "dialogue":
             return system.family in ("lexical", "utility") and system.ranker is None and not system.contexts
