@@ -126,7 +126,7 @@ def named(spec: Any) -> tuple[str, ...]:
     if isinstance(spec, str):
         return (spec,)
     if isinstance(spec, Mapping):
-        inner = [one for one in spec.values() if isinstance(one, Mapping)]
+        inner = [one for one in spec.values() if isinstance(one, Mapping) and "kind" in one]
         spec = [spec["kind"], *inner] if "kind" in spec else list(spec.values())
     return tuple(dict.fromkeys(name for one in spec or () for name in named(one)))
 
