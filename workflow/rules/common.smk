@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -51,6 +52,10 @@ try:
 except SecateurError as error:
     _stop(error)
 
+if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
+    changed = plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json"))
+    if changed:
+        print(f"\n{EXPERIMENT} {changed}\n", file=sys.stderr)
 
 wildcard_constraints:
     **{group: "|".join(compose.names(CONF, group)) for group in GROUPS},

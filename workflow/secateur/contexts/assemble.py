@@ -36,6 +36,8 @@ class Assembly:
     def contexts(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, Context]:
         """The context within each budget."""
         offered, parts = self.form.pieces(asked, ranked, budgets), {}
+        if set(offered) != set(budgets):
+            raise ValueError(f"pieces() offers them for budgets {sorted(offered)}, asked for {sorted(budgets)}")
         for pieces in offered.values():
             if id(pieces) not in parts:  # most forms offer the same for every budget
                 parts[id(pieces)] = self.form.parts(pieces)

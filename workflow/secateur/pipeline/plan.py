@@ -4,11 +4,12 @@ A variant is one (data set, system, order). Its name in every table is the syste
 differs from that system: `secateur`, `secateur:dense`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from secateur.pipeline import kinds, layout
+from secateur.pipeline.artifacts import read_json
 from secateur.pipeline.config.compose import option
 from secateur.pipeline.config.datasets import Dataset
 from secateur.pipeline.config.experiment import Experiment, Study, System
@@ -16,7 +17,7 @@ from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import nearest
 from secateur.pipeline.problems import answer_problems, variant_problems
 
-__all__ = ["AXES", "Variant", "experiment", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts")
@@ -25,8 +26,10 @@ AXES = tuple(  # the options of a system that an experiment may vary
 
 @dataclass(frozen=True)
 class Variant:
-    """One row source of an experiment. base: its option in conf/system or conf/study; study: its kind, where it is none of the former; order: None where
-    the rows say it."""
+    """One row source of an experiment.
+
+    base: its option in conf/system or conf/study; study: its kind, where it is one; order: None where the rows say it.
+    """
 
     dataset: str
     corpus: str
@@ -86,6 +89,21 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     if not found:
         raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
     return found
+
+
+def changes(found: Iterable[Variant], earlier: Path) -> str:
+    """What was added to the variants of an earlier run, by its record, and what was removed; nothing without one."""
+    if not earlier.exists():
+        return ""
+    rows = read_json(earlier)["config"]["extra.variants"]
+    before = dict.fromkeys(_named(row["dataset"], row["system"], row["order"]) for row in rows)
+    now = dict.fromkeys(_named(one.dataset, one.system, one.order) for one in found)
+    lists = {"adds": [name for name in now if name not in before], "removes": [n for n in before if n not in now]}
+    return "; ".join(f"{what}: {', '.join(names)}" for what, names in lists.items() if names)
+
+
+def _named(dataset: str, system: str, order: str | None) -> str:
+    return " ".join(filter(None, (dataset, system, order)))
 
 
 def _check_axes(spec: Experiment, where: str) -> None:
