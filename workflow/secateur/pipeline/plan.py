@@ -188,7 +188,10 @@ class _Resolved:
         own = {axis: value for axis, value in own.items() if value is not None}
         study = system.kind if isinstance(system, Study) else None
         listed = own["pick"] == layout.ALL
-        answers = self.spec.answers or options["memory"] != layout.NONE or system.answers_only
+        read = not (study or listed) and dataset.kind == "documents"
+        remembers = options["memory"] != layout.NONE
+        gains = self.spec.gains and not (remembers or system.answers_only)
+        answers = self.spec.answers or remembers or system.answers_only
         made = Variant(
             dataset=self.dataset_name,
             corpus=dataset.corpus,
@@ -199,10 +202,8 @@ class _Resolved:
             options=tuple(sorted(own.items())),
             axes=tuple(sorted(self._row_axes(own, assembly).items())),
             study=study,
-            gained=not (study or listed or system.answers_only or options["memory"] != layout.NONE)
-            and dataset.kind == "documents"
-            and dataset.gain > 0,
-            answered=answers and not (study or listed) and dataset.kind == "documents" and dataset.answered > 0,
+            gained=read and gains and dataset.gain > 0,
+            answered=read and answers and dataset.answered > 0,
         )
         wrong = variant_problems(self.conf, dataset, made, system, self.overrides)
         if wrong:
