@@ -75,11 +75,8 @@ class _Replay:
         """The terms and features of one question; its context under include_all."""
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
-        shown = contexts(channels, self.configurations, cfg.memory.theta)
-        texts = [text for _, text in shown]
-        logprobs = answer_logprobs(
-            self.lm, cfg.ecs, question, [CLOSED, *texts], self.ctx.cache, [CLOSED, *(facts for facts, _ in shown)]
-        )
+        texts = contexts(channels, self.configurations, cfg.memory.theta)
+        logprobs = answer_logprobs(self.lm, cfg.ecs, question, [CLOSED, *texts], self.ctx.cache)
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
         for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
             kept = faithfulness(row["answer"], text)

@@ -5,21 +5,7 @@ import polars as pl
 from secateur.evaluation.published import published_statistics
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.report.page import render
-
-
-def _costs(cfg, inputs) -> pl.DataFrame:
-    """Mean tokens by encoding of every graph variant."""
-    schema = {"dataset": pl.String, "name": pl.String, "encoding": pl.String, "tokens": pl.Float64, "n": pl.UInt32}
-    graph = [v for v in cfg.extra.variants if v["path"] == "graph"]
-    found = [pl.DataFrame(schema=schema)]
-    for variant, prompts in zip(graph, inputs.each("prompts") if graph else [], strict=True):
-        means = prompts.group_by("encoding").agg(pl.col("tokens").mean(), n=pl.len()).sort("encoding")
-        label = f"{variant['system']} · {variant['track']}"
-        found.append(
-            means.with_columns(dataset=pl.lit(variant["dataset"]), name=pl.lit(label)).select(list(schema)).cast(schema)
-        )
-    return pl.concat(found)
+from secateur.report.page import Figures, render
 
 
 def _drawings(cfg, inputs) -> list[dict]:
@@ -34,7 +20,7 @@ def _drawings(cfg, inputs) -> list[dict]:
 def _measures(cfg, inputs) -> pl.DataFrame:
     """The measured lemmas of all graphs, with what each of them speaks of."""
     frames = inputs.each("graph_measures") if cfg.extra.measured else []
-    keys = ("corpus", "dataset", "system", "track")
+    keys = ("corpus", "dataset", "system", "order")
     named = [
         frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
         for row, frame in zip(cfg.extra.measured, frames, strict=True)
@@ -51,7 +37,7 @@ def _statistics(cfg, inputs) -> pl.DataFrame:
 
 def _frontiers(cfg, inputs) -> pl.DataFrame:
     """The frontiers of all policies, with what each of them speaks of."""
-    frames, keys = inputs.each("frontier") if cfg.extra.learnt else [], ("dataset", "system", "track")
+    frames, keys = inputs.each("frontier") if cfg.extra.learnt else [], ("dataset", "system", "order")
     named = [
         frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
         for row, frame in zip(cfg.extra.learnt, frames, strict=True)
@@ -70,20 +56,18 @@ def _spreads(cfg, inputs) -> pl.DataFrame:
 
 
 def run(cfg, inputs, outputs, ctx):
-    page = render(
-        cfg.extra.name,
-        cfg.experiment.title,
-        inputs["metrics"],
-        inputs["comparisons"],
-        _costs(cfg, inputs),
-        cfg.extra.variants,
-        _drawings(cfg, inputs),
-        _measures(cfg, inputs),
-        _statistics(cfg, inputs),
-        published_statistics(inputs.paths("published")[0], [row["dataset"] for row in cfg.extra.described]),
-        _spreads(cfg, inputs),
-        _frontiers(cfg, inputs),
+    described = [row["dataset"] for row in cfg.extra.described]
+    figures = Figures(
+        metrics=inputs["metrics"],
+        comparisons=inputs["comparisons"],
+        drawings=_drawings(cfg, inputs),
+        measures=_measures(cfg, inputs),
+        statistics=_statistics(cfg, inputs),
+        stated=published_statistics(inputs.paths("published")[0], described),
+        spreads=_spreads(cfg, inputs),
+        frontiers=_frontiers(cfg, inputs),
     )
+    page = render(cfg.extra.name, cfg.experiment.title, cfg.eval.min_units, cfg.extra.variants, figures)
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}
 

@@ -12,7 +12,7 @@ def run(cfg, inputs, outputs, ctx):
     edges = inputs["edges"].sort("edge_id")
     vectors, h, t = line_vectors(edges, inputs["lines"]), edges["h"].to_numpy(), edges["t"].to_numpy()
     mentions = inputs["edge_sources"].sort("doc_id", "position", "n")
-    by = ["doc_id", "position"] if cfg.track.runs == "sentence" else ["doc_id"]
+    by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)
     sizes, documents = [], []
     for key, part in mentions.group_by(by, maintain_order=True):

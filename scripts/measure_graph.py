@@ -99,7 +99,7 @@ def _retrieval(cfg, graph: SimpleNamespace, embedder: Embedder, ctx) -> Iterator
 
 def _thresholds(cfg, graph: SimpleNamespace, embedder: Embedder) -> Iterator[Row]:
     """Corollary 6: run length, candidate size and gold recall where tau is another."""
-    by = ["doc_id", "position"] if cfg.track.runs == "sentence" else ["doc_id"]
+    by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     documents = np.flatnonzero(graph.sequence.select(pl.struct(by).rle_id().diff().fill_null(1)).to_series() > 0)
     edges = graph.sequence["edge_id"].to_numpy()
     for step in cfg.eval.tau_steps:

@@ -15,16 +15,18 @@ def ids(smoke) -> list[str]:
     return questions.sort("position")["question_id"].to_list()
 
 
-def prompts(smoke, track: str) -> pl.DataFrame:
-    (path,) = (smoke.root / DOCUMENTS / "prompts").glob(f"*/*/*/{track}/**/prompts.parquet")
-    return read_table(TABLES["prompts"], path)
+def context(smoke, pattern: str, question: str) -> str:
+    """The text at the budget of answering, as it is sent."""
+    (path,) = (smoke.root / DOCUMENTS / "contexts").glob(f"{pattern}/contexts.parquet")
+    rows = read_table(TABLES["contexts"], path).filter((pl.col("question_id") == question) & (pl.col("budget") == 512))
+    return "".join(rows.sort("place")["text"])
 
 
-def test_a_question_is_shown_from_its_text_to_its_prompt(smoke, ids):
+def test_a_question_is_shown_from_its_text_to_its_context(smoke, ids):
     said = smoke.secateur("show", "smoke", ids[0])
     assert said.returncode == 0, said.stderr
-    heads = ("question  ", "answer    ", "GOLD EVIDENCE", "QUESTION TRIPLES", "CANDIDATE RUNS", "RANKED SOURCES")
-    places = [said.stdout.index(head) for head in (*heads, "SELECTION at", "FIGURES", "PROMPT", "as sent")]
+    heads = ("question  ", "answer    ", "GOLD EVIDENCE", "QUESTION TRIPLES", "CANDIDATE RUNS", "RANKED PASSAGES")
+    places = [said.stdout.index(head) for head in (*heads, "FIGURES", "CONTEXT within 512 tokens", "as sent")]
     assert places == sorted(places)
 
 
@@ -34,32 +36,40 @@ def test_no_line_is_wider_than_a_terminal(smoke, ids):
         assert max(map(len, lines)) <= 120
 
 
-def test_the_prompt_that_is_sent_is_shown_whole_and_full_shows_them_all(smoke, ids):
-    rows = prompts(smoke, "blind").filter(pl.col("question_id") == ids[0])
-    short = "".join(smoke.secateur("show", "smoke", ids[0]).stdout.split())
-    full = "".join(smoke.secateur("show", "smoke", ids[0], "--full").stdout.split())
-    for chosen, text in rows.select("chosen", "text").iter_rows():
-        flat = "".join(text.split())
-        assert flat in full
-        assert (flat in short) == chosen
+def test_the_context_that_is_sent_is_shown_whole(smoke, ids):
+    said = "".join(smoke.secateur("show", "smoke", ids[0]).stdout.split())
+    text = context(smoke, "graph/*.blind.*/graph/none/text/*", ids[0])
+    assert text
+    assert "".join(text.split()) in said
 
 
-def test_the_track_chooses_the_variant(smoke, ids):
+def test_a_ranker_of_a_list_and_a_system_without_a_graph_are_shown_too(smoke, ids):
+    said = smoke.secateur("show", "smoke", ids[0], "--system", "rankers/minilm+neighbour").stdout
+    assert "rankers · minilm+neighbour, order-aware" in said
+    assert "CANDIDATE RUNS" not in said
+    assert "RANKED PASSAGES" in smoke.secateur("show", "smoke", ids[0], "--system", "rag_zsum").stdout
+    assert "512 tokens: none" in smoke.secateur("show", "smoke", ids[0], "--system", "closed_book").stdout
+    refused = smoke.secateur("show", "smoke", ids[0], "--system", "rankers")
+    assert refused.returncode == 2
+    assert "--system rankers/NAME" in refused.stderr
+
+
+def test_the_order_chooses_the_variant(smoke, ids):
     assert "order-blind" in smoke.secateur("show", "smoke", ids[0]).stdout
-    assert "order-aware" in smoke.secateur("show", "smoke", ids[0], "--track", "aware").stdout
+    assert "order-aware" in smoke.secateur("show", "smoke", ids[0], "--order", "aware").stdout
 
 
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
         (("smok", "Q"), ["'smok'", "quickstart, red_herrings, sessions, smoke", "did you mean 'smoke'?"]),
-        (("locomo", "Q"), ["locomo has no graph system", "Fix:"]),
+        (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (
-            ("smoke", "Q", "--system", "grahp"),
-            ["system 'grahp'", "allowed: graph", "did you mean 'graph'?"],
+            ("smoke", "Q", "--system", "secatuer"),
+            ["system 'secatuer'", "allowed: rankers, secateur", "did you mean 'secateur'?"],
         ),
-        (("smoke", "Q", "--track", "both"), ["track 'both'", "allowed: blind, aware"]),
+        (("smoke", "Q", "--order", "both"), ["order 'both'", "allowed: blind, aware"]),
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),
     ],
 )

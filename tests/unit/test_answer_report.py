@@ -3,10 +3,11 @@
 import polars as pl
 
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.format import judged
 from secateur.report.sections.answers import answer_section
 
 
-def metric(system: str, name: str, value: float, track: str = "blind") -> dict:
+def metric(system: str, name: str, value: float, order: str = "blind") -> dict:
     whole = {
         "dataset": "toy",
         "scorer": None,
@@ -16,14 +17,15 @@ def metric(system: str, name: str, value: float, track: str = "blind") -> dict:
         "published": False,
     }
     return whole | {
-        "system": system, "track": track, "metric": name, "value": value, "low": value / 2, "high": 1.0, "n": 6,
+        "system": system, "order": order, "metric": name, "value": value, "low": value / 2, "high": 1.0, "n": 6, "units": 6,
     }  # fmt: skip
 
 
-def difference(system: str, baseline: str, value: float, track: str = "blind") -> dict:
-    whole = {"dataset": "toy", "scorer": None, "answer_aware": False, "subset": "all", "split": "all", "best": False}
-    own = {"difference": value, "low": -1.0, "high": 1.0, "p": 0.5, "n": 6, "metric": "rouge_l"}
-    return whole | own | {"system": system, "track": track, "baseline": baseline}
+def difference(system: str, baseline: str, value: float, order: str = "blind") -> dict:
+    whole = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "metric": "rouge_l"}
+    whole |= {"scorer": None, "baseline_scorer": None, "axis": "ranker", "order": order, "n": 6, "units": 6}
+    own = {"difference": value, "low": -1.0, "high": 1.0, "p": 0.5, "p_holm": 0.75}
+    return whole | own | {"system": system, "baseline": baseline}
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:
@@ -37,16 +39,16 @@ METRICS = [
     metric("rag_zsum", "rouge_l", 0.25),
     metric("secateur", "rouge_l", 0.3),
     metric("secateur", "rouge_l", 0.4, "aware"),
-    metric("secateur", "exact@64", 0.9),
+    metric("secateur", "evidence_recall@64", 0.9),
 ]
 
 
 def test_no_answers_no_section():
-    assert answer_section(table("metrics", METRICS[-1:]), table("comparisons", [])) is None
+    assert answer_section(table("metrics", METRICS[-1:]), judged(table("comparisons", []), 10)) is None
 
 
-def test_each_system_has_a_line_and_a_graph_one_for_each_track():
-    section = answer_section(table("metrics", METRICS), table("comparisons", []))
+def test_each_system_has_a_line_and_one_for_each_order():
+    section = answer_section(table("metrics", METRICS), judged(table("comparisons", []), 10))
     (part,) = section["parts"]
     assert part["table"]["heads"] == ["system", "ROUGE-L", "prompt tokens"]
     shown = {row["cells"][0]["text"]: [c["text"] for c in row["cells"][1:]] for row in part["table"]["rows"]}
@@ -61,7 +63,12 @@ def test_each_system_has_a_line_and_a_graph_one_for_each_track():
 
 def test_differences_are_shown_with_what_they_are_differences_from():
     compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
-    _, part = answer_section(table("metrics", METRICS), table("comparisons", compared))["parts"]
+    told = judged(table("comparisons", compared), 10)
+    _, part = answer_section(table("metrics", METRICS), told)["parts"]
     lines = [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]]
-    assert lines == [["secateur", "closed_book", "+0.200", "", ""], ["secateur", "rag_zsum", "+0.050", "", ""]]
-    assert part["table"]["rows"][0]["cells"][2]["small"] == "-1.000 to +1.000, p 0.5000"
+    assert lines == [
+        ["secateur", "closed_book", "ranker", "+0.200", "", ""],
+        ["secateur", "rag_zsum", "ranker", "+0.050", "", ""],
+    ]
+    small = part["table"]["rows"][0]["cells"][3]["small"].splitlines()
+    assert small == ["-1.000 to +1.000", "p 0.7500, too few to tell", "6 questions in 6 units"]

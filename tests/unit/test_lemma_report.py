@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.report.sections.lemmas import growth_section, lemma_section
 
-KEYS = {"corpus": "c", "dataset": "d", "system": "s", "track": "blind"}
+KEYS = {"corpus": "c", "dataset": "d", "system": "s", "order": "blind"}
 ROWS = [
     ("growth_edges", 0.5, 40.0, 10),
     ("growth_edges", 1.0, 80.0, 20),

@@ -3,10 +3,11 @@
 import polars as pl
 
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.format import judged
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_headlines, policy_parts
 
-COMMON = {"dataset": "d", "system": "policy", "track": "blind", "answer_aware": False, "subset": "all", "split": "test"}
+COMMON = {"dataset": "d", "system": "policy", "order": "blind", "answer_aware": False, "subset": "all", "split": "test"}
 POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}
 
 
@@ -21,12 +22,13 @@ def metrics() -> pl.DataFrame:
 
 
 def comparisons() -> pl.DataFrame:
-    row = {"scorer": "policy", "metric": "policy_utility", "baseline": "best_constant", "difference": 0.1, "low": 0.02}
-    return pl.DataFrame([COMMON | row | {"high": 0.2, "p": 0.03, "n": 9, "best": False}])
+    row = {"scorer": "policy", "metric": "policy_utility", "baseline": "policy", "baseline_scorer": "best_constant"}
+    row |= {"axis": "named", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
+    return judged(pl.DataFrame([COMMON | row | {"n": 19, "units": 19}]), 10)
 
 
 def frontiers() -> pl.DataFrame:
-    named = {"dataset": pl.lit("d"), "system": pl.lit("policy"), "track": pl.lit("blind")}
+    named = {"dataset": pl.lit("d"), "system": pl.lit("policy"), "order": pl.lit("blind")}
     return TABLES["frontier"].empty().with_columns(**named)
 
 
@@ -34,7 +36,10 @@ def test_the_policy_stands_first_and_fixed_configurations_best_first():
     (part,) = policy_parts("d", metrics(), comparisons(), frontiers())
     names = [line["cells"][0]["text"] for line in part["table"]["rows"]]
     assert names == ["policy", "best_constant", "oracle", "c/b/a", "a/b/c"]
-    assert part["table"]["rows"][0]["cells"][-1] == {"text": "+0.100", "small": "+0.020 to +0.200, p 0.0300"}
+    assert part["table"]["rows"][0]["cells"][-1] == {
+        "text": "+0.100",
+        "small": "+0.020 to +0.200\np 0.0600\n19 questions in 19 units",
+    }
     assert part["table"]["rows"][2]["cells"][-1]["text"] == ""
     assert "<svg" in part["svg"]
     assert "n = 9 questions, split test" in part["note"]

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from secateur.ecs import rerank as module
 from secateur.ecs.reading.sweep import statistics
@@ -36,6 +38,7 @@ PASSAGES = pl.DataFrame(
 )
 CONF = Path(__file__).parents[2] / "conf"
 LOG = logging.getLogger("test")
+EVERY = [f"{question} {passage}" for question in ("q1", "q2") for passage in ("g1", "g2", "g3")]
 
 
 def pool(*pairs: str) -> pl.DataFrame:
@@ -54,19 +57,28 @@ def test_values_are_those_of_the_statistics_in_the_pools_order(tiny_lm, ecs, tmp
 
 def test_what_was_read_is_not_read_again(tiny_lm, ecs, tmp_path, monkeypatch):
     lm, cfg, read = tiny_lm(), ecs(), []
-
-    def watched(lm, questions, passages, cfg, missing, **more):
-        read.append(missing.rows())
-        return statistics(lm, questions, passages, cfg, missing, **more)
-
-    monkeypatch.setattr(module, "statistics", watched)
+    inner = module._gains
+    monkeypatch.setattr(module, "_gains", lambda lm, cfg, asked: read.append(asked) or inner(lm, cfg, asked))
     first = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1", "q2 g3"), tmp_path, LOG)
     again = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q2 g3", "q1 g2", "q1 g1"), tmp_path, LOG)
-    assert read == [[("q1", "g1"), ("q2", "g3")], [("q1", "g2")]]
+    named = [[(question.id, *(p.id for p in own)) for question, own in asked] for asked in read]
+    assert named == [[("q1", "g1"), ("q2", "g3")], [("q1", "g2")]]
     both = first.join(again, on=["question_id", "passage_id"], suffix="_again")
     assert both["value"].to_list() == both["value_again"].to_list()
     pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g2"), tmp_path, LOG)
     assert len(read) == 2
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.sampled_from(EVERY), min_size=1, unique=True), max_size=3), st.permutations(EVERY))
+def test_values_do_not_depend_on_what_was_read_before(tiny_lm, ecs, tmp_path_factory, jobs, last):
+    lm, cfg = tiny_lm(), ecs()
+    cold, warm = tmp_path_factory.mktemp("cold"), tmp_path_factory.mktemp("warm")
+    for pairs in jobs:
+        pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*pairs), warm, LOG)
+    found = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*last), warm, LOG)
+    once = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*EVERY), cold, LOG)
+    assert found.sort("question_id", "passage_id").equals(once.sort("question_id", "passage_id"))
 
 
 def test_another_question_is_read_anew(tiny_lm, ecs, tmp_path):

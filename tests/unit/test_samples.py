@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import polars as pl
 from scripts.sample_questions import _chosen, _edges, _kept, _present
 
-BLOCK = pl.DataFrame(
+CONTEXT = pl.DataFrame(
     [
-        (0, "sentence", "p1", []),
-        (1, "line", "p2", [4, 5]),
-        (2, "line", "p3", [4, 6]),
+        (0, True, "p1", []),
+        (1, False, "p2", [4, 5]),
+        (2, False, "p3", [4, 6]),
     ],
-    schema={"n": pl.Int32, "kind": pl.String, "passage_id": pl.String, "edge_ids": pl.List(pl.Int32)},
+    schema={"place": pl.Int32, "whole": pl.Boolean, "passage_id": pl.String, "edge_ids": pl.List(pl.Int32)},
     orient="row",
 )
 
@@ -45,7 +45,7 @@ def test_without_hits_misses_are_drawn_and_without_evidence_any():
 
 
 def test_a_whole_sentence_stands_for_its_edges_and_gold_wins_where_an_edge_occurs_twice():
-    edges = _edges(BLOCK, {"p1": [1, 2], "p2": [4, 5, 9]}, {"p3"})
+    edges = _edges(CONTEXT, {"p1": [1, 2], "p2": [4, 5, 9]}, {"p3"})
     assert edges == [
         (1, "p1", False, True),
         (2, "p1", False, True),
@@ -54,10 +54,10 @@ def test_a_whole_sentence_stands_for_its_edges_and_gold_wins_where_an_edge_occur
     ] + [(6, "p3", True, False)]
 
 
-def test_gold_edges_are_kept_before_others_in_the_order_of_the_block():
+def test_gold_edges_are_kept_before_others_in_the_order_of_the_context():
     edges = [(n, "p", n in (3, 5), False) for n in range(6)]
     assert [edge for edge, *_ in _kept(edges, 4)] == [0, 1, 3, 5]
 
 
 def test_evidence_is_whole_as_lines_absent_or_unresolved():
-    assert [_present(BLOCK, p) for p in ("p1", "p2", "p9", None)] == ["whole", "lines", "absent", "unresolved"]
+    assert [_present(CONTEXT, p) for p in ("p1", "p2", "p9", None)] == ["whole", "lines", "absent", "unresolved"]

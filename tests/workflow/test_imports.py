@@ -12,31 +12,32 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "pipeline.errors pipeline.distinct",
+    "pipeline.errors pipeline.distinct pipeline.layout",
     "pipeline.tables.* pipeline.artifacts models.words",
     "pipeline.cache",
-    "pipeline.config.*",
-    "models.*",
+    "pipeline.config.* pipeline.kinds pipeline.provenance",
+    "pipeline.slices models.*",
     "datasets.*",
     "graph.triples.*",
     "ecs.*",
     "answers.*",
+    "contexts.*",
+    "evaluation.folds evaluation.resampling",
+    "ranking.*",
+    "policy.*",
+    "evaluation.*",
     "graph.consolidation.guards",
     "graph.consolidation.*",
-    "graph.codebook graph.runs graph.export graph.retrieval.scores",
-    "contexts.channels contexts.cover contexts.encodings ranking.calibration evaluation.resampling evaluation.folds",
-    "policy.*",
-    "ranking.baselines ranking.select memory.sessions",
-    "evaluation.evidence evaluation.rankings evaluation.rows evaluation.published evaluation.subsets evaluation.answers",
-    "ranking.rank graph.retrieval.* evaluation.semantic evaluation.comparison contexts.simple",
-    "memory.store memory.transcript",
-    "memory.replay",
+    "graph.codebook graph.runs graph.export",
+    "graph.retrieval.*",
     "graph.lemmas",
-    "report.plots report.drawing report.format",
+    "memory.*",
+    "report.plots report.drawing report.format report.results",
     "report.sections.*",
     "report.page",
-    "pipeline.provenance pipeline.plan report.reference pipeline.ledger",
-    "report.question report.tracking",
+    "pipeline.problems pipeline.ledger",
+    "pipeline.plan report.reference",
+    "report.question report.compare report.tracking",
     "pipeline.contract",
     "cli",
 ]
@@ -51,7 +52,7 @@ MODULES = {
     for path in sorted(LIBRARY.rglob("*.py"))
     if path.name != "__init__.py"
 }
-RULES = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
 
 
 def imported(path: Path) -> set[str]:
@@ -138,7 +139,7 @@ def directive(rule: str, name: str) -> str:
 
 
 def test_each_rule_has_a_script_of_its_name_and_there_are_no_others():
-    assert sorted(TEXTS) == RULES
+    assert sorted(TEXTS) == SCRIPTS
 
 
 @pytest.mark.parametrize("rule", TEXTS)
@@ -162,7 +163,7 @@ def test_a_rule_holds_no_logic_and_leaves_resources_to_the_profile(rule):
     assert not re.search(r"^    (resources|retries|run|shell|conda|container):", TEXTS[rule], re.M)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", SCRIPTS)
 def test_a_script_is_a_stage_that_hands_its_job_to_the_contract_at_its_foot(rule):
     path = ROOT / "scripts" / f"{rule}.py"
     text = path.read_text(encoding="utf-8")
@@ -172,5 +173,48 @@ def test_a_script_is_a_stage_that_hands_its_job_to_the_contract_at_its_foot(rule
     assert re.search(r'\n\nif "snakemake" in globals\(\):\n    main\(run, snakemake\)[^\n]*\n\Z', text)
 
 
+# --- sizes and places ------------------------------------------------------------------------------
+
+
+def lines(name: str) -> list[str]:
+    return (ROOT / name).read_text(encoding="utf-8").splitlines()
+
+
 def test_the_snakefile_is_a_table_of_contents():
-    assert len((ROOT / "Snakefile").read_text(encoding="utf-8").splitlines()) <= 50
+    assert len(lines("Snakefile")) <= 50
+
+
+def test_the_common_helpers_of_the_rules_fit_a_few_screens():
+    assert len(lines("workflow/rules/common.smk")) <= 150
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_is_longer_than_400_lines(module):
+    assert len(lines(MODULES[module])) <= 400
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "conf/system").glob("[!_]*.yaml")))
+def test_a_system_says_in_a_few_lines_what_is_its_own(name):
+    said = [line for line in lines(f"conf/system/{name}.yaml") if not line.startswith("#")]
+    assert said[0] == "defaults: [_default, _self_]"
+    assert len(said) <= 6
+
+
+def strings(path: Path) -> list[str]:
+    """The strings of a file of Python, those in f-strings with `{` for what is filled in, without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, documented)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            found.append("".join(part.value if isinstance(part, ast.Constant) else "{" for part in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in docs:
+            found.append(node.value)
+    return found
+
+
+@pytest.mark.parametrize("path", [*MODULES.values(), *(ROOT / "scripts").glob("*.py")], ids=lambda path: path.stem)
+def test_only_the_layout_and_the_rules_know_where_results_stand(path):
+    paths = [text for text in strings(path) if text.startswith("results/{")]
+    assert paths == [] or path == MODULES["pipeline.layout"]

@@ -2,6 +2,7 @@
 
 from secateur.ecs.names import twins
 
+
 def files_of(variant):
     """The tables of figures of a variant: what it holds or selects, its answer gain, its answers."""
     options = variant.wildcards
@@ -24,7 +25,9 @@ def figure_rows(_):
             "order": v.order,
             "file": file,
             "axes": dict(v.axes),
-            "listed": f":{layout.ALL}" if v.study is None and v["pick"] == layout.ALL and v["family"] == "lexical" else "",
+            "listed": (
+                f":{layout.ALL}" if v.study is None and v["pick"] == layout.ALL and v["family"] == "lexical" else ""
+            ),
         }
         for v in VARIANTS
         for file in files_of(v)
@@ -196,6 +199,7 @@ rule compare_variants:
         **leaf_params(
             "compare_variants",
             "eval.claim=default",
+            "eval.gain_budgets=default",
             "eval.against=default",
             "eval.resamples=default",
             "eval.permutations=default",

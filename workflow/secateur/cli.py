@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.pipeline import layout
 from secateur.pipeline.artifacts import atomic
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
@@ -59,10 +60,12 @@ def table(args: argparse.Namespace) -> None:
 
 def summary(args: argparse.Namespace) -> None:
     """Print what was found; the last line is the report's path."""
+    from secateur.report.compare import settings
     from secateur.report.page import found
 
+    metrics, comparisons = (_table(args.experiment, name) for name in ("metrics", "comparisons"))
     print("\nWhat was found")
-    for line in found(_table(args.experiment, "metrics"), _table(args.experiment, "comparisons")):
+    for line in found(metrics, comparisons, settings(Path(), args.experiment)["eval.min_units"]):
         print(f"  {line}")
     print("\nRuns side by side: make ui (mlflow ui --backend-store-uri sqlite:///mlflow.db)")
     print(f"All rows: secateur table {args.experiment} [--json]. Report:")
@@ -73,16 +76,12 @@ def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, each with that of its codebook."""
     from secateur.pipeline.plan import variants
 
-    graph = [v for v in variants(Path("conf"), experiment) if v.path == "graph"]
+    graph = [v for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
     if not graph:
         raise SecateurError(f"{experiment} has no graph variant, so it has no graph and no aliases.")
-    book, axes = "{extractor}/{embedder}", "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
-    found = {
-        Path(f"results/{v.corpus}/graph/{axes.format(**v.wildcards)}"): Path(
-            f"results/{v.corpus}/codebook/{book.format(**v.wildcards)}"
-        )
-        for v in graph
-    }
+    tables = ("edges", "entities")
+    paths = ([Path(layout.table_of_graph(table)(v.wildcards)).parent for table in tables] for v in graph)
+    found = dict(map(tuple, paths))
     for folder in found:
         if not (folder / "run.json").exists():
             raise SecateurError(f"{folder}: not there. Fix: make run EXPERIMENT={experiment}")
@@ -90,13 +89,14 @@ def _graphs(experiment: str) -> dict[Path, Path]:
 
 
 def export(args: argparse.Namespace) -> None:
-    """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the track."""
+    """Write the consolidated graphs of an experiment as GraphML; a graph does not depend on the order."""
     from secateur.graph.export import graph_of, write_graphml
 
     graphs = {}
     for folder, book in _graphs(args.experiment).items():
-        corpus, (extractor, embedder, codebook, _, consolidation) = folder.parts[1], folder.parts[3:]
-        name = f"{corpus}-{extractor}-{embedder}-{codebook}-{consolidation}.graphml"
+        options = dict(zip(layout.GRAPH, folder.name.split("."), strict=True))
+        del options["order"]
+        name = "-".join([folder.parts[1], *options.values()]) + ".graphml"
         graphs.setdefault(EXPERIMENTS / args.experiment / name, (folder, book))
     if args.out and len(graphs) > 1:
         raise SecateurError(
@@ -122,11 +122,19 @@ def aliases(args: argparse.Namespace) -> None:
         print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
 
 
+def compare(args: argparse.Namespace) -> None:
+    """Print the difference of two rows, paired by question."""
+    from secateur.report import compare as between
+
+    found = between.compare(Path(), args.experiment, args.a, args.b, args.metric, args.dataset, args.order)
+    print(json.dumps(found, ensure_ascii=False) if args.json else "\n".join(between.lines(found)))
+
+
 def question(args: argparse.Namespace) -> None:
-    """Print one question's way to its prompt."""
+    """Print one question's way to its context."""
     from secateur.report.question import show
 
-    chosen = {"system": args.system, "track": args.track, "dataset": args.dataset, "full": args.full}
+    chosen = {"system": args.system, "order": args.order, "dataset": args.dataset, "full": args.full}
     print(show(Path(), args.experiment, args.question, **chosen))
 
 
@@ -154,6 +162,13 @@ def track(args: argparse.Namespace) -> None:
     print(f"MLflow at {where}: {written} of {of} runs written")
 
 
+def keep(args: argparse.Namespace) -> None:
+    """Keep the figures of a finished experiment in docs/results, from which docs/results.md is made."""
+    from secateur.report.results import keep
+
+    print(keep(Path("results"), Path("docs"), args.experiment))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -164,6 +179,9 @@ def docs(args: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="secateur", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("keep", help="keep the figures of an experiment for docs/results.md")
+    one.add_argument("experiment")
+    one.set_defaults(call=keep)
     one = commands.add_parser("table", help="the figures of an experiment")
     one.add_argument("experiment")
     one.add_argument("--json", action="store_true", help="one object a row")
@@ -179,14 +197,23 @@ def _parser() -> argparse.ArgumentParser:
     five.add_argument("experiment")
     five.add_argument("--out", type=Path, metavar="FILE.graphml", help="where the experiment has one graph")
     five.set_defaults(call=export)
-    six = commands.add_parser("show", help="one question: evidence, candidates, sources, block, figures, prompt")
+    six = commands.add_parser("show", help="one question: evidence, candidates, ranking, figures, context")
     six.add_argument("experiment")
     six.add_argument("question", metavar="question_id")
-    six.add_argument("--system", help="default: the experiment's first graph system")
-    six.add_argument("--track", help="blind or aware of document order; default: the system's first")
+    six.add_argument("--system", help="one of documents, or SYSTEM/RANKER of a list; default: the first by the graph")
+    six.add_argument("--order", help="blind or aware of document order; default: the system's first")
     six.add_argument("--dataset", help="where several data sets have a question of that id")
-    six.add_argument("--full", action="store_true", help="all sources, and the full text of every encoding")
+    six.add_argument("--full", action="store_true", help="the whole ranking, and the context at every budget")
     six.set_defaults(call=question)
+    nine = commands.add_parser("compare", help="any two rows of figures: their difference, paired by question")
+    nine.add_argument("experiment")
+    for name in ("a", "b"):
+        nine.add_argument(name, metavar=name.upper(), help="SYSTEM, SYSTEM/RANKER, or EXPERIMENT: and these")
+    nine.add_argument("--metric", help="default: the first claim that both have")
+    nine.add_argument("--dataset", help="where both have several")
+    nine.add_argument("--order", choices=("blind", "aware"), help="default: blind, where both have it")
+    nine.add_argument("--json", action="store_true", help="one object")
+    nine.set_defaults(call=compare)
     seven = commands.add_parser("score", help="candidates of a file by how far each moves a question's answer")
     seven.add_argument("--question", required=True)
     seven.add_argument("--candidates", required=True, type=Path, metavar="FILE.jsonl", help="text, speaker, date, id")

@@ -5,10 +5,10 @@ stands a control, the context of another question: what a reader gains from any 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from secateur.ecs.reading.engine import read
+from secateur.ecs.reading.engine import SHAPE, apart
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
@@ -20,23 +20,16 @@ CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
 
 
-def answer_logprobs(
-    lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path, heads: Sequence[str] | None = None
-) -> list[float]:
-    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once.
-
-    heads: what each context begins with, so that the model reads what several share once; all alike where not given.
-    """
-    family = dict(zip(texts, heads if heads is not None else [text != CLOSED for text in texts], strict=True))
+def answer_logprobs(lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path) -> list[float]:
+    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once."""
     known, found = RequestCache(cache / "answer_gain"), {}
-    keys = {text: digest(lm.identity, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
+    keys = {text: digest(lm.identity, SHAPE, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
     for text, key in keys.items():
         found[text] = known.get(key)
     missing = [text for text, value in found.items() if value is None]
     if missing:
-        shown = [[Passage("", text)] for text in missing]
-        sequences = encode(lm, cfg, [question] * len(missing), shown)
-        for n, reading in read(lm, sequences, [family[text] for text in missing], 1):
+        encoded = encode(lm, cfg, [question] * len(missing), [[Passage("", text)] for text in missing])
+        for n, reading in apart(lm, [replace(one, asked=None) for one in encoded], 1):
             found[missing[n]] = float(reading.answer.double().mean())
             known.put(keys[missing[n]], found[missing[n]])
     return [found[text] for text in texts]
@@ -51,10 +44,16 @@ def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cach
 
 
 def gain_rows(
-    lm: CausalLM, cfg, questions: Sequence[Question], contexts: Contexts, budgets: Sequence[int], control: int, ctx
+    lm: CausalLM,
+    cfg,
+    questions: Sequence[Question],
+    contexts: Contexts,
+    budgets: Sequence[int],
+    control: int | None,
+    ctx,
 ) -> list[tuple[str, str, float]]:
     """(question id, metric, value): answer_gain@B at every budget, answer_gain_shuffled@B at the budget `control`, and
-    closed_book, the log-probability of the answer per token that gain counts from.
+    closed_book, the log-probability of the answer per token that gain counts from. Without a control there is none.
 
     The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
     """
@@ -66,6 +65,7 @@ def gain_rows(
             lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
         )
         rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
-        rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)] if other is not question else []
+        if control is not None and other is not question:
+            rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
         rows += [(question.id, "closed_book", closed)]
     return rows

@@ -7,6 +7,7 @@ packing and placement, for which reader. Orders are never paired across.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["AXES", "OF_POLICY", "Row", "claims", "differences", "pairs", "summarise"]
+__all__ = ["AXES", "OF_POLICY", "Row", "axes_of", "claims", "differences", "pairs", "summarise"]
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
@@ -40,8 +41,14 @@ class Row:
         return (self.system, self.order, self.scorer, self.answer_aware)
 
 
-def claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
-    """Rows METRIC@claim: each question's mean of METRIC over the budgets; none where one of them is missing."""
+def claims(figures: pl.DataFrame, budgets: Sequence[int], gained: Sequence[int]) -> pl.DataFrame:
+    """Rows METRIC@claim: each question's mean of METRIC over the budgets, of answer gain over those at which it is
+    measured; none where one of them is missing."""
+    gain = pl.col("metric").str.starts_with("answer_gain@")
+    return pl.concat([_claims(figures.filter(~gain), budgets), _claims(figures.filter(gain), gained)])
+
+
+def _claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
     parts = figures.with_columns(
         pl.col("metric").str.split_exact("@", 1).struct.rename_fields(["base", "at"]).alias("m")
     )
@@ -117,6 +124,14 @@ def pairs(
 def _same_policy(row: Row, baseline: Row) -> bool:
     """A policy is compared within its own variant: utilities under other options are in other units."""
     return baseline.listed or baseline.system == row.system
+
+
+def axes_of(variant: Mapping[str, Any], scorer: str | None) -> tuple[tuple[str, str], ...]:
+    """The axes of a row of a variant; of a list of rankers the scorer is who ranks. variant: axes, listed."""
+    axes = dict(variant["axes"])
+    if variant["listed"] and scorer is not None:
+        axes["ranker"] = axes["ranker"].replace(variant["listed"], f":{scorer.removesuffix('+neighbour')}")
+    return tuple(sorted(axes.items()))
 
 
 def _axis(a: Row, b: Row) -> str | None:

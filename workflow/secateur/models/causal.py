@@ -2,7 +2,8 @@
 
 Sequences stand one behind the other in a single row. A mask lets each token see its own sequence up to itself, and the
 prefix its sequence hangs on; positions count from the sequence's own beginning. So a score depends on neither the batch
-nor the order, no token is computed for nothing, and a prefix's keys and values are computed once.
+nor the order, but for its last bits; no token is computed for nothing, and a prefix's keys and values are computed once.
+Where the last bits matter too, `chunk` reads rows of one shape.
 """
 
 import os
@@ -84,6 +85,39 @@ class CausalLM:
         prefixes: for each sequence what it continues; the same object for those that share it.
         """
         return self._forward(sequences, prefixes, rows)[0]
+
+    def chunk(
+        self,
+        rows: Sequence[Sequence[int]],
+        before: Sequence[Sequence[Prefix]],
+        kept: Sequence[int],
+        more: Sequence[int],
+    ):
+        """Rows of one width, each after prefixes that are equally long: (rows, kept, vocabulary) logits in fp32 after
+        their tokens at `kept`, and the keys and values of the rows `more`, those that go on.
+
+        Each row has a place of its own in the batch, so its sums hang on its width and on what stands before it alone.
+        """
+        import torch
+        from transformers import DynamicCache
+
+        device, pasts = self.model.device, [_joined(prefixes) for prefixes in before]
+        start, width = pasts[0].length, len(rows[0])
+        keys = torch.arange(start + width, device=device)
+        by_layer = zip(*(past.layers for past in pasts), strict=True)
+        cache = DynamicCache([tuple(map(torch.cat, zip(*layer, strict=True))) for layer in by_layer] or None)
+        with torch.inference_mode():
+            logits = self.model(
+                input_ids=torch.tensor(list(map(list, rows)), device=device),
+                position_ids=keys[None, start:].expand(len(rows), -1),
+                attention_mask=self._by_layer(keys <= keys[start:, None], keys[start:], keys),
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=torch.tensor(list(kept), dtype=torch.long, device=device),
+            ).logits
+            new = [(layer.keys[:, :, start:], layer.values[:, :, start:]) for layer in cache.layers] if more else []
+            own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
+        return logits.float(), [Prefix(width, layers) for layers in own]
 
     def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]):
         """One more token after each prefix: (n, vocabulary) logits in fp32, and the prefixes with it."""

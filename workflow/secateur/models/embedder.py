@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.models.encoders import encoder, engine
+from secateur.models.encoders import STEP, encoder, engine
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
-from secateur.pipeline.artifacts import atomic, file_digest
+from secateur.pipeline.artifacts import file_digest
 from secateur.pipeline.cache import VectorCache, digest
 from secateur.pipeline.errors import SecateurError
 
@@ -19,8 +19,8 @@ __all__ = ["Embedder"]
 class Embedder:
     """A sentence-transformers model behind a cache.
 
-    What the cache lacks is planned once, sorted, and cut into blocks. The plan is kept until it is done: a run that
-    was killed skips the blocks it finished and computes the others whole, with the same batches and the same bytes.
+    What the cache lacks is computed in blocks of like length. A vector does not depend on what it is computed with, so
+    neither do the results on what was known before, on other jobs, or on a kill.
     """
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
@@ -31,7 +31,7 @@ class Embedder:
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
-        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, *identity)
+        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, STEP, *identity)
 
     def truncated(self, texts: Sequence[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
@@ -51,25 +51,14 @@ class Embedder:
         return vectors[[place[t] for t in texts]] if texts else vectors
 
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
-        """Compute the vectors that are not known, in place, block by block of the kept plan."""
-        kept, todo = self.cache.folder / "plans" / f"{digest(plan)}.npy", np.flatnonzero(~known)
-        try:
-            planned = np.load(kept)
-        except FileNotFoundError:  # none, or another job with the same plan has just finished it
-            planned = todo
-        if np.isin(todo, planned).all():  # else the cache was cleared since
-            todo = planned
-        with atomic(kept) as temporary, temporary.open("wb") as stream:
-            np.save(stream, todo)
+        """Compute the vectors that are not known, in place, block by block."""
+        todo = np.flatnonzero(~known)
         for start in range(0, len(todo), self.cfg.block):
             part = todo[start : start + self.cfg.block]
-            if not known[part].all():
-                vectors[part] = self._encode([plan[n] for n in part])
-                self.cache.put([plan[n] for n in part], vectors[part])
-                known[part] = True
-                if self.log:
-                    self.log.info("embedded %d of %d strings", start + len(part), len(todo))
-        kept.unlink(missing_ok=True)
+            vectors[part] = self._encode([plan[n] for n in part])
+            self.cache.put([plan[n] for n in part], vectors[part])
+            if self.log:
+                self.log.info("embedded %d of %d strings", start + len(part), len(todo))
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self._run = self._run or encoder(self.cfg, self.cache.folder)

@@ -1,4 +1,8 @@
-"""What runs a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give unit vectors in fp32."""
+"""What runs a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give unit vectors in fp32.
+
+A vector is a function of its string alone, to the bit: strings are padded to a width of their own and batched with none
+of another, and of one width a row's sums hang on neither the other rows nor on how many there are.
+"""
 
 import os
 import shutil
@@ -11,9 +15,11 @@ from numpy.typing import NDArray
 
 from secateur.models.locate import locate
 
-__all__ = ["Encode", "batches", "encoder", "engine", "sentence_transformer"]
+__all__ = ["STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
+Ids = list[list[int]]  # the tokens of strings
+STEP = 4  # widths are multiples of it: with fewer than four rows in all, products of matrices take another kernel
 
 
 def encoder(cfg, cache: Path) -> Encode:
@@ -41,8 +47,18 @@ def _torch(cfg) -> Encode:
 
     torch.set_num_threads(_threads())
     model = sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
-    options = {"batch_size": cfg.batch, "normalize_embeddings": True, "show_progress_bar": False}
-    return lambda texts: model.encode(list(texts), convert_to_numpy=True, **options)
+    rows = cfg.batch if model.device.type == "cuda" else 0  # a GPU's kernel hangs on the number of rows: always as many
+
+    def tokens(texts: list[str]) -> Ids:
+        return model.tokenizer(texts, truncation=True, max_length=cfg.max_tokens)["input_ids"]
+
+    def forward(ids: Ids, width: int) -> NDArray[np.float32]:
+        full = {"input_ids": ids + ids[-1:] * (rows - len(ids))}
+        padded = model.tokenizer.pad(full, padding="max_length", max_length=width, return_tensors="pt")
+        with torch.inference_mode():
+            return model(dict(padded.to(model.device)))["sentence_embedding"][: len(ids)].float().cpu().numpy()
+
+    return lambda texts: _encoded(tokens(list(texts)), cfg.max_tokens, lambda width: cfg.batch, forward)
 
 
 def _threads() -> int:
@@ -63,31 +79,42 @@ def _openvino(cfg, cache: Path) -> Encode:
     tokenizer.enable_truncation(cfg.max_tokens)
     tokenizer.no_padding()
 
-    def forward(ids: list[list[int]]) -> NDArray[np.float32]:
-        lengths = np.array([len(one) for one in ids])
-        mask = np.arange(lengths.max()) < lengths[:, None]
+    def forward(ids: Ids, width: int) -> NDArray[np.float32]:
+        mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
         tokens = np.zeros(mask.shape, np.int64)
         tokens[mask] = np.concatenate(ids)
-        vectors = model([tokens, mask.astype(np.int64)])[0]
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run writes into the same memory
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         ids = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
-        parts = list(batches(np.array([len(one) for one in ids]), cfg.batch_tokens))
-        vectors = np.concatenate([forward([ids[n] for n in part]) for part in parts])
-        return vectors[np.argsort(np.concatenate(parts))]
+        return _encoded(ids, cfg.max_tokens, lambda width: cfg.batch_tokens // width, forward)
 
     return encode
 
 
-def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Places by rising length, cut where a batch, padded to its longest, would exceed `budget` tokens; one at least."""
-    order, start = np.argsort(lengths, kind="stable"), 0
-    while start < len(order):
-        padded = lengths[order[start:]] * np.arange(1, len(order) - start + 1)  # rises, as both factors do
-        stop = start + max(1, int(np.searchsorted(padded, budget, side="right")))
-        yield order[start:stop]
-        start = stop
+def _encoded(ids: Ids, most: int, rows: Callable[[int], int], forward: Callable[[Ids, int], NDArray]) -> NDArray:
+    """(n, d) unit vectors of n strings. rows: strings of a width that are run at once; forward: runs them."""
+    wide = widths(np.array([len(one) for one in ids]), most)
+    parts = list(batches(wide, rows))
+    vectors = np.concatenate([forward([ids[n] for n in part], int(wide[part[0]])) for part in parts])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors[np.argsort(np.concatenate(parts))]
+
+
+def widths(lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """What strings of these lengths are padded to: the next multiple of STEP, within the window.
+
+    >>> widths(np.array([2, 4, 5, 29]), 30)
+    array([ 4,  4,  8, 30])
+    """
+    return np.minimum(-(-lengths // STEP) * STEP, most)
+
+
+def batches(wide: NDArray[np.int64], rows: Callable[[int], int]) -> Iterator[NDArray[np.int64]]:
+    """Places by rising width, each batch of one width and at most so many rows; one at least."""
+    for width in np.unique(wide):
+        places, size = np.flatnonzero(wide == width), max(1, rows(int(width)))
+        yield from (places[start : start + size] for start in range(0, len(places), size))
 
 
 def _convert(cfg, saved: Path) -> None:

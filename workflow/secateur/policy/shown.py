@@ -27,13 +27,11 @@ class Shown:
         return [self.texts[n] for n in apply_action(action, self.vectors, theta)]
 
 
-def contexts(
-    channels: Mapping[str, Shown], configurations: Sequence[Configuration], theta: float
-) -> list[tuple[str, str]]:
-    """(text of the facts, whole context) of each configuration; channels: one of each of CHANNELS."""
+def contexts(channels: Mapping[str, Shown], configurations: Sequence[Configuration], theta: float) -> list[str]:
+    """The context under each configuration; channels: one of each of CHANNELS."""
     found, under = [], {(c, action): channels[c].under(action, theta) for c in CHANNELS for action in ACTIONS}
     for configuration in configurations:
         kept = {channel: under[channel, action] for channel, action in zip(CHANNELS, configuration, strict=True)}
         lines = [HEADS[channel] + text for channel in ORDER for text in kept[channel]]
-        found.append(("\n".join(kept["facts"]), "\n".join(lines)))
+        found.append("\n".join(lines))
     return found

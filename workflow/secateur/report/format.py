@@ -3,10 +3,85 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["OURS", "cell", "interval", "number"]
+import polars as pl
+
+__all__ = [
+    "METRICS",
+    "UNTOLD",
+    "bounds",
+    "cell",
+    "difference",
+    "form",
+    "interval",
+    "judged",
+    "named",
+    "number",
+    "p_value",
+    "row_name",
+    "row_of",
+    "said",
+    "sizes",
+]
+
+Cell = dict[str, str]
+
+OURS = ("secateur", "ecs")  # the systems that the others are there to be compared with
+UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
+METRICS = {  # metric without its budget: how it is called
+    "evidence_recall": "evidence recall",
+    "evidence_coverage": "evidence coverage",
+    "token_recall": "token recall",
+    "qualified_kept": "qualifiers kept",
+    "semantic": "semantic similarity",
+    "answer_gain": "answer gain",
+}
 
 
-OURS = ("graph", "secateur")  # the systems that the others are there to be compared with
+# --- names ---------------------------------------------------------------------------------------
+
+
+def row_name(system: str, scorer: str | None) -> str:
+    """How a row is called: its system, with its scorer where it has several.
+
+    >>> row_name("secateur", None), row_name("rankers", "bm25")
+    ('secateur', 'rankers · bm25')
+    """
+    return f"{system} · {scorer}" if scorer else system
+
+
+def row_of(name: str) -> tuple[str, str | None]:
+    """The system and the scorer of a row by its name, which may have a slash in the place of the dot.
+
+    >>> row_of("secateur:dense"), row_of("rankers/bm25"), row_of("rankers · bm25")
+    (('secateur:dense', None), ('rankers', 'bm25'), ('rankers', 'bm25'))
+    """
+    system, _, scorer = name.replace(" · ", "/", 1).partition("/")
+    return system.strip(), scorer.strip() or None
+
+
+def named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of figures with `name`."""
+    names = [row_name(*row) for row in rows.select("system", "scorer").iter_rows()]
+    return rows.with_columns(name=pl.Series(names, dtype=pl.String))
+
+
+def form(system: str, published: bool = False) -> str:
+    """How a line of a table is set off from the others."""
+    return "published" if published else "ours" if system.partition(":")[0] in OURS else ""
+
+
+def said(metric: str) -> str:
+    """A metric in words.
+
+    >>> said("evidence_recall@claim"), said("token_recall@64"), said("rouge_l")
+    ('evidence recall over the budgets claimed', 'token recall at 64 tokens', 'rouge_l')
+    """
+    base, _, budget = metric.partition("@")
+    at = {"": "", "claim": " over the budgets claimed"}.get(budget, f" at {budget} tokens")
+    return METRICS.get(base, base) + at
+
+
+# --- figures -------------------------------------------------------------------------------------
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -30,6 +105,43 @@ def interval(row: Mapping[str, Any], digits: int = 3) -> str:
     return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
-def cell(text: str, small: str = "") -> dict[str, str]:
-    """A cell of a table, with a line in small print."""
+def cell(text: str, small: str = "") -> Cell:
+    """A cell of a table, with lines in small print."""
     return {"text": text, "small": small}
+
+
+# --- differences ---------------------------------------------------------------------------------
+
+
+def judged(comparisons: pl.DataFrame, min_units: int) -> pl.DataFrame:
+    """Differences with `told`: whether they rest on units enough for a verdict."""
+    return comparisons.with_columns(told=pl.col("units") >= min_units)
+
+
+def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
+    """`low to high` of a difference; an end that too few units bound is unbounded.
+
+    >>> bounds({"low": -0.1, "high": 0.25}), bounds({"low": None, "high": None})
+    ('-0.100 to +0.250', 'unbounded')
+    """
+    ends = [UNBOUNDED if row[end] is None else f"{row[end]:+.{digits}f}" for end in ("low", "high")]
+    return UNBOUNDED if ends == [UNBOUNDED, UNBOUNDED] else " to ".join(ends)
+
+
+def p_value(row: Mapping[str, Any]) -> str:
+    """The p adjusted for all pairs, and that nothing follows from it where too few units were there."""
+    return f"p {row['p_holm']:.4f}" + ("" if row["told"] else f", {UNTOLD}")
+
+
+def sizes(row: Mapping[str, Any]) -> str:
+    """What a difference rests on."""
+    return " in ".join(
+        f"{row[of]} {one}{'' if row[of] == 1 else 's'}" for of, one in (("n", "question"), ("units", "unit"))
+    )
+
+
+def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
+    """The cell of a difference: its interval, p and sizes in small print; empty for None."""
+    if row is None:
+        return cell("")
+    return cell(f"{row['difference']:+.{digits}f}", "\n".join([bounds(row, digits), p_value(row), sizes(row)]))

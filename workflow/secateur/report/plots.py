@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["Panel", "bars", "contests", "curves", "frontier", "panels", "spreads", "tokens_by_encoding"]
+__all__ = ["Panel", "bars", "contests", "curves", "frontier", "panels", "spreads"]
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
@@ -54,29 +54,30 @@ def _svg(figure, label: str) -> str:
     )
 
 
-def curves(rows: pl.DataFrame, metrics: Sequence[str], names: Mapping[str, int], label: str) -> str:
+def curves(rows: pl.DataFrame, metrics: Mapping[str, str], names: Mapping[str, int], label: str) -> str:
     """One panel a metric: recall against budget for every named row, with its interval as a band.
 
-    rows: name, metric (without budget), budget, value, low, high; names: name -> colour number.
+    rows: name, metric (without budget), scorer, budget, value, low, high; metrics: metric -> title; names: name ->
+    colour number. Single systems have wider lines than rankers of a list.
     """
     figure, axes = _figure(4.6 * len(metrics), 3.9, len(metrics))
-    for axis, metric in zip(axes, metrics, strict=True):
+    for axis, (metric, title) in zip(axes, metrics.items(), strict=True):
         for name, colour in names.items():
             own = rows.filter((pl.col("name") == name) & (pl.col("metric") == metric)).sort("budget")
             if not own.height:
                 continue
-            ours = not name.startswith("sentences")
-            style = {"color": COLOURS[colour % len(COLOURS)], "linewidth": 2.2 if ours else 1.2}
+            single = own["scorer"][0] is None
+            style = {"color": COLOURS[colour % len(COLOURS)], "linewidth": 2.2 if single else 1.2}
             axis.plot(
-                own["budget"], own["value"], STYLES[0 if ours else 1], marker="o", markersize=3.5, label=name, **style
+                own["budget"], own["value"], STYLES[0 if single else 1], marker="o", markersize=3.5, label=name, **style
             )
-            if ours and own["low"].null_count() == 0:
+            if single and own["low"].null_count() == 0:
                 axis.fill_between(own["budget"], own["low"], own["high"], color=style["color"], alpha=0.10, linewidth=0)
         budgets = rows["budget"].unique().sort().to_list()
         axis.set_xscale("log", base=2)
         axis.set_xticks(budgets, [str(b) for b in budgets])
         axis.minorticks_off()
-        axis.set(title=metric, ylim=(0, 1.02), xlabel="word pieces of evidence")
+        axis.set(title=title, ylim=(0, 1.02), xlabel="tokens allowed for the context")
     axes[0].set_ylabel("share, mean over questions")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
@@ -98,22 +99,6 @@ def bars(rows: pl.DataFrame, label: str) -> str:
     axis.invert_yaxis()
     axis.set(xlabel="F1 at gold size", xlim=(0, None))
     axis.grid(axis="y", visible=False)
-    return _svg(figure, label)
-
-
-def tokens_by_encoding(rows: pl.DataFrame, label: str) -> str:
-    """Mean tokens of the whole prompt by encoding, one group a variant. rows: name, encoding, tokens."""
-    names, encodings = rows["name"].unique(maintain_order=True).to_list(), rows["encoding"].unique().sort().to_list()
-    figure, (axis,) = _figure(6.4, 1.0 + 0.2 * len(names) * (len(encodings) + 1))
-    for e, encoding in enumerate(encodings):
-        own = rows.filter(pl.col("encoding") == encoding)
-        places = [names.index(n) * (len(encodings) + 1) + e for n in own["name"]]
-        axis.barh(places, own["tokens"], height=0.85, label=encoding, color=COLOURS[e])
-    axis.set_yticks([n * (len(encodings) + 1) + (len(encodings) - 1) / 2 for n in range(len(names))], names)
-    axis.invert_yaxis()
-    axis.set(xlabel="tokens of the whole prompt, mean over questions")
-    axis.grid(axis="y", visible=False)
-    figure.legend(loc="outside lower center", ncols=len(encodings), frameon=False, fontsize=9)
     return _svg(figure, label)
 
 

@@ -1,6 +1,5 @@
-"""One question's whole way from its text to its prompt, as lines for a terminal."""
+"""One question's whole way from its text to its context, as lines for a terminal."""
 
-import json
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,63 +7,75 @@ from textwrap import wrap
 
 import polars as pl
 
+from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
+from secateur.pipeline import layout
+from secateur.pipeline.artifacts import read_json
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.plan import Variant, variants
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
+from secateur.report.format import row_name, row_of
 
 __all__ = ["show"]
 
 WIDTH = 120
-SOURCES = 20  # sources listed besides gold ones and those in the block
+RANKED = 20  # passages listed besides gold ones and those in the context
 NEAREST = 5  # ids named where the one asked for is unknown
-LINES = 4  # first lines of a prompt that is not the chosen one
 GOLD = "*"
 TERMS = ("coarse", "rel_top", "coverage", "pairs", "distinct", "whole", "fine")
-FIGURES = ("exact", "novel", "held", "semantic")
-
-PLACES = {  # table: its folder under results
-    "passages": "{corpus}/passages",
-    "questions": "{corpus}/{dataset}/questions",
-    "evidence": "{corpus}/{dataset}/questions",
-    "triples": "{corpus}/{dataset}/triples/{extractor}",
-    "entities": "{corpus}/codebook/{extractor}/{embedder}",
-    "relations": "{corpus}/codebook/{extractor}/{embedder}",
-    "edges": "{corpus}/graph/GRAPH",
-    "run_edges": "{corpus}/graph/GRAPH",
-    "candidates": "{corpus}/{dataset}/candidates/GRAPH/{retriever}",
-    "sources": "{corpus}/{dataset}/sources/GRAPH/{retriever}",
-    "blocks": "{corpus}/{dataset}/prompts/GRAPH/{retriever}/{prompt}/{lm}",
-    "prompts": "{corpus}/{dataset}/prompts/GRAPH/{retriever}/{prompt}/{lm}",
-    "question_metrics": "{corpus}/{dataset}/evidence/GRAPH/{retriever}/{prompt}/{lm}",
-}
-GRAPH = "{extractor}/{embedder}/{codebook}/{track}/{consolidation}"
 ASKED = {"triples": "doc_id"}  # tables of a question that name it otherwise than question_id
 
 
 class _Way:
-    """The tables of one variant, and those rows of them that speak of one question."""
+    """The tables of a variant, or of one ranker of it, and those rows of them that speak of one question."""
 
-    def __init__(self, root: Path, variant: Variant, question_id: str) -> None:
-        self.root, self.variant, self.question_id = root, variant, question_id
+    def __init__(self, root: Path, variant: Variant, question_id: str = "", scorer: str | None = None) -> None:
+        self.root, self.variant, self.scorer, self.question_id = root, variant, scorer, question_id
+        self.options = variant.wildcards
+        self.folder = layout.folder(self.options)
+        self.contexts = f"{self.folder}/{layout.source(self.options)}/contexts.parquet"
 
-    def folder(self, name: str) -> Path:
-        return self.root / "results" / PLACES[name].replace("GRAPH", GRAPH).format(**self.variant.wildcards)
+    def all(self, path: str) -> pl.DataFrame:
+        """A table by its path, which ends in its name."""
+        return read_table(TABLES[Path(path).stem], self.root / path)
 
-    def all(self, name: str) -> pl.DataFrame:
-        return read_table(TABLES[name], self.folder(name) / f"{name}.parquet")
+    def own(self, path: str) -> pl.DataFrame:
+        """Its rows of the question; of the scorer, where it has several."""
+        rows = self.all(path).filter(pl.col(ASKED.get(Path(path).stem, "question_id")) == self.question_id)
+        several = self.scorer is not None and "scorer" in rows.columns
+        return rows.filter(pl.col("scorer") == self.scorer) if several else rows
 
-    def own(self, name: str) -> pl.DataFrame:
-        return self.all(name).filter(pl.col(ASKED.get(name, "question_id")) == self.question_id)
+    def asked(self, name: str) -> pl.DataFrame:
+        """The question, its evidence."""
+        return self.own(f"{self.folder}/questions/{name}.parquet")
+
+    def graph(self, name: str) -> pl.DataFrame:
+        """A table of the graph that ranks."""
+        return self.all(layout.table_of_graph(name)(self.options))
+
+    @property
+    def ranks(self) -> bool:
+        """Whether its contexts are made of a ranking here."""
+        return self.options["family"] != layout.IMPORTED
+
+    @property
+    def by_graph(self) -> bool:
+        """Whether the graph ranks."""
+        return self.options["family"] == "graph"
+
+    def ranking(self) -> pl.DataFrame:
+        """What its context was assembled from, best first."""
+        rows = self.own(layout.ranked_file(self.options | {"ranking": layout.ranking(self.options)}))
+        every = self.variant["pick"] == layout.ALL
+        return (rows if every else rows.filter(pl.col("scorer") == self.variant["pick"])).sort("rank")
 
     def budget(self) -> int:
-        """Word pieces of the block in the prompt as used, as it was built."""
-        record = json.loads((self.folder("blocks") / "run.json").read_text(encoding="utf-8"))
-        return record["config"]["prompt.budget"]
+        """Tokens of the context that questions are answered with, as it was assembled."""
+        return read_json(self.root / layout.beside(self.contexts, "run.json"))["config"]["assembly.budget"]
 
 
-# --- which variant, which question ---------------------------------------------------------------
+# --- which row, which question -------------------------------------------------------------------
 
 
 def _one_of(what: str, asked: str, allowed: Iterable[str]) -> str:
@@ -74,26 +85,39 @@ def _one_of(what: str, asked: str, allowed: Iterable[str]) -> str:
     return asked
 
 
-def _variants(conf: Path, experiment: str, system: str | None, track: str | None) -> list[Variant]:
-    """One graph variant for each data set: of the system and track asked for, or of the first there are."""
-    graph = [v for v in variants(conf, experiment) if v.path == "graph"]
-    if not graph:
+def _variants(conf: Path, experiment: str, system: str | None, order: str | None) -> list[Variant]:
+    """One variant for each data set of documents: of the system and order asked for, or of the first by the graph."""
+    known = [v for v in variants(conf, experiment) if v.kind == "documents" and v.study is None]
+    if not known:
         raise SecateurError(
-            f"{experiment} has no graph system, so no question has a way to show. "
+            f"{experiment} has no system on documents, so no question has a context to show. "
             "Fix: name an experiment with documents, e.g. quickstart."
         )
-    named = _one_of(f"{experiment}: system", system or graph[0].system, (v.system for v in graph))
-    own = [v for v in graph if v.system == named]
-    followed = _one_of(f"{experiment}: system {named}: track", track or own[0].track, (v.track for v in own))
-    return [v for v in own if v.track == followed]
+    first = min(known, key=lambda v: v["family"] != "graph").system
+    named = _one_of(f"{experiment}: system", system or first, (v.system for v in known))
+    own = [v for v in known if v.system == named]
+    if own[0].order is None:  # a list of rankers: each says its order itself
+        return own
+    followed = _one_of(f"{experiment}: system {named}: order", order or own[0].order, (v.order for v in own))
+    return [v for v in own if v.order == followed]
+
+
+def _scorer(way: _Way, scorer: str | None, order: str | None) -> str | None:
+    """The ranker of a list; None where a system has one ranker only."""
+    if way.variant["pick"] != layout.ALL or not way.ranks:
+        return None
+    known = [name for name in sorted(set(way.all(way.contexts)["scorer"])) if order in (None, order_of(name))]
+    system = way.variant.system
+    if scorer is None:
+        raise SecateurError(f"system {system} has several rankers. Fix: --system {system}/NAME, of {', '.join(known)}")
+    return _one_of(f"system {system}: ranker", scorer, known)
 
 
 def _questions(root: Path, variant: Variant, experiment: str) -> list[str]:
-    way = _Way(root, variant, "")
-    for name in PLACES:
-        if not (way.folder(name) / f"{name}.parquet").exists():
-            raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
-    return way.all("questions").sort("position")["question_id"].to_list()
+    way = _Way(root, variant)
+    if not (root / layout.beside(way.contexts, "run.json")).exists():
+        raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
+    return way.all(f"{way.folder}/questions/questions.parquet").sort("position")["question_id"].to_list()
 
 
 def _find(root: Path, own: list[Variant], experiment: str, question_id: str, dataset: str | None) -> Variant:
@@ -137,26 +161,32 @@ def _line(triple: tuple[str, str, str]) -> str:
     return " | ".join(triple)
 
 
-def _mark(passage_id: str, gold: set[str]) -> str:
+def _mark(passage_id: str | None, gold: set[str]) -> str:
     return GOLD if passage_id in gold else " "
+
+
+def _beside(head: str, text: str) -> str:
+    """A line with as much of a text as fits."""
+    return f"{head} {_cut(text, max(WIDTH - len(head) - 1, 20))}"
 
 
 # --- the sections --------------------------------------------------------------------------------
 
 
 def _question(way: _Way) -> list[str]:
-    row, v = way.own("questions").row(0, named=True), way.variant
+    row, v = way.asked("questions").row(0, named=True), way.variant
     where = [f"data set {v.dataset}", f"group {row['group_id']}", f"split {row['split']}"]
     where += [f"type {row['type']}"] if row["type"] else []
+    order = v.order or order_of(way.scorer or "")
     return [
-        f"{way.question_id}: {v.system}, order-{v.track} ({', '.join(where)})",
+        f"{way.question_id}: {row_name(v.system, way.scorer)}, order-{order} ({', '.join(where)})",
         *_paragraph(row["text"], "question  "),
         *_paragraph(row["answer"] or "none given", "answer    "),
     ]
 
 
 def _evidence(way: _Way, texts: dict[str, str]) -> list[str]:
-    rows = way.own("evidence").sort("n")
+    rows = way.asked("evidence").sort("n")
     resolved = rows["passage_id"].drop_nulls().len()
     found = [f"GOLD EVIDENCE: {resolved} of {rows.height} resolve to a passage"]
     for passage, text in rows.select("passage_id", "text").iter_rows():
@@ -164,15 +194,17 @@ def _evidence(way: _Way, texts: dict[str, str]) -> list[str]:
     return found
 
 
-def _asked(way: _Way) -> list[str]:
-    rows = way.own("triples").sort("n").select("head", "relation", "tail").rows()
+def _triples(way: _Way) -> list[str]:
+    rows = way.own(layout.question_triples(way.options)).sort("n").select("head", "relation", "tail").rows()
     shown = [f"  {_cut(_line(row), WIDTH - 2)}" for row in rows]
     return [f"QUESTION TRIPLES: {len(rows)}", *(shown or ["  none: its text is its one line, and it has no symbols"])]
 
 
-def _candidates(way: _Way, lines: dict[int, tuple], gold: set[str]) -> list[str]:
-    rows = way.own("candidates").sort("rank")
-    members = way.all("run_edges").filter(pl.col("run_id").is_in(rows["run_id"].to_list())).sort("run_id", "n")
+def _candidates(way: _Way, gold: set[str]) -> list[str]:
+    rows = way.own(layout.candidates(way.options)).sort("rank")
+    triples = edge_lines(way.graph("edges"), way.graph("entities"), way.graph("relations"))
+    lines = {edge: triple for edge, *triple in triples.select("edge_id", "head", "relation", "tail").iter_rows()}
+    members = way.graph("run_edges").filter(pl.col("run_id").is_in(rows["run_id"].to_list())).sort("run_id", "n")
     of_run = members.partition_by("run_id", as_dict=True)
     found = [
         f"CANDIDATE RUNS: {rows.height}, by fine score ({GOLD} from gold evidence)",
@@ -186,76 +218,52 @@ def _candidates(way: _Way, lines: dict[int, tuple], gold: set[str]) -> list[str]
     return found
 
 
-def _sources(way: _Way, block: pl.DataFrame, texts: dict[str, str], gold: set[str], full: bool) -> list[str]:
-    rows, within = way.own("sources").sort("rank"), set(block["passage_id"])
-    found = [
-        f"RANKED SOURCES: {rows.height} ({GOLD} gold, + in the block"
-        + ("" if full else f"; the first {SOURCES} and these; --full for all")
-        + ")",
-        "  rank     score      p     passage",
-    ]
-    for rank, passage, score, p in rows.select("rank", "passage_id", "score", "p").iter_rows():
-        if full or rank < SOURCES or passage in gold or passage in within:
+def _ranked(ranking: pl.DataFrame, within: set[str], texts: dict[str, str], gold: set[str], full: bool) -> list[str]:
+    rest = "" if full else f"; the first {RANKED} and these; --full for all"
+    found = [f"RANKED PASSAGES: {ranking.height} ({GOLD} gold, + in the context{rest})", "  rank     score    passage"]
+    for rank, passage, edge, value in ranking.select("rank", "passage_id", "edge_id", "value").iter_rows():
+        if full or rank < RANKED or passage in gold or passage in within:
             marks = f"{_mark(passage, gold)}{'+' if passage in within else ' '}"
-            found.append(_cut_tail(f"  {rank:4} {score:9.3f} {p:6.3f}  {marks} [{passage}]", texts[passage]))
-    missing = sorted(gold - set(rows["passage_id"]))
+            line = "" if edge is None else f" line {edge}"
+            found.append(_beside(f"  {rank:4} {value:9.3f}  {marks} [{passage}]{line}", texts[passage]))
+    missing = sorted(gold - set(ranking["passage_id"]))
     return found + ([f"  not among them: gold {', '.join(missing)}"] if missing else [])
 
 
-def _cut_tail(head: str, tail: str) -> str:
-    return f"{head} {_cut(tail, max(WIDTH - len(head) - 1, 20))}"
-
-
-def _selection(way: _Way, block: pl.DataFrame, budget: int, gold: set[str]) -> list[str]:
-    candidates = way.own("candidates").sort("rank")
-    rank = dict(candidates.select("run_id", "rank").iter_rows())
-    place = dict(way.own("sources").select("passage_id", "rank").iter_rows())
-    members = way.all("run_edges").filter(pl.col("run_id").is_in(list(rank)))
-    runs: dict[tuple[int, str], set[int]] = {}
-    for run, edge, passage in members.select("run_id", "edge_id", "passage_id").iter_rows():
-        runs.setdefault((edge, passage), set()).add(rank[run])
-    shown, found = set(), []
-    for row in block.sort("n").iter_rows(named=True):
-        of = set().union(*(runs.get((edge, row["passage_id"]), set()) for edge in row["edge_ids"]))
-        shown |= of
-        source, run = place.get(row["passage_id"], "-"), " ".join(map(str, sorted(of))) or "-"
-        head = f"  {row['kind']:8} {row['tokens']:4} {source:>6} {run:>6} {_mark(row['passage_id'], gold)}"
-        found.append(_cut_tail(f"{head} [{row['passage_id']}]", row["text"]))
-    whole = block.filter(pl.col("kind") == "sentence").height
-    return [
-        *_paragraph(
-            f"{block['tokens'].sum()} used by {block['passage_id'].n_unique()} sources; {whole} whole sentences, "
-            f"{block.height - whole} lines; {len(shown)} of {len(rank)} candidate runs have a line in it",
-            f"SELECTION at {budget} word pieces: ",
-        ),
-        "  kind     size source    run   passage",
-        *found,
-    ]
-
-
 def _figures(way: _Way) -> list[str]:
-    values = dict(way.own("question_metrics").select("metric", "value").iter_rows())
-    budgets = sorted({int(name.split("@")[1]) for name in values if "@" in name})
-    found = ["FIGURES of this question, by word pieces", "  " + " " * 8 + "".join(str(b).rjust(8) for b in budgets)]
-    for name in FIGURES:
-        cells = [values.get(f"{name}@{b}") for b in budgets]
-        if any(cell is not None for cell in cells):
-            found.append(f"  {name:8}" + "".join(("-" if c is None else f"{c:.3f}").rjust(8) for c in cells))
-    return found if budgets else ["FIGURES: none, the question has no gold evidence"]
+    """What was measured of the question: a table of what has budgets, the rest line by line."""
+    paths = [layout.figures(way.options, None), layout.gain(way.options), layout.answered(way.options)]
+    tables = [way.own(path) for path in paths if (way.root / path).exists()]
+    values = {metric: value for rows in tables for metric, value in rows.select("metric", "value").iter_rows()}
+    at = {name: name.split("@") for name in values if "@" in name}
+    budgets = sorted({int(budget) for _, budget in at.values()})
+    if not values:
+        return ["FIGURES: none, nothing was measured of this question"]
+    found = ["FIGURES of this question, by tokens allowed", "  " + " " * 22 + "".join(str(b).rjust(8) for b in budgets)]
+    for base in dict.fromkeys(base for base, _ in at.values()):
+        cells = [values.get(f"{base}@{b}") for b in budgets]
+        found.append(f"  {base:22}" + "".join(("-" if c is None else f"{c:.4g}").rjust(8) for c in cells))
+    return found + [f"  {name:22}{value:8.4g}" for name, value in values.items() if name not in at]
 
 
-def _prompts(way: _Way, full: bool) -> list[str]:
-    rows = way.own("prompts").sort("chosen", "encoding", descending=[True, False])
-    found = [f"PROMPT: {rows['edges'][0]} edges; tokens of the whole prompt"]
-    found += [
-        f"  {e:8}{n:6}{'  chosen' if c else ''}" for e, n, c in rows.select("encoding", "tokens", "chosen").rows()
+def _context(rows: pl.DataFrame, budget: int, rank: dict[str, int], gold: set[str]) -> list[str]:
+    """A context: where each of its rows comes from, and the text as it is sent."""
+    own = rows.filter(pl.col("budget") == budget).sort("place")
+    if own.is_empty():
+        return [f"CONTEXT within {budget} tokens: none"]
+    passages, form = own["passage_id"].drop_nulls().n_unique(), own["form"][0]
+    found = [
+        f"CONTEXT within {budget} tokens: {own['tokens'][0]} used, {own.height} rows of {passages} passages, form {form} "
+        f"({GOLD} gold)",
+        "  place  rank  row    passage",
     ]
-    for encoding, chosen, text in rows.select("encoding", "chosen", "text").iter_rows():
-        lines = [part for line in text.split("\n") for part in wrap(line, WIDTH - 2, break_on_hyphens=False) or [""]]
-        kept = lines if full or chosen else lines[:LINES]
-        found += ["", f"  --- {encoding}{', as sent' if chosen else ''} ---", *(f"  {line}" for line in kept)]
-        found += [f"  ({len(lines) - len(kept)} more lines; --full for all)"] if len(kept) < len(lines) else []
-    return found
+    for row in own.iter_rows(named=True):
+        passage, kind = row["passage_id"], "whole" if row["whole"] else "lines" if row["edge_ids"] else "part"
+        head = f"  {row['place']:5} {rank.get(passage, '-'):>5}  {kind:5} {_mark(passage, gold)} [{passage or 'not known'}]"
+        found.append(_beside(head, row["says"] or row["text"]))
+    text = "".join(own["text"])
+    lines = [part for line in text.split("\n") for part in wrap(line, WIDTH - 2, break_on_hyphens=False) or [""]]
+    return [*found, "", "  --- as sent ---", *(f"  {line}".rstrip() for line in lines)]
 
 
 def show(
@@ -264,31 +272,32 @@ def show(
     question_id: str,
     *,
     system: str | None = None,
-    track: str | None = None,
+    order: str | None = None,
     dataset: str | None = None,
     full: bool = False,
 ) -> str:
-    """Everything the tables of one graph system hold about one question.
+    """Everything the tables of one row of figures hold about one question.
 
-    system, track: default to the first of the experiment's graph systems; dataset: needed where several data sets
-    have a question of that id. Raises SecateurError for unknown names, with the allowed ones.
+    system: `system`, or `system/scorer` where it ranks with several; by default the experiment's first by the graph.
+    order: by default its first; dataset: needed where several data sets have a question of that id; full: the whole
+    ranking, and the context at every budget. Raises SecateurError for unknown names, with the allowed ones.
     """
-    variant = _find(root, _variants(root / "conf", experiment, system, track), experiment, question_id, dataset)
-    way = _Way(root, variant, question_id)
-    texts = dict(way.all("passages").select("passage_id", "text").iter_rows())
-    gold = set(way.own("evidence")["passage_id"].drop_nulls())
-    triples = edge_lines(way.all("edges"), way.all("entities"), way.all("relations"))
-    lines = {edge: triple for edge, *triple in triples.select("edge_id", "head", "relation", "tail").iter_rows()}
-    budget = way.budget()
-    block = way.own("blocks").filter(pl.col("budget") == budget)
-    sections = [
-        _question(way),
-        _evidence(way, texts),
-        _asked(way),
-        _candidates(way, lines, gold),
-        _sources(way, block, texts, gold, full),
-        _selection(way, block, budget, gold),
-        _figures(way),
-        _prompts(way, full),
-    ]
+    named, scorer = row_of(system) if system else (None, None)
+    own = _variants(root / "conf", experiment, named, order)
+    variant = _find(root, own, experiment, question_id, dataset)
+    way = _Way(root, variant, question_id, _scorer(_Way(root, variant), scorer, order))
+    texts = dict(way.all(layout.passages(way.options)).select("passage_id", "text").iter_rows())
+    gold = set(way.asked("evidence")["passage_id"].drop_nulls())
+    contexts, budget = way.own(way.contexts), way.budget()
+    within = set(contexts.filter(pl.col("budget") == budget)["passage_id"].drop_nulls())
+    sections = [_question(way), _evidence(way, texts)]
+    sections += [_triples(way), _candidates(way, gold)] if way.by_graph else []
+    rank: dict[str, int] = {}
+    if way.ranks:
+        ranking = way.ranking()
+        best = ranking.unique("passage_id", keep="first", maintain_order=True)
+        rank = dict(best.select("passage_id", "rank").iter_rows())
+        sections += [_ranked(ranking, within, texts, gold, full)] if ranking.height else []
+    budgets = sorted({budget, *contexts["budget"]}) if full else [budget]
+    sections += [_figures(way), *(_context(contexts, one, rank, gold) for one in budgets)]
     return "\n\n".join("\n".join(section) for section in sections)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from secateur.contexts.encodings import rest_of
 from secateur.contexts.forms._cover import Line, Source, covers
-from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 from secateur.pipeline.config.fields import key
 
 NEEDS_GRAPH = True
@@ -31,7 +31,7 @@ class _Cover:
     additive = True
 
     def __init__(self, settings: Settings, material: Material) -> None:
-        self.material, self.grounding = material, settings.grounding
+        self.material, self.grounding, self.parts = material, settings.grounding, LineTokens(material.count)
         self.worth = {name: getattr(settings, name) for name in ("mix", "enough", "words_per_source")}
 
     def _sources(self, ranked: Sequence[Ranked]) -> list[Source]:

@@ -14,7 +14,9 @@ from secateur.models.encoding import Encoded
 from secateur.models.servers.served import Served
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Reading", "cost", "named", "packs", "read"]
+__all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "read"]
+
+SHAPE = CHUNK, STEP = 64, 8  # tokens of a chunk; widths are multiples of the step, so that no kernel meets an odd end
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,65 @@ def read(
             yield from _pack(lm, sequences, pack, horizon)
 
 
+def apart(lm: CausalLM | Served, sequences: Sequence[Encoded], horizon: int) -> Iterator[tuple[int, Reading]]:
+    """As `read`, and each reading a function of its sequence alone, to the bit: for values that are cached one by one.
+
+    In a pack a token's sums hang on where it stands. Here sequences are cut at multiples of CHUNK, and a chunk is a row
+    of a batch whose rows are equally wide and equally deep. Chunks with all before them alike are computed once.
+    """
+    import torch
+
+    if isinstance(lm, Served):
+        yield from enumerate(map(_told, sequences, lm.read(sequences)))
+        return
+    filled: dict[tuple[int, ...], Any] = {}  # keys and values of a chunk, by all tokens up to its end
+    logits: list[list[Any]] = [[] for _ in sequences]
+    for start in range(0, max((len(one.read) for one in sequences), default=0), CHUNK):
+        pieces = _pieces(sequences, start)
+        on = {n for own in pieces.values() for n in own if len(sequences[n].read) > start + CHUNK}
+        for width, batch in _alike(pieces, start, lm.pack):
+            places = {n: _places(sequences[n], start) for piece in batch for n in pieces[piece]}
+            low, high = _span([place for own in places.values() for place in own])
+            rows = [[*piece[start:], *[0] * (start + width - len(piece))] for piece in batch]
+            before = [[filled[piece[:end]] for end in range(CHUNK, start + 1, CHUNK)] for piece in batch]
+            more = [row for row, piece in enumerate(batch) if any(map(on.__contains__, pieces[piece]))]
+            said, after = lm.chunk(rows, before, range(low, high), more)
+            filled |= zip((batch[row] for row in more), after, strict=True)
+            for piece, own in zip(batch, said, strict=True):
+                for n in pieces[piece]:
+                    logits[n].append(own[[place - low for place in places[n]]])
+        for n in [n for own in pieces.values() for n in own if n not in on]:
+            yield n, _reading(sequences[n], *_normed(lm, torch.cat(logits[n])), horizon)
+            logits[n].clear()
+
+
+def _pieces(sequences: Sequence[Encoded], start: int) -> dict[tuple[int, ...], list[int]]:
+    """Tokens up to the end of the chunk at `start`, and the sequences that begin with them and go that far."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for n, one in enumerate(sequences):
+        if len(one.read) > start:
+            found.setdefault(one.read[: start + CHUNK], []).append(n)
+    return found
+
+
+def _alike(pieces: Sequence[tuple[int, ...]], start: int, most: int) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+    """(width, pieces whose last chunk is padded to it), so many that the chunks have `most` tokens at most."""
+    width = {piece: -(-(len(piece) - start) // STEP) * STEP for piece in pieces}
+    for wide, group in groupby(sorted(pieces, key=width.__getitem__), key=width.__getitem__):
+        own = list(group)
+        yield from ((wide, pack) for pack in packs(own, [wide] * len(own), most))
+
+
+def _places(one: Encoded, start: int) -> list[int]:
+    """Where in the chunk at `start` a sequence's predictions are needed."""
+    return [place - start for place in one.predicting if start <= place < start + CHUNK]
+
+
+def _span(places: Sequence[int]) -> tuple[int, int]:
+    """The steps that hold these places: the first, and one past the last."""
+    return (min(places) // STEP * STEP, max(places) // STEP * STEP + STEP) if places else (0, 0)
+
+
 def named(
     lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], tokens: Sequence[int]
 ) -> Iterator[tuple[int, Any]]:
@@ -121,14 +182,20 @@ def _pack(lm: CausalLM, sequences: Sequence[Encoded], pack, horizon: int) -> Ite
         counts.append(len(predicting))
         start += len(sequences[n].read) - prefix.length
     logits = lm.logits([sequences[n].read[p.length :] for n, p in pack], [p for _, p in pack], rows)
+    logits, total = _normed(lm, logits)
+    for (n, _), own, norm in zip(pack, logits.split(counts), total.split(counts), strict=True):
+        yield n, _reading(sequences[n], own, norm, horizon)
+
+
+def _normed(lm: CausalLM, logits):
+    """Logits (rows, vocabulary) and the logarithm of what they sum up to."""
     total = logits.logsumexp(-1)
     if not total.isfinite().all():
         raise SecateurError(
             f"lm {lm.name} ({lm.model.dtype}) predicts numbers that are not finite. "
             "Fix: lm.dtype float32 or bfloat16 for this device, or other weights."
         )
-    for (n, _), own, norm in zip(pack, logits.split(counts), total.split(counts), strict=True):
-        yield n, _reading(sequences[n], own, norm, horizon)
+    return logits, total
 
 
 def _reading(one: Encoded, logits, norm, horizon: int) -> Reading:

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import OURS, cell, interval, number
+from secateur.report.format import cell, difference, form, interval, number
 
 __all__ = ["answer_section"]
 
@@ -13,28 +13,29 @@ HEADS = {  # metric: (head of its column, digits)
     "token_f1": ("token F1", 3),
     "exact_match": ("exact match", 3),
     "refused": ("refused", 3),
-    "read_lift": ("answer lift", 3),
-    "read_exact": ("evidence exact", 3),
-    "read_novel": ("evidence novel", 3),
+    "read_gain": ("answer gain", 3),
+    "read_evidence_recall": ("evidence recall", 3),
+    "read_token_recall": ("token recall", 3),
     "read_tokens": ("prompt tokens", 0),
     "completion_tokens": ("answer tokens", 0),
 }
-TESTED = ("rouge_l", "token_f1", "read_lift")
+TESTED = ("rouge_l", "token_f1", "read_gain")
 ABOUT = (
     "The same instructions and questions under each system's context, answered by one model without sampling. "
-    "closed_book shows no context: what the model knows already. Evidence and answer lift are of what really reached "
-    "the prompt; lift is in nats per token of the gold answer."
+    "closed_book shows no context: what the model knows already. Evidence and answer gain are of what really reached "
+    "the prompt; gain is in nats per token of the gold answer."
 )
 UNJUDGED = (
-    " Words are compared, no judge is asked: an answer in other words scores low. p: sign flips over resampling units, "
-    "two-sided, not corrected for the number of rows."
+    " Words are compared, no judge is asked: an answer in other words scores low. Pairs differ in one axis. p: sign flips "
+    "over resampling units, two-sided, adjusted over the pairs of the same metric and order (Holm)."
 )
 
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of all questions with the name of their line: a graph's track counts, a context has one."""
-    track = pl.when(pl.len().over("dataset", "system", "metric", "baseline") > 1).then(" · order-" + pl.col("track"))
-    return rows.with_columns(name=pl.col("system") + track.fill_null(""))
+    """Rows of all questions with the name of their line: its order counts where a system has several."""
+    several = pl.len().over("dataset", "system", "metric", "baseline") > 1
+    order = pl.when(several).then(" · order-" + pl.col("order"))
+    return rows.with_columns(name=pl.col("system") + order.fill_null(""))
 
 
 def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
@@ -45,8 +46,7 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
         shown = [(by.get(metric), HEADS[metric][1]) for metric in metrics]
         cells = [cell(number(r["value"], d), interval(r, d)) if r else cell("") for r, d in shown]
-        form = "ours" if name.startswith(OURS) else ""
-        lines.append({"form": form, "cells": [cell(name), *cells]})
+        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
     n = ", ".join(map(str, own["n"].unique().sort()))
     return {
         "title": f"{dataset}: answers",
@@ -57,18 +57,15 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
 
 
 def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
-    """One line a system and a system it is compared with, one column a metric."""
+    """One line a pair, one column a metric."""
     lines = []
-    for (name, baseline), part in own.sort("baseline", "name").group_by("name", "baseline", maintain_order=True):
+    pairs = own.sort("baseline", "name").group_by("name", "baseline", "axis", maintain_order=True)
+    for names, part in pairs:
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
-        cells = [
-            cell(f"{r['difference']:+.3f}", f"{r['low']:+.3f} to {r['high']:+.3f}, p {r['p']:.4f}") if r else cell("")
-            for r in map(by.get, TESTED)
-        ]
-        lines.append({"form": "", "cells": [cell(name), cell(baseline), *cells]})
+        lines.append({"form": "", "cells": [*map(cell, names), *(difference(by.get(metric)) for metric in TESTED)]})
     return {
         "title": f"{dataset}: differences of answers, paired by question",
-        "table": {"heads": ["system", "compared with", *(HEADS[metric][0] for metric in TESTED)], "rows": lines},
+        "table": {"heads": ["system", "less", "differs in", *(HEADS[metric][0] for metric in TESTED)], "rows": lines},
         "note": f"comparisons.parquet, dataset = {dataset}." + UNJUDGED,
     }
 

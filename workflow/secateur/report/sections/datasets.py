@@ -26,14 +26,14 @@ FIGURES = ("recall_any", "recall_all", "ndcg_any")
 SHARES = ("one_evidence", "questions")  # of 0 and 1: least, median and most say nothing
 
 
-def statistics_part(name: str, statistics: pl.DataFrame, stated: pl.DataFrame) -> dict[str, Any] | None:
+def statistics_part(name: str, statistics: pl.DataFrame, stated: pl.DataFrame) -> list[dict[str, Any]]:
     """The sizes of one data set.
 
     statistics: dataset and the columns of dataset_statistics; stated: dataset, statistic, stated, source.
     """
     own = statistics.filter(pl.col("dataset") == name)
     if not own.height:
-        return None
+        return []
     said = {r["statistic"]: r for r in stated.filter(pl.col("dataset") == name).iter_rows(named=True)}
     place = {statistic: n for n, statistic in enumerate(LABELS)}
     ordered = own.sort(pl.col("statistic").replace_strict(place), pl.col("of") != "all", "of")
@@ -43,13 +43,15 @@ def statistics_part(name: str, statistics: pl.DataFrame, stated: pl.DataFrame) -
     heads = ["statistic", "n", "mean", "median", "least to most", *(["published"] if said else [])]
     for line in lines:
         line["cells"] = line["cells"][: len(heads)]
-    return {
-        "title": "The data",
-        "table": {"heads": heads, "rows": lines},
-        "note": "n: groups, passages, sessions, questions or answers; evidence: questions whose gold resolves. "
-        f"Only passages are counted, in MiniLM's word pieces.{published} "
-        f"Rows: dataset_statistics.parquet, dataset = {name}.",
-    }
+    return [
+        {
+            "title": "The data",
+            "table": {"heads": heads, "rows": lines},
+            "note": "n: groups, passages, sessions, questions or answers; evidence: questions whose gold resolves. "
+            f"Only passages are counted, in MiniLM's word pieces.{published} "
+            f"Rows: dataset_statistics.parquet, dataset = {name}.",
+        }
+    ]
 
 
 def _line(row: Mapping[str, Any], said: Mapping[str, str] | None) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def _figure(value: float) -> str:
 def cutoff_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
     """Recall and gain at cutoffs over all questions, of passages and of sessions, answer-free and answer-aware apart.
 
-    own: rows of `metrics` with `name`, of one data set on the selection path.
+    own: rows of `metrics` with `name`, of one data set.
     """
     rows = own.filter(pl.col("subset") == "all")
     parts = []

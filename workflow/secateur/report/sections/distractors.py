@@ -1,4 +1,4 @@
-"""The report's section on red herrings: what each scorer ranks and accepts, and what random passages do to it."""
+"""The report's section on distractors: what each scorer ranks and accepts, and what random passages do to it."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import polars as pl
 from secateur.report import plots
 from secateur.report.format import cell, interval, number
 
-__all__ = ["ABOUT", "herring_headlines", "herring_parts", "is_checked"]
+__all__ = ["ABOUT", "distractor_headlines", "distractor_parts", "is_checked"]
 
 CONTESTS = {
     "correct_over_counterfactual": "correct over counterfactual",
@@ -124,7 +124,7 @@ def _checked(own: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(system, own.filter(pl.col("system") == system)) for system in systems]
 
 
-def herring_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[Part]:
+def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[Part]:
     """The parts of one data set; none where nothing was checked. own: its rows of metrics; spreads: dataset, system
     and the columns of score_quantiles. Scorers that see the answer have parts of their own."""
     parts = []
@@ -147,7 +147,7 @@ def herring_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[P
     return parts
 
 
-def herring_headlines(name: str, own: pl.DataFrame) -> list[str]:
+def distractor_headlines(name: str, own: pl.DataFrame) -> list[str]:
     """What some scorers tell apart, and how much noise the fixed threshold accepts; nothing where none was checked."""
     found = []
     for system, rows in _checked(own):

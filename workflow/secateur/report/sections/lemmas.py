@@ -71,15 +71,15 @@ def _bytes(rows: pl.DataFrame) -> dict[str, Any]:
 
 
 def growth_section(measures: pl.DataFrame) -> Part | None:
-    """Codebook growth and workspace bytes, once for each corpus, system and track.
+    """Codebook growth and workspace bytes, once for each corpus, system and order.
 
-    measures: corpus, dataset, system, track, measure, at, value, n.
+    measures: corpus, dataset, system, order, measure, at, value, n.
     """
     if not _with(measures, "growth_").height:
         return None
-    firsts = measures.group_by("corpus", "system", "track", maintain_order=True).agg(pl.col("dataset").first())
-    rows = measures.join(firsts, on=["corpus", "system", "track", "dataset"], maintain_order="left")
-    rows = rows.with_columns(name=pl.concat_str("corpus", "system", "track", separator=" · "))
+    firsts = measures.group_by("corpus", "system", "order", maintain_order=True).agg(pl.col("dataset").first())
+    rows = measures.join(firsts, on=["corpus", "system", "order", "dataset"], maintain_order="left")
+    rows = rows.with_columns(name=pl.concat_str("corpus", "system", "order", separator=" · "))
     panels = [Panel(f"growth_{kind}", kind, "share of the passages read", logs="xy") for kind in KINDS]
     read = _n(_with(rows, "growth_").filter(pl.col("at") == 1), "growth", "passages in all")
     parts = [
@@ -229,7 +229,7 @@ def _parts(rows: pl.DataFrame) -> Iterator[Part]:
 
 def lemma_section(measures: pl.DataFrame) -> Part | None:
     """Each lemma's claim beside its figures. measures: as for `growth_section`."""
-    rows = measures.with_columns(name=pl.concat_str("dataset", "system", "track", separator=" · "))
+    rows = measures.with_columns(name=pl.concat_str("dataset", "system", "order", separator=" · "))
     parts = list(_parts(rows))
     about = (
         "AutoPrunedRetriever's lemmas, as figures of the graphs of this experiment. None of them is a proof, and those "

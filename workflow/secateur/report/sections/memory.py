@@ -16,10 +16,10 @@ ROWS = {  # metric: what it is called, digits
     "memory_reuse": ("needed symbols and edges that the session has met", 3),
     "memory_growth_first": ("symbols and edges that a first question adds", 0),
     "memory_growth_later": ("symbols and edges that a later question adds", 0),
-    "memory_exact": ("exact recall of all that the reader holds", 3),
-    "memory_exact_alone": ("exact recall without memory", 3),
-    "memory_novel": ("novel recall of all that the reader holds", 3),
-    "memory_novel_alone": ("novel recall without memory", 3),
+    "memory_evidence_recall": ("evidence recall of all that the reader holds", 3),
+    "memory_evidence_recall_alone": ("evidence recall without memory", 3),
+    "memory_token_recall": ("token recall of all that the reader holds", 3),
+    "memory_token_recall_alone": ("token recall without memory", 3),
 }
 Part = dict[str, Any]
 
@@ -31,14 +31,14 @@ def _line(row: dict[str, Any]) -> Part:
 
 
 def memory_parts(dataset: str, metrics: pl.DataFrame) -> list[Part]:
-    """One part for each system and track that went through sessions."""
+    """One part for each system and order that went through sessions."""
     rows = metrics.filter(pl.col("metric").is_in(list(ROWS)) & (pl.col("subset") == "all"))
     parts = []
-    for (system, track), own in rows.group_by("system", "track", maintain_order=True):
+    for (system, order), own in rows.group_by("system", "order", maintain_order=True):
         by = {row["metric"]: row for row in own.iter_rows(named=True)}
         parts.append(
             {
-                "title": f"{system}: what memory saves within a session, order-{track}",
+                "title": f"{system}: what memory saves within a session, order-{order}",
                 "table": {"heads": ["figure", "mean", "questions"], "rows": [_line(by[m]) for m in ROWS if m in by]},
                 "note": f"Split {own['split'][0]}, 95 % intervals, sessions of two questions or more. Rows: dataset = "
                 f"{dataset}, system = {system}, metric = memory_*.",

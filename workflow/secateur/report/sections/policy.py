@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur.report import plots
-from secateur.report.format import cell, interval, number
+from secateur.report.format import bounds, cell, difference, interval, number, p_value, sizes
 
 __all__ = ["policy_headlines", "policy_parts"]
 
@@ -24,14 +24,11 @@ def _order(own: pl.DataFrame) -> list[str]:
     ].to_list()
 
 
-def _difference(against: pl.DataFrame, scorer: str) -> dict[str, str]:
+def _less_constant(against: pl.DataFrame, scorer: str) -> dict[str, str]:
     row = against.filter(
-        (pl.col("scorer") == scorer) & (pl.col("metric") == "policy_utility") & (pl.col("baseline") == AGAINST)
+        (pl.col("scorer") == scorer) & (pl.col("metric") == "policy_utility") & (pl.col("baseline_scorer") == AGAINST)
     )
-    if row.is_empty():
-        return cell("")
-    one = row.row(0, named=True)
-    return cell(f"{one['difference']:+.3f}", f"{one['low']:+.3f} to {one['high']:+.3f}, p {one['p']:.4f}")
+    return difference(None if row.is_empty() else row.row(0, named=True))
 
 
 def _table(own: pl.DataFrame, against: pl.DataFrame) -> Part:
@@ -42,7 +39,7 @@ def _table(own: pl.DataFrame, against: pl.DataFrame) -> Part:
         cells = [cell(number(by[m]["value"], digits.get(m, 3)), interval(by[m], digits.get(m, 3))) for m in TERMS]
         form = "ours" if scorer == "policy" else ""
         lines.append(
-            {"form": form, "cells": [cell(scorer.removeprefix("fixed:")), *cells, _difference(against, scorer)]}
+            {"form": form, "cells": [cell(scorer.removeprefix("fixed:")), *cells, _less_constant(against, scorer)]}
         )
     return {"heads": ["policy", *TERMS.values(), f"utility, less {AGAINST}'s"], "rows": lines}
 
@@ -55,12 +52,12 @@ def _named(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, frontiers: pl.DataFrame) -> list[Part]:
-    """The parts of each system of a data set whose rows are of policies. frontiers: dataset, system, track and the
+    """The parts of each system of a data set whose rows are of policies. frontiers: dataset, system, order and the
     columns of the table frontier."""
     rows = metrics.filter(pl.col("metric").is_in(list(TERMS)) & (pl.col("subset") == "all"))
     parts = []
-    for (system, track), own in rows.group_by("system", "track", maintain_order=True):
-        same = (pl.col("system") == system) & pl.col("track").eq_missing(track)
+    for (system, order), own in rows.group_by("system", "order", maintain_order=True):
+        same = (pl.col("system") == system) & pl.col("order").eq_missing(order)
         line = frontiers.filter(same & (pl.col("dataset") == dataset)).sort("share")
         n, split = own["n"][0], own["split"][0]
         where = f"dataset = {dataset}, system = {system}, metric = policy_*"
@@ -71,7 +68,7 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
                 "form": "bars",
                 "table": _table(own, comparisons.filter(same & (pl.col("subset") == "all"))),
                 "note": f"n = {n} questions, split {split}, 95 % intervals. Rows: {where}. Names: actions on questions / "
-                "answers / facts. The oracle sees each question's own utilities. p: sign flips, two-sided, not corrected.",
+                "answers / facts. The oracle sees each question's own utilities. p: sign flips, two-sided, adjusted for all pairs (Holm).",
             }
         )
     return parts
@@ -80,15 +77,15 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
 def policy_headlines(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
     """One sentence a system: the policy beside the best constant."""
     own = metrics.filter((pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
-    mine = (pl.col("scorer") == "policy") & (pl.col("dataset") == dataset) & (pl.col("baseline") == AGAINST)
+    mine = (pl.col("scorer") == "policy") & (pl.col("baseline_scorer") == AGAINST)
     against = comparisons.filter(mine & (pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
     lines = []
     for row in against.iter_rows(named=True):
-        same = own.filter((pl.col("system") == row["system"]) & pl.col("track").eq_missing(row["track"]))
+        same = own.filter((pl.col("system") == row["system"]) & pl.col("order").eq_missing(row["order"]))
         value = dict(same.select("scorer", "value").iter_rows())
         lines.append(
             f"{dataset}: the policy of {row['system']} has utility {number(value['policy'])}, {row['difference']:+.3f} "
-            f"({row['low']:+.3f} to {row['high']:+.3f}, p {row['p']:.4f}, n {row['n']}) against the best constant; the "
+            f"({bounds(row)}; {p_value(row)}; {sizes(row)}) against the best constant; the "
             f"oracle has {number(value['oracle'])}."
         )
     return lines

@@ -1,0 +1,46 @@
+"""The report's part on answer gain: what contexts add to the gold answer's log-probability, beside its controls."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.report.format import cell, form, interval, number
+from secateur.report.sections.recall import note
+
+__all__ = ["gain_parts"]
+
+GAIN, SHUFFLED, CLOSED = "answer_gain@", "answer_gain_shuffled@", "closed_book"
+ABOUT = (
+    " Nats per token of the gold answer above no context at all (closed_book: its log-probability there); another "
+    "question's: the context of another question, as a control."
+)
+
+
+def gain_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[str, Any]]:
+    """One table of one order; none where nothing was measured. own: rows of `metrics` of a data set, with `name`."""
+    measured = pl.col("metric").str.contains(rf"^(({GAIN}|{SHUFFLED})\d+|{CLOSED})$")
+    rows = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & measured)
+    if rows.is_empty():
+        return []
+    columns, lines = sorted(set(rows["metric"]), key=_place), []
+    for (name,), part in rows.sort("system", "scorer", nulls_last=True).group_by("name", maintain_order=True):
+        by = {row["metric"]: row for row in part.iter_rows(named=True)}
+        cells = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
+        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
+    return [
+        {
+            "title": f"Order-{order}: answer gain at equal tokens",
+            "table": {"heads": ["system", *map(_head, columns)], "rows": lines},
+            "note": note(rows, f"dataset = {dataset}, order = {order}, metric = {GAIN}B") + ABOUT,
+        }
+    ]
+
+
+def _place(metric: str) -> tuple:
+    """Gains by budget, then controls."""
+    return not metric.startswith(GAIN), metric == CLOSED, int(metric.partition("@")[2] or 0)
+
+
+def _head(metric: str) -> str:
+    base, _, budget = metric.partition("@")
+    return {GAIN: f"{budget} tokens", SHUFFLED: f"another question's, {budget}"}.get(f"{base}@", "closed book")

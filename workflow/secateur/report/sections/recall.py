@@ -1,0 +1,94 @@
+"""The report's part on evidence: what of it the contexts hold at equal budgets, and how many tokens they use."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from secateur.report import plots
+from secateur.report.format import METRICS, cell, form, interval, number
+
+__all__ = ["note", "recall_parts"]
+
+SHOWN = ("evidence_recall", "evidence_coverage", "token_recall", "qualified_kept", "semantic")
+DRAWN = 2  # metrics that have curves
+MAX_CURVES, RANKERS = 8, 2  # lines in one panel that stay readable, and rankers of a list among them
+Part = dict[str, Any]
+
+
+def note(own: pl.DataFrame, where: str) -> str:
+    """How many questions rows speak of, and where they stand."""
+    n = own["n"].unique().sort().to_list()
+    count = str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}"
+    return f"n = {count} questions, split {own['split'][0]}, 95 % intervals. Rows: {where}."
+
+
+def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
+    """Curves and tables of one order. own: the rows of `metrics` of a data set, with `name`."""
+    every = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
+    rows = _by_budget(every)
+    present = [metric for metric in SHOWN if metric in set(rows["metric"])]
+    if not present:
+        return []
+    shown, where = rows.filter(pl.col("metric").is_in(present)), f"dataset = {dataset}, order = {order}"
+    used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
+    curves = {
+        "title": f"Order-{order}: evidence against tokens",
+        "svg": plots.curves(shown, _titles(present[:DRAWN]), _drawn(shown), f"evidence on {dataset}, order-{order}"),
+        "form": "curves",
+        "note": note(shown, where) + " Bands: intervals of single systems; the tables have all.",
+    }
+    return [curves, *(_metric_part(shown, metric, used, order, where) for metric in present)]
+
+
+def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a budget, with the budget as a number and the metric without it."""
+    parts = pl.col("metric").str.split_exact("@", 1)
+    rows = metrics.filter(pl.col("metric").str.contains(r"@\d+$")).with_columns(
+        base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32)
+    )
+    return rows.drop("metric").rename({"base": "metric"})
+
+
+def _titles(metrics: Sequence[str]) -> dict[str, str]:
+    return {metric: METRICS[metric] for metric in metrics}
+
+
+def _metric_part(
+    rows: pl.DataFrame, metric: str, used: Mapping[tuple[str, int], float], order: str, where: str
+) -> Part:
+    """One line a row, one column a budget, each with the tokens that were used of it."""
+    part = rows.filter(pl.col("metric") == metric).sort("system", "scorer", nulls_last=True)
+    budgets, lines = part["budget"].unique().sort().to_list(), []
+    for (name,), own in part.group_by("name", maintain_order=True):
+        by = {row["budget"]: row for row in own.iter_rows(named=True)}
+        cells = [_figure(by.get(budget), used.get((name, budget))) for budget in budgets]
+        lines.append({"form": form(own["system"][0]), "cells": [cell(name), *cells]})
+    return {
+        "title": f"Order-{order}: {METRICS[metric]}",
+        "table": {"heads": ["system", *(f"{budget} tokens" for budget in budgets)], "rows": lines},
+        "note": note(part, f"{where}, metric = {metric}@B")
+        + " Used: tokens of the context as sent (tokens@B), a mean.",
+    }
+
+
+def _figure(row: Mapping[str, Any] | None, used: float | None) -> dict[str, str]:
+    if row is None:
+        return cell("")
+    small = [interval(row), *([f"{used:.0f} used"] if used is not None else [])]
+    return cell(number(row["value"]), "\n".join(filter(None, small)))
+
+
+def _drawn(rows: pl.DataFrame) -> dict[str, int]:
+    """Rows worth a curve, name -> colour: single systems, whole ones and ours first, then the best rankers of a list."""
+    means = rows.filter(pl.col("metric") == rows["metric"][0]).group_by("name", "system", "scorer", maintain_order=True)
+    best = means.agg(pl.col("value").mean()).sort("value", "name", descending=[True, False]).to_dicts()
+    single = sorted((row for row in best if row["scorer"] is None), key=_worth)
+    listed = [row for row in best if row["scorer"] is not None]
+    room = MAX_CURVES - min(RANKERS, len(listed))
+    return {row["name"]: n for n, row in enumerate([*single[:room], *listed][:MAX_CURVES])}
+
+
+def _worth(row: Mapping[str, Any]) -> tuple:
+    """What is drawn first: systems as they are, then ours with one option changed."""
+    return ":" in row["system"], form(row["system"]) != "ours", row["name"]
