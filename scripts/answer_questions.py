@@ -7,9 +7,11 @@ import polars as pl
 from secateur.answers.ask import fitted, generator
 from secateur.answers.ending import is_refusal
 from secateur.answers.generate import Completion, Generator
+from secateur.contexts.table import made_for
 from secateur.evaluation.subsets import answered
 from secateur.memory.sessions import of_shard, sessions
 from secateur.pipeline.contract import main
+from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 
 
@@ -27,10 +29,20 @@ def _told(ctx, made: Generator, answers: Sequence[Completion]) -> dict[str, floa
     }
 
 
+def _check(contexts: pl.DataFrame, budget: int) -> None:
+    """Raise SecateurError for contexts of which none may be answered with: every answer would be of a closed book."""
+    if not made_for(contexts, [budget]):
+        raise SecateurError(
+            f"no context of the file is of budget {budget}, which questions are answered with. Fix: add them, or set "
+            "assembly.budget to one that is there."
+        )
+
+
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     mine = of_shard(sessions(asked, inputs["passages"]), ctx.axes["shard"])
     mine = mine.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
+    _check(inputs["contexts"], cfg.assembly.budget)
     contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
     rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())
     if not mine.height:

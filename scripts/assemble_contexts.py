@@ -10,6 +10,7 @@ from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
 from secateur.ranking.calibration import probabilities
 
 
@@ -52,7 +53,9 @@ def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
     order = {p: n for n, p in enumerate(passages["passage_id"])}
     material = _material(cfg, inputs, form.NEEDS_GRAPH)
-    assembly = Assembly(form.form(settings, material), cfg.assembly.packing, cfg.assembly.placement, material, order)
+    with kinds.calling("form", form):
+        written = form.form(settings, material)
+    assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)
     asked = {q: Asked(text) for q, text in inputs["questions"].select("question_id", "text").iter_rows()}
     if form.NEEDS_GRAPH:
         own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
@@ -65,9 +68,13 @@ def run(cfg, inputs, outputs, ctx):
     )
     rows = []
     for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
-        made = assembly.contexts(asked[question], [Ranked(**unit) for unit in units], budgets)
+        with kinds.calling("form", form):
+            made = assembly.contexts(asked[question], [Ranked(**unit) for unit in units], budgets)
         rows += context_rows(question, scorer, aware, spec["kind"], made)
-    outputs["contexts"] = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    with kinds.calling("form", form):
+        frame = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    check(TABLES["contexts"], frame, f"form {form.__name__}", "the rows that it makes")
+    outputs["contexts"] = frame
     used = outputs_used(rows, cfg.assembly.budget)
     return {"questions": ranked["question_id"].n_unique(), "rankings": parts.height, "tokens_used": used}
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.evaluation.comparison import OF_POLICY, Row, claims, differences, summarise
+from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, summarise
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import members, of_split
 from secateur.pipeline.contract import main
@@ -20,17 +20,14 @@ def _figures(cfg, inputs) -> pl.DataFrame:
 
 
 def _rows(cfg, own: pl.DataFrame, dataset: str) -> list[Row]:
-    """The rows of a data set with their axes; of a list of rankers the scorer is who ranks."""
+    """The rows of a data set with their axes."""
     axes = {(v["system"], v["order"]): v for v in cfg.extra.variants if v["dataset"] == dataset}
     found = []
     for system, order, scorer, aware in (
         own.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer").iter_rows()
     ):
         variant = axes.get((system, order)) or axes[system, None]
-        mine = dict(variant["axes"])
-        if variant["listed"] and scorer is not None:
-            mine["ranker"] = mine["ranker"].replace(variant["listed"], scorer.removesuffix("+neighbour"))
-        found.append(Row(system, order, scorer, aware, tuple(sorted(mine.items())), bool(variant["listed"])))
+        found.append(Row(system, order, scorer, aware, axes_of(variant, scorer), bool(variant["listed"])))
     places = {v["system"]: n for n, v in enumerate(cfg.extra.variants)}
     return sorted(found, key=lambda row: places[row.system])
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.contexts.table import NOTHING, reads
+from secateur.contexts.table import NOTHING, names_passages, reads
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
@@ -41,6 +41,7 @@ def run(cfg, inputs, outputs, ctx):
     gold = gold_of(asked, inputs["evidence"], inputs["passages"])
     measured = Measured(cfg.eval.exact_min_content, frozenset(cfg.eval.qualifiers))
     read, figures = _read(cfg, inputs["contexts"], answers), []
+    sourced = names_passages(inputs["contexts"])
     known = {question: one for (question, _, _), one in reads(read)}
     texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     order = cfg.extra.order
@@ -51,7 +52,7 @@ def run(cfg, inputs, outputs, ctx):
         found |= {"refused": float(own["refused"]), "read_tokens": float(own["prompt_tokens"])}
         found |= {"completion_tokens": float(own["completion_tokens"])}
         if question.id in gold:
-            recall = read_metrics(gold[question.id], known.get(question.id, NOTHING), measured)
+            recall = read_metrics(gold[question.id], known.get(question.id, NOTHING), measured, sourced)
             found |= {f"read_{name}": recall[name] for name in KEPT if name in recall}
         figures += [(question.id, order, None, False, name, value) for name, value in found.items()]
     figures += [(q, order, None, False, "read_gain", gain) for q, gain in _gains(cfg, ctx, questions, texts)]

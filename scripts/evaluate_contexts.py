@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.contexts.table import NOTHING, reads
+from secateur.contexts.table import NOTHING, made_for, names_passages, reads
 from secateur.evaluation.evidence import Measured, gold_of, read_metrics
 from secateur.evaluation.rows import long_rows, order_of
 from secateur.evaluation.semantic import Semantic
@@ -13,7 +13,8 @@ from secateur.pipeline.layout import ALL
 def run(cfg, inputs, outputs, ctx):
     gold = gold_of(inputs["questions"], inputs["evidence"], inputs["passages"])
     measured = Measured(cfg.eval.exact_min_content, frozenset(cfg.eval.qualifiers))
-    contexts = inputs["contexts"].filter(pl.col("budget").is_in(list(cfg.eval.budgets)))
+    budgets, sourced = made_for(inputs["contexts"], cfg.eval.budgets), names_passages(inputs["contexts"])
+    contexts = inputs["contexts"].filter(pl.col("budget").is_in(budgets))
     known = dict(reads(contexts))
     semantic = Semantic(cfg, ctx, gold) if cfg.dataset.semantic else None
     if semantic:
@@ -28,9 +29,9 @@ def run(cfg, inputs, outputs, ctx):
         for qid, one in gold.items():
             if every and qid not in asked[scorer]:  # a form of it is not asked this question
                 continue
-            for budget in cfg.eval.budgets:
+            for budget in budgets:
                 read = known.get((qid, scorer, budget), NOTHING)
-                found = read_metrics(one, read, measured)
+                found = read_metrics(one, read, measured, sourced)
                 if semantic:
                     found |= semantic.of(qid, read.lines)
                 named = scorer if every else None

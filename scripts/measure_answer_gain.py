@@ -1,6 +1,6 @@
 """What the contexts add to the log-probability of the gold answer, at every budget, on a sample of the questions."""
 
-from secateur.contexts.table import texts
+from secateur.contexts.table import made_for, texts
 from secateur.ecs.answer_gain import gain_rows
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.rows import long_rows
@@ -14,7 +14,9 @@ def run(cfg, inputs, outputs, ctx):
     known = {(q, b): text for (q, _, b), text in texts(inputs["contexts"]).items()}  # one ranking
     questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
     lm, aware = load(cfg.lm, ctx.cache, ctx.device), bool(inputs["contexts"]["answer_aware"].any())
-    rows = gain_rows(lm, cfg.ecs, questions, known, cfg.eval.gain_budgets, cfg.eval.gain_control, ctx)
+    budgets = made_for(inputs["contexts"], cfg.eval.gain_budgets)
+    control = next(iter(made_for(inputs["contexts"], [cfg.eval.gain_control])), None)
+    rows = gain_rows(lm, cfg.ecs, questions, known, budgets, control, ctx)
     outputs["question_metrics"] = long_rows([(q, cfg.extra.order, None, aware, m, v) for q, m, v in rows])
     return {"questions": len(questions)}
 

@@ -4,6 +4,21 @@ import polars as pl
 
 from secateur.pipeline import kinds
 from secateur.pipeline.contract import main
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
+
+
+def _check(reranker, own: pl.DataFrame, found) -> None:
+    """Raise SecateurError for what is no new order of a ranking."""
+    where, fix = f"reranker {reranker.__name__}", "rerank() gives the rankings it was given, in their new order"
+    if not isinstance(found, pl.DataFrame):
+        raise SecateurError(f"{where} gave a {type(found).__name__}, a table is needed. Fix: {fix}.")
+    check(TABLES["rankings"], found, where, f"{fix}.")
+    strange = found.join(own, on=["question_id", "passage_id"], how="anti")
+    if strange.height:
+        question, passage = strange.select("question_id", "passage_id").row(0)
+        raise SecateurError(f"{where} ranks {passage!r} for {question!r}, which was not ranked. Fix: {fix}.")
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -12,7 +27,10 @@ def run(cfg, inputs, outputs, ctx):
     settings = kinds.settings("reranker", spec, f"conf/reranker/{ctx.axes['reranker']}")
     own = inputs["rankings"].filter(pl.col("scorer") == ctx.axes["pick"])
     questions = inputs["questions"].with_columns(answer=pl.lit(None, pl.String))  # no answer ever reaches a ranking
-    outputs["rankings"] = found = reranker.rerank(settings, own, questions, inputs["passages"], cfg, ctx)
+    with kinds.calling("reranker", reranker):
+        found = reranker.rerank(settings, own, questions, inputs["passages"], cfg, ctx)
+    _check(reranker, own, found)
+    outputs["rankings"] = found
     return {"questions": found["question_id"].n_unique(), "rankings": found.height}
 
 

@@ -114,11 +114,21 @@ def smoke(tmp_path_factory) -> Project:
     return Project(shared / "smoke")
 
 
+@pytest.fixture(scope="session")
+def copy_of():
+    """A function that copies a project with what it has computed."""
+
+    def copied(project: Project, target: Path) -> Project:
+        shutil.copytree(project.root, target, symlinks=True)
+        return Project(target)
+
+    return copied
+
+
 @pytest.fixture
-def rerun(smoke, tmp_path) -> Project:
+def rerun(smoke, copy_of, tmp_path) -> Project:
     """A copy of the finished smoke run, to edit and to run again."""
-    shutil.copytree(smoke.root, tmp_path / "rerun", symlinks=True)
-    return Project(tmp_path / "rerun")
+    return copy_of(smoke, tmp_path / "rerun")
 
 
 # --- language models small enough to compare with one sequence at a time ---------------------------

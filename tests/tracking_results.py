@@ -11,7 +11,8 @@ from secateur.pipeline.tables.table import write_table
 
 CONF = Path(__file__).parents[1] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory
-FIGURES = "results/toy/toy/evidence/openie/question_metrics.parquet"
+FIGURES = "results/toy/toy/evidence/contexts/question_metrics.parquet"
+SOURCE = "contexts/graph/openie.minilm.default.blind.default.default/graph/none/text/default.smollm2"
 HOME = "results/experiments/tiny"
 
 
@@ -49,7 +50,15 @@ def table(name: str, rows: list[dict], path: str) -> None:
 
 def figure(metric: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
     """A row of the table metrics."""
-    row = {"dataset": "toy", "system": "secateur", "track": "blind", "answer_aware": False, "n": 9, "split": "all"}
+    row = {
+        "dataset": "toy",
+        "system": "secateur",
+        "order": "blind",
+        "answer_aware": False,
+        "n": 9,
+        "units": 9,
+        "split": "all",
+    }
     figures = {"scorer": scorer, "subset": subset, "metric": metric, "value": value, "low": None, "high": None}
     return row | figures | {"published": False}
 
@@ -62,21 +71,21 @@ def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:
         axes = {"corpus": "toy", "extractor": "openie", "shard": f"{n}of2"}
         record("extract_triples", folder, [f"{folder}/triples.parquet"], {"data/toy.jsonl": "d1"}, axes=axes)
     triples = {f"results/toy/triples/openie/{n}of2/triples.parquet": f"t{n}" for n in (0, 1)}
-    axes = {"corpus": "toy", "dataset": "toy", "retriever": "default"}
+    axes = {"corpus": "toy", "dataset": "toy", "source": SOURCE}
     given = {"config": config, "finished": finished, "axes": axes}
-    record("evaluate_prompts", str(Path(FIGURES).parent), [FIGURES], triples, **given)
+    record("evaluate_contexts", str(Path(FIGURES).parent), [FIGURES], triples, **given)
     compared = {"eval.seed": 7, "extra.datasets": [{"name": "toy"}], "extra.variants": []}
     made = [f"{HOME}/metrics.parquet", f"{HOME}/comparisons.parquet"]
     record("compare_variants", HOME, made, {FIGURES: "f"}, config=compared, axes={}, finished=finished)
-    rows = [figure("exact@64", value), figure("exact@128", value), figure("prompt_tokens", 90.0)]
-    table("metrics", [*rows, figure("exact@64", 0.1, "tfidf+answer", "hard")], f"{HOME}/metrics.parquet")
+    rows = [figure("evidence_recall@64", value), figure("evidence_recall@128", value), figure("tokens@64", 90.0)]
+    table("metrics", [*rows, figure("evidence_recall@64", 0.1, "tfidf+answer", "hard")], f"{HOME}/metrics.parquet")
     note()
 
 
 def note() -> None:
     """What the rule track_variants does."""
     metrics = pl.read_parquet(f"{HOME}/metrics.parquet")
-    variants = [{"dataset": "toy", "system": "secateur", "track": "blind", "files": [FIGURES]}]
+    variants = [{"dataset": "toy", "system": "secateur", "order": "blind", "files": [FIGURES]}]
     runs = variant_runs("tiny", variants, metrics, records(RESULTS), CONF)
     table("variant_runs", runs.to_dicts(), f"{HOME}/variant_runs.parquet")
 
@@ -96,7 +105,9 @@ def shown(client, experiment: str) -> list[dict]:
             "time": (run.info.start_time, run.info.end_time),
             "params": run.data.params,
             "metrics": run.data.metrics,
-            "curve": [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/exact")],
+            "curve": [
+                (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/evidence_recall")
+            ],
             "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
             "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),
         }

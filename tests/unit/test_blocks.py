@@ -92,13 +92,20 @@ def test_adding_a_document_costs_its_own_blocks_only(parser, context):
     assert parser.asked == [("d3 says 0", "d3 says 1")]
 
 
+def test_the_code_of_the_stage_that_asks_is_no_part_of_what_a_block_depends_on(parser, context):
+    blocks.extract_cached(passages((2,)), CFG, context)
+    context.code = "another rule's"
+    blocks.extract_cached(passages((2,)), CFG, context)
+    assert len(parser.asked) == 1
+
+
 @pytest.mark.parametrize("change", ["code", "title", "text"])
-def test_a_block_is_parsed_again_when_what_it_depends_on_changes(parser, context, change):
+def test_a_block_is_parsed_again_when_what_it_depends_on_changes(parser, context, monkeypatch, change):
     blocks.extract_cached(passages((2,)), CFG, context)
     parser.asked.clear()
     corpus = passages((2,))
     if change == "code":
-        context.code = "c2"
+        monkeypatch.setattr(blocks.provenance, "kind_digest", lambda module: "c2")
     else:
         corpus = corpus.with_columns(pl.lit("other").alias(change))
     blocks.extract_cached(corpus, CFG, context)

@@ -1,17 +1,15 @@
 """Budgeted cover on sources that can be followed by hand."""
 
-import pytest
-
-from secateur.contexts.cover import Line, Source, cover, word_values
+from secateur.contexts.forms._cover import Line, Source, cover, word_values
 
 
 def line(edge_id: int, head: str, rest: str) -> Line:
-    """Priced at one piece a word."""
-    return Line(edge_id, head, rest, len(head.split()), len(rest.split()))
+    """Priced at one token a word and one for what joins it."""
+    return Line(edge_id, head, rest, len(head.split()) + 1, len(rest.split()) + 1)
 
 
 def source(name: str, p: float, text: str, *lines: Line) -> Source:
-    return Source(name, p, text, len(text.split()), lines)
+    return Source(name, p, text, len(text.split()) + 1, lines)
 
 
 BEARS = source(
@@ -41,10 +39,10 @@ def test_words_of_the_question_have_no_value():
 
 def test_a_head_is_said_once_for_its_lines():
     two = source("s1", 0.5, BEARS.text, *BEARS.lines[:2])
-    pieces = cover([two], "", 8, grounding="triples")
+    pieces = cover([two], "", 9, grounding="triples")
     assert [piece.text for piece in pieces] == ["Katmai bears: eat salmon; roaming Alaska"]
     assert pieces[0].edge_ids == (0, 1)
-    assert pieces[0].tokens == 8  # 2 + ":" + 2 + ";" + 2
+    assert pieces[0].tokens == 9  # 2 and ":", twice 2 and ";"
 
 
 def test_lines_stand_in_text_order_however_they_were_chosen():
@@ -69,19 +67,8 @@ def test_sentences_show_no_line():
 
 def test_a_whole_sentence_replaces_its_lines_and_is_charged_the_difference():
     one = source("s", 0.5, "Brown bears fish daily", line(0, "bears", "fish"))
-    pieces = cover([one], "", 4)
-    assert [(p.text, p.tokens, p.whole) for p in pieces] == [(one.text, 4, True)]
-
-
-def test_a_source_mark_is_paid_once_a_record():
-    plain, marked = (cover([PLANTS], "", 100, grounding="triples", mark=mark)[0].tokens for mark in (0, 3))
-    assert marked == plain + 3
-    assert cover([PLANTS], "", 5, grounding="triples", mark=3) == []
-
-
-@pytest.mark.parametrize("mark", [0, 3])
-def test_a_whole_sentence_pays_its_mark(mark):
-    assert cover([PLANTS], "", 100, grounding="sentences", mark=mark)[0].tokens == 2 + mark
+    pieces = cover([one], "", 5)
+    assert [(p.text, p.tokens, p.whole) for p in pieces] == [(one.text, 5, True)]
 
 
 def test_a_source_without_probability_is_never_shown():
@@ -106,13 +93,17 @@ def test_gain_is_weighed_against_its_price():
 
 def test_a_line_becomes_cheaper_once_its_head_is_said():
     dear = Source(
-        "s1", 0.5, "alpha beta gamma delta", 99, (Line(0, "is", "alpha beta gamma", 9, 1), Line(1, "is", "delta", 9, 1))
+        "s1",
+        0.5,
+        "alpha beta gamma delta",
+        99,
+        (Line(0, "is", "alpha beta gamma", 10, 1), Line(1, "is", "delta", 10, 1)),
     )
-    other = Source("s2", 0.1, "omega", 99, (Line(2, "is", "omega", 1, 1),))
-    pieces = cover([dear, other], "", 14, grounding="triples")  # 11 and 2; 3 more would not fit
-    assert [(p.edge_ids, p.tokens) for p in pieces] == [((0, 1), 13)]
+    other = Source("s2", 0.1, "omega", 99, (Line(2, "is", "omega", 2, 1),))
+    pieces = cover([dear, other], "", 14, grounding="triples")  # 11 and 1; 3 more would not fit
+    assert [(p.edge_ids, p.tokens) for p in pieces] == [((0, 1), 12)]
 
 
 def test_ties_go_to_the_earlier_source():
     twins = [source(f"s{n}", 0.5, text) for n, text in enumerate(["one alpha", "two gamma"])]
-    assert [p.passage_id for p in cover(twins, "one two", 2, grounding="sentences")] == ["s0"]
+    assert [p.passage_id for p in cover(twins, "one two", 3, grounding="sentences")] == ["s0"]

@@ -44,7 +44,7 @@ def test_questions_are_pooled_by_themselves():
 
 
 def test_an_unknown_scorer_is_refused():
-    with pytest.raises(SecateurError, match=r"pooled_by is 'bm52', but conf/scorer has bm25, dense\. Fix: name one"):
+    with pytest.raises(SecateurError, match=r"pooled_by is 'bm52', but conf/rankers has bm25, dense\. Fix: name one"):
         candidates(pl.concat([ranking("bm25", "a"), ranking("dense", "a")]), "bm52", 2, 2)
 
 
@@ -122,7 +122,7 @@ def proposed(ecs, **dataset) -> pl.DataFrame:
         "questions": asked,
         "passages": pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)]}),
         "evidence": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3}),
-        "utilities": pl.concat(forms),
+        "rankings": pl.concat(forms),
     }
     outputs = {}
     propose_passages.run(cfg, inputs, outputs, None)

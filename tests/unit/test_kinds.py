@@ -200,6 +200,11 @@ def test_the_kinds_that_a_value_names():
     assert kinds.named(None) == ()
 
 
+def test_a_kind_s_settings_may_name_further_kinds():
+    nested = {"z": {"kind": "zsum", "lexical": {"kind": "tfidf"}, "weights": {"blind": [-1.6, 0.4]}, "drop": ["a"]}}
+    assert kinds.named(nested) == kinds.named(nested["z"]) == ("zsum", "tfidf")
+
+
 # --- the code digest -----------------------------------------------------------------------------
 
 

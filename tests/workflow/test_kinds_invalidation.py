@@ -2,67 +2,160 @@
 
 import polars as pl
 import pytest
-from test_invalidation import EXTRACTS, matrix  # noqa: F401 (the rules as Snakemake reads them)
 
 from secateur.pipeline import provenance
+from secateur.pipeline.config import compose
 
-FOLDERS = ("datasets/formats", "graph/triples/extractors")
+GROUPS = ("corpus", "dataset", "extractor", "rankers", "reranker", "assembly")  # whose options name kinds
+BASE = {
+    "corpus": "toy_documents",
+    "dataset": "toy_documents",
+    "extractor": "openie",
+    "rankers": "sentences",
+    "reranker": "none",
+    "assembly": "default",
+    "memory": "none",
+    "shard": "0of1",
+    "file": "locomo10.json",
+    "imported": "rankers",
+    "order": "blind",
+    "lm": "smollm2",
+    "embedder": "minilm",
+    "pick": "title_zsum",
+}
+NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
+OTHERS = {"nested": NESTED, "mine": "scorers: {mine: {kind: mypackage.ranker}}\n"}
+PACKAGE = {"__init__": "", "other": "", "helper": "", "ranker": "from mypackage import helper\n"}
 
 
-def codes(matrix) -> dict:  # noqa: F811
-    """The code digest of every job, read anew from the files: (rule, wildcards) -> digest."""
-    for remembered in (provenance.code_digest, provenance.imports, provenance._rules):
-        remembered.cache_clear()
-    return {
-        (rule, own): next(text for text in params if text.startswith("code="))
-        for rule, jobs in matrix.jobs().items()
-        for own, params, _ in jobs
-    }
+class Wildcards(dict):
+    """A job's wildcards, as attributes and as a mapping."""
+
+    __getattr__ = dict.__getitem__
 
 
-@pytest.fixture
-def rerun(matrix):  # noqa: F811
-    """A function that adds a statement to a file of the library, and gives the jobs that have another digest for it."""
-    kept = {}
+class Jobs:
+    """The rules of a copy of the project, asked for the code digest of a job of each option that names kinds."""
 
-    def edited(name: str) -> set:
-        before, path = codes(matrix), matrix.root / "workflow/secateur" / name
-        kept[path] = path.read_text(encoding="utf-8") if path.exists() else None
-        path.write_text((kept[path] or '"""A kind."""\n') + "\nADDED = 1\n", encoding="utf-8")
-        after = codes(matrix)
-        return {(rule, dict(own).get("corpus")) for rule, own in before if after[rule, own] != before[rule, own]}
+    def __init__(self, root, rules) -> None:
+        self.root, self.library = root, root / "workflow/secateur"
+        self.rules = {rule.name: rule for rule in rules if "code" in dict(rule.params.items())}
 
-    yield edited
-    for path, text in kept.items():
-        path.unlink() if text is None else path.write_text(text, encoding="utf-8")
-    codes(matrix)
+    def codes(self, group: str) -> dict[tuple[str, str], str]:
+        """(rule, option of the group) -> digest, read anew from the files."""
+        for remembered in (provenance.code_digest, provenance.kind_digest, provenance.imports, provenance._rules):
+            remembered.cache_clear()
+        return {
+            (name, option): dict(rule.params.items())["code"](self._wildcards(rule, {group: option}))
+            for option in compose.names(self.root / "conf", group)
+            for name, rule in self.rules.items()
+        }
+
+    @staticmethod
+    def _wildcards(rule, changed: dict[str, str]) -> Wildcards:
+        options = dict.fromkeys(rule.wildcard_names, "default") | BASE | changed
+        options["ranking"] = "lexical/{embedder}.{rankers}".format(**options)
+        options["book"] = "{extractor}.{embedder}.default.blind.default".format(**options)
+        options["source"] = "contexts/graph/{book}.default/graph/{reranker}/own/{assembly}.{lm}".format(**options)
+        return Wildcards({name: options[name] for name in rule.wildcard_names})
+
+    def edited(self, group: str, path) -> dict[str, set[str]]:
+        """By rule, the options of a group whose jobs a statement more in a file re-runs; the file is put back."""
+        before, kept = self.codes(group), path.read_text(encoding="utf-8") if path.exists() else None
+        try:
+            path.write_text((kept or '"""A kind."""\n') + "\nADDED = 1\n", encoding="utf-8")
+            after = self.codes(group)
+        finally:
+            path.unlink() if kept is None else path.write_text(kept, encoding="utf-8")
+        found: dict[str, set[str]] = {}
+        for rule, option in before:
+            if after[rule, option] != before[rule, option]:
+                found.setdefault(rule, set()).add(option)
+        return found
+
+
+@pytest.fixture(scope="module")
+def jobs(copy_project, tmp_path_factory):
+    """The rules as Snakemake reads them, with two lists of rankers more, and a package outside the project."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+    root = copy_project(tmp_path_factory.mktemp("kinds") / "project").root
+    for name, text in OTHERS.items():
+        (root / f"conf/rankers/{name}.yaml").write_text(f"{text}utilities: {{}}\nsuffixes: []\nneighbour: 0\nkeep: 9\n")
+    (root.parent / "mypackage").mkdir()
+    for name, text in PACKAGE.items():
+        (root.parent / f"mypackage/{name}.py").write_text(text)
+    with pytest.MonkeyPatch.context() as patch, SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        patch.syspath_prepend(str(root.parent))
+        workflow = api.workflow(
+            ResourceSettings(cores=1),
+            config_settings=ConfigSettings(config={"experiment": "smoke"}),
+            snakefile=root / "Snakefile",
+            workdir=root,
+        )._workflow
+        yield Jobs(root, workflow.rules)
+
+
+FOLDERS = {  # the group whose options name the kinds of a folder
+    "datasets/formats": "corpus",
+    "graph/triples/extractors": "extractor",
+    "ranking/scorers": "rankers",
+    "ranking/rerankers": "reranker",
+    "contexts/forms": "assembly",
+}
+EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
+STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}
+COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
+EDITS = {
+    ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
+    ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
+    ("extractor", "graph/triples/extractors/rebel"): {key: {"rebel"} for key in EXTRACTS},
+    ("extractor", "graph/triples/extractors/imported"): {key: {"lightrag_medical"} for key in EXTRACTS},
+    ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
+    ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"sentences"}},
+    ("rankers", "ranking/scorers/tfidf"): {
+        "rank_passages": {"turns", "utility", "nested"}
+    },  # inside another's settings
+    ("rankers", "ranking/scorers/import"): {},
+    ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
+    ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
+    ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
+    ("assembly", "contexts/forms/_cover"): {"assemble_contexts": COVERS},  # what it imports
+}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_new_file_in_a_family_reruns_nothing(rerun, folder):
-    assert rerun(f"{folder}/brand_new.py") == set()
+def test_a_new_file_in_a_family_reruns_nothing(jobs, folder):
+    assert jobs.edited(FOLDERS[folder], jobs.library / folder / "brand_new.py") == {}
 
 
-def test_a_format_reruns_what_reads_files_of_it(rerun):
-    found = {(rule, "locomo") for rule in ("prepare_corpus", "prepare_dataset")}
-    assert rerun("datasets/formats/locomo.py") == found
+@pytest.mark.parametrize(("group", "name"), EDITS)
+def test_an_edit_reruns_the_jobs_whose_option_names_the_kind(jobs, group, name):
+    assert jobs.edited(group, jobs.library / f"{name}.py") == EDITS[group, name]
 
 
-def test_a_format_that_no_option_names_reruns_nothing(rerun):
-    assert rerun("datasets/formats/tv.py") == set()
+@pytest.mark.parametrize(("name", "found"), [("ranker", {"mine"}), ("helper", {"mine"}), ("other", set())])
+def test_so_does_an_edit_outside_the_project(jobs, name, found):
+    edited = jobs.edited("rankers", jobs.root.parent / f"mypackage/{name}.py")
+    assert edited == ({"rank_passages": found} if found else {})
 
 
-def test_what_a_format_imports_reruns_only_what_reads_files_of_it(rerun):
-    assert {corpus for _, corpus in rerun("datasets/sentences.py")} == {"stem"}
-
-
-def test_an_extractor_reruns_what_reads_texts_with_it(rerun):
-    assert {rule for rule, _ in rerun("graph/triples/extractors/openie.py")} == EXTRACTS
-
-
-@pytest.mark.parametrize("name", ["rebel", "llm", "imported"])
-def test_an_extractor_that_no_variant_uses_reruns_nothing(rerun, name):
-    assert rerun(f"graph/triples/extractors/{name}.py") == set()
+def test_a_metric_reruns_no_model_and_no_cache_knows_it(jobs):
+    metric = jobs.library / "evaluation/evidence.py"
+    edited = set(jobs.edited("reranker", metric))
+    assert "evaluate_contexts" in edited
+    assert not edited & {
+        "extract_triples",
+        "encode_questions",
+        "rank_passages",
+        "assemble_contexts",
+        "answer_questions",
+    }
+    extractor = provenance.kind_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library)
+    with metric.open("a") as file:
+        file.write("\nADDED = 1\n")
+    assert provenance.kind_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library) == extractor
 
 
 OUTSIDE = """\

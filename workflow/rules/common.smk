@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -51,6 +52,10 @@ try:
 except SecateurError as error:
     _stop(error)
 
+if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
+    changed = plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json"))
+    if changed:
+        print(f"\n{EXPERIMENT} {changed}\n", file=sys.stderr)
 
 wildcard_constraints:
     **{group: "|".join(compose.names(CONF, group)) for group in GROUPS},
@@ -120,6 +125,13 @@ def order_of(wildcards):
 def of_options(function):
     """An input function of a job's options."""
     return lambda wildcards: function(layout.options_of(wildcards))
+
+
+def made_elsewhere(path, fix):
+    """A file that no rule makes."""
+    if path is None or not Path(path).is_file():
+        _stop(f"{path}: no such file. Fix: {fix}.")
+    return path
 
 
 def unique(values):

@@ -25,10 +25,8 @@ def fitted_on(options):
 
 def contexts_elsewhere(wildcards):
     """The file of contexts that were made elsewhere."""
-    path = option("system", wildcards.imported).contexts
-    if path is None or not Path(path).is_file():
-        _stop(f"{path}: no such file. Fix: `contexts` in conf/system/{wildcards.imported}.yaml names a JSONL file.")
-    return path
+    name = wildcards.imported
+    return made_elsewhere(option("system", name).contexts, f"`contexts` in conf/system/{name}.yaml names a JSONL file")
 
 
 rule assemble_contexts:
@@ -74,8 +72,8 @@ rule import_contexts:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         file=contexts_elsewhere,
     output:
-        contexts="results/{corpus}/{dataset}/contexts/imported/{imported}/all/none/text/{assembly}.{lm}/contexts.parquet",
-        record="results/{corpus}/{dataset}/contexts/imported/{imported}/all/none/text/{assembly}.{lm}/run.json",
+        contexts="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/contexts.parquet",
+        record="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/run.json",
     log:
         "logs/import_contexts/{corpus}-{dataset}-{imported}-{assembly}-{lm}.log",
     benchmark:

@@ -1,17 +1,23 @@
 # Who chooses: rankings of passages by a list of rankers, and a new order for the best of any ranking.
 
 
-def runs_elsewhere(wildcards):
-    """The files of rankings that were made elsewhere."""
+def rankers_of(wildcards):
+    """The rankers of a list: (kind, its settings as they are written)."""
     specs = option("rankers", wildcards.rankers).scorers.values()
-    return [spec["run"] for spec in specs if spec["kind"] == "import"]
+    return [(kinds.load("ranker", spec["kind"]), spec) for spec in specs]
+
+
+def runs_elsewhere(wildcards):
+    """The files that rankers read: rankings made elsewhere."""
+    fix = f"conf/rankers/{wildcards.rankers}.yaml names a file that is there"
+    found = [spec[name] for kind, spec in rankers_of(wildcards) for name in getattr(kind, "FILES", ())]
+    return [made_elsewhere(path, fix) for path in found]
 
 
 def gold_of_rankers(wildcards):
-    """The gold evidence, for the ranker that is made of it."""
-    kinds_named = {spec["kind"] for spec in option("rankers", wildcards.rankers).scorers.values()}
-    evidence = f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"
-    return [evidence] if "gold" in kinds_named else []
+    """The gold evidence, for the rankers that are made of it."""
+    reads = any(getattr(kind, "READS_GOLD", False) for kind, _ in rankers_of(wildcards))
+    return [f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"] if reads else []
 
 
 def reranking_model(wildcards):

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur.pipeline import layout
-from secateur.pipeline.artifacts import atomic, read_json
+from secateur.pipeline.artifacts import atomic
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
@@ -60,12 +60,12 @@ def table(args: argparse.Namespace) -> None:
 
 def summary(args: argparse.Namespace) -> None:
     """Print what was found; the last line is the report's path."""
+    from secateur.report.compare import settings
     from secateur.report.page import found
 
     metrics, comparisons = (_table(args.experiment, name) for name in ("metrics", "comparisons"))
-    min_units = read_json(EXPERIMENTS / args.experiment / "report" / "run.json")["config"]["eval.min_units"]
     print("\nWhat was found")
-    for line in found(metrics, comparisons, min_units):
+    for line in found(metrics, comparisons, settings(Path(), args.experiment)["eval.min_units"]):
         print(f"  {line}")
     print("\nRuns side by side: make ui (mlflow ui --backend-store-uri sqlite:///mlflow.db)")
     print(f"All rows: secateur table {args.experiment} [--json]. Report:")
@@ -122,6 +122,14 @@ def aliases(args: argparse.Namespace) -> None:
         print(_aligned(rows.select("text", "representative", "cosine", "rule").to_dicts()))
 
 
+def compare(args: argparse.Namespace) -> None:
+    """Print the difference of two rows, paired by question."""
+    from secateur.report import compare as between
+
+    found = between.compare(Path(), args.experiment, args.a, args.b, args.metric, args.dataset, args.order)
+    print(json.dumps(found, ensure_ascii=False) if args.json else "\n".join(between.lines(found)))
+
+
 def question(args: argparse.Namespace) -> None:
     """Print one question's way to its context."""
     from secateur.report.question import show
@@ -154,6 +162,13 @@ def track(args: argparse.Namespace) -> None:
     print(f"MLflow at {where}: {written} of {of} runs written")
 
 
+def keep(args: argparse.Namespace) -> None:
+    """Keep the figures of a finished experiment in docs/results, from which docs/results.md is made."""
+    from secateur.report.results import keep
+
+    print(keep(Path("results"), Path("docs"), args.experiment))
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -164,6 +179,9 @@ def docs(args: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="secateur", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("keep", help="keep the figures of an experiment for docs/results.md")
+    one.add_argument("experiment")
+    one.set_defaults(call=keep)
     one = commands.add_parser("table", help="the figures of an experiment")
     one.add_argument("experiment")
     one.add_argument("--json", action="store_true", help="one object a row")
@@ -187,6 +205,15 @@ def _parser() -> argparse.ArgumentParser:
     six.add_argument("--dataset", help="where several data sets have a question of that id")
     six.add_argument("--full", action="store_true", help="the whole ranking, and the context at every budget")
     six.set_defaults(call=question)
+    nine = commands.add_parser("compare", help="any two rows of figures: their difference, paired by question")
+    nine.add_argument("experiment")
+    for name in ("a", "b"):
+        nine.add_argument(name, metavar=name.upper(), help="SYSTEM, SYSTEM/RANKER, or EXPERIMENT: and these")
+    nine.add_argument("--metric", help="default: the first claim that both have")
+    nine.add_argument("--dataset", help="where both have several")
+    nine.add_argument("--order", choices=("blind", "aware"), help="default: blind, where both have it")
+    nine.add_argument("--json", action="store_true", help="one object")
+    nine.set_defaults(call=compare)
     seven = commands.add_parser("score", help="candidates of a file by how far each moves a question's answer")
     seven.add_argument("--question", required=True)
     seven.add_argument("--candidates", required=True, type=Path, metavar="FILE.jsonl", help="text, speaker, date, id")

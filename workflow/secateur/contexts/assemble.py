@@ -8,7 +8,7 @@ What is counted is what is sent: sizes are of the text with its separators, numb
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from secateur.contexts.pack import Packing, pack
+from secateur.contexts.pack import Packing, pack, pack_shared
 from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, text_of
 from secateur.contexts.placement import Placement, placed
 
@@ -36,30 +36,23 @@ class Assembly:
     def contexts(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, Context]:
         """The context within each budget."""
         offered, parts = self.form.pieces(asked, ranked, budgets), {}
+        if set(offered) != set(budgets):
+            raise ValueError(f"pieces() offers them for budgets {sorted(offered)}, asked for {sorted(budgets)}")
         for pieces in offered.values():
             if id(pieces) not in parts:  # most forms offer the same for every budget
-                parts[id(pieces)] = self._parts(pieces)
+                parts[id(pieces)] = self.form.parts(pieces)
         return {b: self._within(asked, pieces, parts[id(pieces)], b) for b, pieces in offered.items()}
 
-    def _within(self, asked: Asked, pieces: list[Piece], parts: list[int] | None, budget: int) -> Context:
+    def _within(self, asked: Asked, pieces: list[Piece], parts: Sequence[int], budget: int) -> Context:
         def size(chosen: list[int]) -> int:
             return self._tokens(self._rows(asked, [pieces[n] for n in chosen]))
 
-        chosen = pack(parts, len(pieces), budget, self.packing, size)
+        if self.form.additive:
+            chosen = pack(parts, budget, self.packing, size)
+        else:
+            chosen = pack_shared(parts, budget, self.packing, size, self._tokens(self.form.frame(asked)))
         rows = self._rows(asked, [pieces[n] for n in chosen])
         return Context(rows, self._tokens(rows))
-
-    def _parts(self, pieces: list[Piece]) -> list[int] | None:
-        """Tokens of each piece with a separator; None where the form's pieces share text."""
-        if not self.form.additive:
-            return None
-        texts = list(dict.fromkeys(piece.text for piece in pieces))
-        tokens = (
-            dict(zip(texts, self.material.count([f"{text}\n" for text in texts]).tolist(), strict=True))
-            if texts
-            else {}
-        )
-        return [tokens[piece.text] for piece in pieces]
 
     def _rows(self, asked: Asked, pieces: list[Piece]) -> list[Row]:
         return self.form.rows(asked, placed(pieces, self.placement, self.order))

@@ -4,34 +4,53 @@ The budget is of the text as it is sent, separators, numbers, headers and rules 
 that does not fit and tries the next; `stop` ends at the first that overflows, the rule of published rows.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-__all__ = ["Packing", "pack"]
+__all__ = ["Packing", "pack", "pack_shared"]
 
 Packing = Literal["refill", "stop"]
 Size = Callable[[list[int]], int]  # places of the chosen pieces, best first -> tokens of the text that they make
-NEAR = 16  # tokens that a sum of parts may miss the whole by; where that could decide, the whole is counted
+JOIN = 2  # tokens by which what a piece adds may differ from its own tokens: those at its ends may join others
 
 
-def pack(parts: Sequence[int] | None, number: int, budget: int, packing: Packing, size: Size) -> list[int]:
-    """Places of the pieces that are sent, best first.
+def pack(parts: Sequence[int], budget: int, packing: Packing, size: Size) -> list[int]:
+    """Places of the pieces that are sent, best first. parts: what each piece adds, to within a join.
 
-    parts: tokens of each of the pieces by itself with its separator, which add up to about the whole; None where pieces
-    share text. size: exact; it does not shrink as pieces are added.
+    Texts are written out and counted only where the sum of their parts leaves it open whether they fit.
     """
     chosen: list[int] = []
-    used, exact = 0, False
-    for n in range(number):
-        cost = 0 if parts is None else parts[n]
-        if parts is not None and used + cost <= budget - NEAR:
-            chosen, used, exact = [*chosen, n], used + cost, False
+    used, open_joins = 0, 0  # `used` is exact where no join is open
+    for n, cost in enumerate(parts):
+        if open_joins and abs(used + cost - budget) <= JOIN * (open_joins + 1):
+            used, open_joins = size(chosen), 0
+        over = used + cost - budget
+        if over <= -JOIN * (open_joins + 1):
+            chosen, used, open_joins = [*chosen, n], used + cost, open_joins + 1
             continue
-        if not exact:
-            used, exact = size(chosen), True
-        now = size([*chosen, n]) if used + cost <= budget + NEAR else budget + 1
+        now = size([*chosen, n]) if over <= JOIN else budget + 1
         if now <= budget:
-            chosen, used = [*chosen, n], now
+            chosen, used, open_joins = [*chosen, n], now, 0
         elif packing == "stop":
             break
+    while open_joins and size(chosen) > budget:  # a join that missed by more than JOIN
+        chosen.pop()
+    return chosen
+
+
+def pack_shared(least: Sequence[int], budget: int, packing: Packing, size: Size, frame: int) -> list[int]:
+    """The same where pieces share text, as facts share a codebook: what one adds hangs on those before it.
+
+    least: what each adds at least; frame: tokens of what stands around them. The longest prefix is found by bisection,
+    since no text shrinks as it grows.
+    """
+    prefix = bisect_right(range(len(least) + 1), budget, key=lambda n: size(list(range(n)))) - 1
+    chosen = list(range(max(prefix, 0)))
+    if packing == "stop":
+        return chosen
+    used = size(chosen) if chosen else frame
+    for n in range(len(chosen) + 1, len(least)):
+        if used + least[n] <= budget and (now := size([*chosen, n])) <= budget:
+            chosen, used = [*chosen, n], now
     return chosen

@@ -6,7 +6,19 @@ from typing import Protocol
 
 from secateur.models.word_pieces import Counter
 
-__all__ = ["Asked", "Edge", "Form", "Material", "Piece", "Ranked", "Row", "passage_text", "rows_of", "text_of"]
+__all__ = [
+    "Asked",
+    "Edge",
+    "Form",
+    "LineTokens",
+    "Material",
+    "Piece",
+    "Ranked",
+    "Row",
+    "passage_text",
+    "rows_of",
+    "text_of",
+]
 
 Triple = tuple[str, str, str]  # head, relation, tail
 
@@ -83,10 +95,18 @@ class Material:
 
 
 class Form(Protocol):
-    """How ranked units are written. A form chooses no units but those that it offers for a budget."""
+    """How ranked units are written. A form chooses no units but those that it offers for a budget.
+
+    additive: what a piece adds to the text does not hang on the other pieces, but for what tokens join.
+    """
+
+    additive: bool
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         """By budget: the pieces to pack, best first."""
+
+    def parts(self, pieces: Sequence[Piece]) -> list[int]:
+        """Tokens that each piece adds with its separator; at least, where the form is not additive."""
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         """The rows that these pieces make in this order: the whole text, headers and rules included."""
@@ -99,11 +119,29 @@ def text_of(rows: Sequence[Row]) -> str:
 
 def rows_of(pieces: Sequence[Piece]) -> list[Row]:
     """Pieces as they are, a line each."""
-    ends = ["\n"] * (len(pieces) - 1) + [""]
     return [
-        Row(piece.text + end, piece.passage_id, tuple(edge.edge_id for edge in piece.edges), piece.whole)
-        for piece, end in zip(pieces, ends, strict=True)
+        Row(
+            piece.text + "\n" * (n < len(pieces)),
+            piece.passage_id,
+            tuple(edge.edge_id for edge in piece.edges),
+            piece.whole,
+        )
+        for n, piece in enumerate(pieces, 1)
     ]
+
+
+class LineTokens:
+    """Tokens of texts as lines of their own, each counted once."""
+
+    def __init__(self, count: Counter) -> None:
+        self.count, self.known = count, {}
+
+    def __call__(self, pieces: Sequence[Piece]) -> list[int]:
+        """Tokens of each piece's text and a line's end."""
+        new = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in self.known))
+        if new:
+            self.known |= zip(new, self.count([f"{text}\n" for text in new]).tolist(), strict=True)
+        return [self.known[piece.text] for piece in pieces]
 
 
 def passage_text(text: str, speaker: str | None, date: str | None) -> str:

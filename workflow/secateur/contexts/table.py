@@ -1,6 +1,6 @@
 """Contexts as the table that every evaluation reads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,20 @@ from secateur.contexts.assemble import Context
 from secateur.contexts.piece import Piece, rows_of, text_of
 from secateur.models.word_pieces import Counter
 
-__all__ = ["NOTHING", "Read", "context_rows", "listed", "reads", "sizes_of", "texts"]
+__all__ = [
+    "IMPORTED",
+    "NOTHING",
+    "Read",
+    "context_rows",
+    "listed",
+    "made_for",
+    "names_passages",
+    "reads",
+    "sizes_of",
+    "texts",
+]
 
+IMPORTED = "imported"  # the scorer and the form of contexts made elsewhere
 RECALLED = "recalled"  # the scorer and the form of what a session's reader has before it
 
 
@@ -36,6 +48,18 @@ def context_rows(question: str, scorer: str, aware: bool, form: str, made: Mappi
                 *(question, scorer, aware, budget, place, form, row.passage_id, row.whole),
                 *(list(row.edge_ids), row.text, row.says, context.tokens),
             )
+
+
+def made_for(contexts: pl.DataFrame, budgets: Collection[int]) -> list[int]:
+    """Those of some budgets that contexts were made for: of contexts made elsewhere the ones that any of them has."""
+    elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
+    own = set(elsewhere["budget"])
+    return [b for b in budgets if b in own or not elsewhere.height]
+
+
+def names_passages(contexts: pl.DataFrame) -> bool:
+    """Whether it is known where any of the text comes from; it is where there is no text."""
+    return not contexts.height or contexts["passage_id"].null_count() < contexts.height
 
 
 def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:

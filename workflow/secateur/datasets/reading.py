@@ -3,16 +3,30 @@
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from secateur.datasets.problems import Problems
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["check_fields", "parse_json", "read_json", "read_records", "read_text", "unique_ids"]
+__all__ = [
+    "TEXT",
+    "Forms",
+    "check_fields",
+    "form_problems",
+    "json_lines",
+    "parse_json",
+    "read_json",
+    "read_records",
+    "read_text",
+    "unique_ids",
+]
 
 NAMES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+
+Forms = Mapping[str, tuple[str, Callable[[Any], bool]]]  # what a value must be, in words, and the test for it
+TEXT = ("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
 
 
 def read_text(path: Path) -> str:
@@ -107,3 +121,26 @@ def unique_ids(path: Path, ids: list[str], repeats: frozenset[str] = frozenset()
         unique.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
     problems.stop()
     return unique
+
+
+def json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+    """("line 3", its JSON value) of each line that is not blank; what is no JSON goes to `problems`."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield f"line {number}", parse_json(line)
+        except ValueError as error:
+            problems.add(f"line {number}", f"malformed JSON: {str(error).replace('line 1 ', '')}")
+
+
+def form_problems(value: Any, forms: Forms) -> list[str]:
+    """The ways in which a value breaks the form, each in a clause."""
+    if not isinstance(value, dict):
+        return [f"expected an object, found {value!r:.80}"]
+    found = [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
+    return found + [
+        f"{key} is missing" if key not in value else f"{key} must be {form}, found {value[key]!r:.80}"
+        for key, (form, holds) in forms.items()
+        if not holds(value.get(key))
+    ]

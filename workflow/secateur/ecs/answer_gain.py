@@ -44,10 +44,16 @@ def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cach
 
 
 def gain_rows(
-    lm: CausalLM, cfg, questions: Sequence[Question], contexts: Contexts, budgets: Sequence[int], control: int, ctx
+    lm: CausalLM,
+    cfg,
+    questions: Sequence[Question],
+    contexts: Contexts,
+    budgets: Sequence[int],
+    control: int | None,
+    ctx,
 ) -> list[tuple[str, str, float]]:
     """(question id, metric, value): answer_gain@B at every budget, answer_gain_shuffled@B at the budget `control`, and
-    closed_book, the log-probability of the answer per token that gain counts from.
+    closed_book, the log-probability of the answer per token that gain counts from. Without a control there is none.
 
     The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
     """
@@ -59,6 +65,7 @@ def gain_rows(
             lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
         )
         rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
-        rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)] if other is not question else []
+        if control is not None and other is not question:
+            rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
         rows += [(question.id, "closed_book", closed)]
     return rows

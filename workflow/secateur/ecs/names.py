@@ -35,7 +35,7 @@ SCORER_NAMES = (
 
 
 def needed(specs: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The features that some scorers of conf/scorer need, each once."""
+    """The features that some scorers of conf/rankers need, each once."""
     found = []
     for spec in specs.values():
         of = spec["of"]

@@ -1,23 +1,28 @@
 """Ranked passages read by a language model: those move up that make the question likelier (pmi_q)."""
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
-from secateur.ecs.reading.sweep import statistics
-from secateur.ecs.reading.template import Passage, passage_line
-from secateur.ecs.scoring.scorers import score
+from secateur.ecs.reading.engine import SHAPE, apart
+from secateur.ecs.reading.pairs import encode
+from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
+from secateur.models.servers.served import Served
 from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["moved", "pmi_q"]
 
 PAIR = ["question_id", "passage_id"]
+TOGETHER = 8  # questions read at once: a killed job repeats so many at most
 
 
 def pmi_q(
-    lm: CausalLM,
+    lm: CausalLM | Served,
     questions: pl.DataFrame,
     passages: pl.DataFrame,
     cfg,
@@ -28,25 +33,45 @@ def pmi_q(
     """(question_id, passage_id, value) of the pairs of a pool, in its order; tables as for `statistics`.
 
     A pair is read once: rankings of either order and any weight share what lies under `cache`, a file for each question
-    and in it a digest for each passage. A killed reading goes on from the sweep's own blocks.
+    and in it a digest for each passage. A value is that of its pair alone, whatever else was asked, and when.
     """
     known = RequestCache(cache / "pmi_q")
+    wanted = {
+        qid: part["passage_id"].to_list() for (qid,), part in pool.partition_by("question_id", as_dict=True).items()
+    }
     own = passages.join(pool, on="passage_id", how="semi").select("passage_id", "text", "speaker", "date")
-    line = {row[0]: digest(passage_line(Passage(*row))) for row in own.iter_rows()}
-    asked = questions.join(pool, on="question_id", how="semi", maintain_order="left")
-    keys = {qid: digest(lm.identity, cfg.layout, text) for qid, text in asked.select("question_id", "text").iter_rows()}
+    shown = {row[0]: Passage(*row) for row in own.iter_rows()}
+    asked = questions.join(pool, on="question_id", how="semi", maintain_order="left").select("question_id", "text")
+    line = {passage: digest(passage_line(own)) for passage, own in shown.items()}
+    keys = {qid: digest(lm.identity, SHAPE, cfg.layout, text) for qid, text in asked.iter_rows()}
     read = {qid: known.get(key) or {} for qid, key in keys.items()}
-    fresh = [line[p] not in read[q] for q, p in pool.select(PAIR).iter_rows()]
-    if any(fresh):
-        missing = pool.filter(pl.Series(fresh))
-        left = asked.join(missing, on="question_id", how="semi", maintain_order="left")
-        found = score(pl.concat(statistics(lm, left, passages, cfg, missing, cache=cache, log=log)), "pmi_q")
-        for qid, pid, value in found.select(*PAIR, "value").iter_rows():
-            read[qid][line[pid]] = value
-        for qid in left["question_id"]:
-            known.put(keys[qid], read[qid])
+    missing = [
+        (Question(qid, text), {line[p]: shown[p] for p in wanted[qid] if line[p] not in read[qid]})
+        for qid, text in asked.iter_rows()
+    ]
+    missing = [(question, passages) for question, passages in missing if passages]
+    for start in range(0, len(missing), TOGETHER):
+        part = missing[start : start + TOGETHER]
+        for (question, passages), gains in zip(
+            part, _gains(lm, cfg, [(q, [*p.values()]) for q, p in part]), strict=True
+        ):
+            read[question.id] |= zip(passages, gains, strict=True)
+            known.put(keys[question.id], read[question.id])
+        log.info("passages of %d questions of %d were read again", start + len(part), len(missing))
     values = [read[q][line[p]] for q, p in pool.select(PAIR).iter_rows()]
     return pool.select(*PAIR, value=pl.Series(values, dtype=pl.Float64))
+
+
+def _gains(lm: CausalLM | Served, cfg, asked: Sequence[tuple[Question, Sequence[Passage]]]) -> list[list[float]]:
+    """log p(q | passage) - log p(q) of each passage of each question."""
+    shown = [(question, one) for question, passages in asked for one in ([], *([p] for p in passages))]
+    whole = encode(lm, cfg, [question for question, _ in shown], [one for _, one in shown], answered=False)
+    ends = [one.asked[1] for one in whole]  # nothing after the question matters
+    said = dict(
+        apart(lm, [replace(one, ids=one.ids[:end], start=end) for one, end in zip(whole, ends, strict=True)], 1)
+    )
+    sums = iter([float(said[n].asked.double().sum()) for n in range(len(said))])
+    return [[value - prior for value in islice(sums, len(own))] for _, own in asked for prior in islice(sums, 1)]
 
 
 def moved(rankings: pl.DataFrame, pmi_q: pl.DataFrame, weight: float) -> pl.DataFrame:

@@ -7,6 +7,7 @@ packing and placement, for which reader. Orders are never paired across.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["AXES", "OF_POLICY", "Row", "claims", "differences", "pairs", "summarise"]
+__all__ = ["AXES", "OF_POLICY", "Row", "axes_of", "claims", "differences", "pairs", "summarise"]
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
@@ -123,6 +124,14 @@ def pairs(
 def _same_policy(row: Row, baseline: Row) -> bool:
     """A policy is compared within its own variant: utilities under other options are in other units."""
     return baseline.listed or baseline.system == row.system
+
+
+def axes_of(variant: Mapping[str, Any], scorer: str | None) -> tuple[tuple[str, str], ...]:
+    """The axes of a row of a variant; of a list of rankers the scorer is who ranks. variant: axes, listed."""
+    axes = dict(variant["axes"])
+    if variant["listed"] and scorer is not None:
+        axes["ranker"] = axes["ranker"].replace(variant["listed"], f":{scorer.removesuffix('+neighbour')}")
+    return tuple(sorted(axes.items()))
 
 
 def _axis(a: Row, b: Row) -> str | None:

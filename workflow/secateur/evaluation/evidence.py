@@ -69,9 +69,9 @@ def qualifiers_of(text: str, words: frozenset[str]) -> frozenset[str]:
     return frozenset(w for w in found if w in words or any(c.isdigit() for c in w))
 
 
-def read_metrics(gold: Gold, read: Read, measured: Measured) -> dict[str, float]:
+def read_metrics(gold: Gold, read: Read, measured: Measured, sourced: bool = True) -> dict[str, float]:
     """The evidence in one context; a metric without a denominator is left out, and so is what needs provenance in a
-    context that names no passage.
+    context that names no passage. sourced: whether a context of its kind ever names one.
 
     evidence_recall: share of the gold passages that are there, word for word, or else with at least `min_content` of
     the content words that the question does not already give, under their provenance. provenance_recall: under it
@@ -80,7 +80,7 @@ def read_metrics(gold: Gold, read: Read, measured: Measured) -> dict[str, float]
     the evidence's content words, minus the question's, anywhere in the context. tokens: of the text as sent.
     """
     asked, found = content_words(gold.question), {"tokens": float(read.tokens)}
-    if gold.passages and (not read.lines or any(read.passages)):
+    if gold.passages and (any(read.passages) if read.lines else sourced):
         found |= _under_provenance(gold.passages, asked, read, measured)
     new = _words(gold.texts) - asked
     if new:
@@ -116,7 +116,7 @@ def _under_provenance(
 
 
 def semantic(gold: NDArray[np.float32], block: NDArray[np.float32]) -> float:
-    """Mean over gold texts (g, d) of the best cosine to a unit of the block (u, d); 0 for an empty block."""
+    """Mean over gold texts (g, d) of the best cosine to a row of the context (u, d); 0 for an empty one."""
     return float((gold @ block.T).max(1).mean()) if len(block) else 0.0
 
 

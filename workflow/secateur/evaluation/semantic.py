@@ -11,7 +11,7 @@ __all__ = ["Semantic"]
 
 
 class Semantic:
-    """semantic@B: how close the block's units come to the gold texts, in the embedder's space."""
+    """semantic@B: how close a context's rows come to the gold texts, in the embedder's space."""
 
     def __init__(self, cfg, ctx, gold: dict[str, Gold]) -> None:
         self.embedder, self.gold, self.place = Embedder(cfg.embedder, ctx.cache, ctx.log), gold, {}
@@ -23,6 +23,6 @@ class Semantic:
         self.vectors, self.place = self.embedder.embed(texts), {t: n for n, t in enumerate(texts)}
 
     def of(self, question_id: str, units: Sequence[str]) -> dict[str, float]:
-        """The measure of one block."""
+        """The measure of one context."""
         gold, block = ([self.place[t] for t in part] for part in (self.gold[question_id].texts, units))
         return {"semantic": semantic(self.vectors[gold], self.vectors[block])}

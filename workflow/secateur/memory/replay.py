@@ -10,7 +10,7 @@ __all__ = ["Step", "Unit", "replay"]
 
 @dataclass(frozen=True)
 class Unit:
-    """A line of an evidence block: its text and tokens, the passage it comes from, and the symbols and edges it needs."""
+    """A row of a context: its text and tokens, the passage it comes from, and the symbols and edges it needs."""
 
     text: str
     tokens: int

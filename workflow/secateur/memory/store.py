@@ -35,7 +35,7 @@ class Remembered:
 class Support:
     """A unit of evidence that was shown for a stored answer.
 
-    utility: the lift that it alone gives the answer, in nats per token; null for an answer that says nothing.
+    utility: the answer gain that it alone gives the answer, in nats per token; null for an answer that says nothing.
     """
 
     question_id: str

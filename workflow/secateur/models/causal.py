@@ -86,9 +86,15 @@ class CausalLM:
         """
         return self._forward(sequences, prefixes, rows)[0]
 
-    def chunk(self, rows: Sequence[Sequence[int]], before: Sequence[Sequence[Prefix]], kept: Sequence[int], more: bool):
+    def chunk(
+        self,
+        rows: Sequence[Sequence[int]],
+        before: Sequence[Sequence[Prefix]],
+        kept: Sequence[int],
+        more: Sequence[int],
+    ):
         """Rows of one width, each after prefixes that are equally long: (rows, kept, vocabulary) logits in fp32 after
-        their tokens at `kept`, and each row's keys and values where `more` are to follow.
+        their tokens at `kept`, and the keys and values of the rows `more`, those that go on.
 
         Each row has a place of its own in the batch, so its sums hang on its width and on what stands before it alone.
         """
@@ -110,7 +116,7 @@ class CausalLM:
                 logits_to_keep=torch.tensor(list(kept), dtype=torch.long, device=device),
             ).logits
             new = [(layer.keys[:, :, start:], layer.values[:, :, start:]) for layer in cache.layers] if more else []
-            own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in range(len(rows))]
+            own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
         return logits.float(), [Prefix(width, layers) for layers in own]
 
     def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]):

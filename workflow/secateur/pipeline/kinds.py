@@ -5,7 +5,9 @@ that begin with `_` are none. A name with a dot is a module of somebody else's c
 No list of kinds is kept anywhere: to add one, add a file.
 """
 
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,7 +18,18 @@ from typing import Any
 from secateur.pipeline.config.fields import ConfigError, from_dict
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["FAMILIES", "NoSettings", "configured", "kinds", "load", "module_of", "named", "settings", "source_of"]
+__all__ = [
+    "FAMILIES",
+    "NoSettings",
+    "calling",
+    "configured",
+    "kinds",
+    "load",
+    "module_of",
+    "named",
+    "settings",
+    "source_of",
+]
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -95,6 +108,21 @@ def load(family: str, name: str) -> ModuleType:
     return module
 
 
+@contextmanager
+def calling(family: str, module: ModuleType) -> Iterator[None]:
+    """What a kind raises while it works becomes one SecateurError that names its file and line."""
+    try:
+        yield
+    except SecateurError:
+        raise
+    except Exception as error:  # whatever a plug-in raises is the plug-in's
+        lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == module.__file__]
+        where = ":".join([str(module.__file__), *map(str, lines[-1:])])
+        raise SecateurError(
+            f"{family} {module.__name__}: {where}: {type(error).__name__}: {error}. Fix: correct that file."
+        ) from error
+
+
 def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str = "") -> Any:
     """The settings of a kind from `{kind: NAME, **its own}`, or from NAME alone; read as strictly as any option.
 
@@ -119,11 +147,15 @@ def configured(family: str, name: str, own: Mapping[str, Any], where: str, path:
 
 
 def named(spec: Any) -> tuple[str, ...]:
-    """The kinds that a value of the configuration names: a name, one `{kind: NAME, ...}`, or several of them."""
+    """The kinds that a value of the configuration names: a name, one `{kind: NAME, ...}`, or several of them.
+
+    A kind's settings may name further ones of its family, each as a mapping with `kind`.
+    """
     if isinstance(spec, str):
         return (spec,)
     if isinstance(spec, Mapping):
-        return named(spec["kind"]) if "kind" in spec else named(list(spec.values()))
+        inner = [one for one in spec.values() if isinstance(one, Mapping) and "kind" in one]
+        spec = [spec["kind"], *inner] if "kind" in spec else list(spec.values())
     return tuple(dict.fromkeys(name for one in spec or () for name in named(one)))
 
 

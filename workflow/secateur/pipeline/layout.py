@@ -65,8 +65,7 @@ def ranking(options: Options) -> str:
 def source(options: Options) -> str:
     """The path of a variant's contexts below its data set's folder."""
     if options["family"] == IMPORTED:
-        parts = [CONTEXTS, IMPORTED, options["imported"], ALL, NONE, TEXT, _joined(WRITTEN, options)]
-        return "/".join(parts)
+        return "/".join([CONTEXTS, IMPORTED, options["imported"], IMPORTED, NONE, TEXT, _joined(WRITTEN, options)])
     shared = [ranking(options), options["pick"], options["reranker"], options["book"]]
     if options["memory"] == NONE:
         return "/".join([CONTEXTS, *shared, _joined(WRITTEN, options)])

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.pipeline import layout
 from secateur.pipeline.artifacts import atomic, read_json
 from secateur.pipeline.cache import digest
 from secateur.pipeline.config import compose
@@ -28,7 +29,7 @@ __all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstre
 Record = dict[str, Any]
 
 FOLDER = "ledger"  # under results
-ROW = ["experiment", "dataset", "system", "track", "scorer"]  # one row of figures; its runs have fingerprints
+ROW = ["experiment", "dataset", "system", "order", "scorer"]  # one row of figures; its runs have fingerprints
 IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)  # names of environment variables whose values stay here
 HIDDEN = "***"
@@ -81,17 +82,23 @@ def _axes(behind: list[Record]) -> dict[str, str]:
     """The options of all stages by axis; of the nearest one where two differ."""
     found: dict[str, str] = {}
     for record in behind:
-        found = record["axes"] | found
-    return {axis: option for axis, option in found.items() if axis in GROUPS}
+        found = _options(record) | found
+    return found
+
+
+def _options(record: Record) -> dict[str, str]:
+    """The options of a stage by axis, those inside its paths included."""
+    return {axis: name for axis, name in layout.options_of(record["axes"]).items() if axis in GROUPS}
 
 
 def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
     """The settings that differ from what the option files say."""
     axes, found = _axes(behind), {}
     for record in behind:
+        own = _options(record)
         for path, value in record["config"].items():
             group = path.partition(".")[0]
-            name = record["axes"].get(group) or axes.get(group, "default")
+            name = own.get(group) or axes.get(group, "default")
             if group in GROUPS and name in compose.names(conf, group):
                 written = leaves(group, compose.option(conf, group, name)).get(path)
                 if written is not None and json.loads(written) != value:
@@ -140,7 +147,7 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
     """One row of the table variant_runs; `last` is the record of compare_variants."""
     said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
     said |= {"answer_aware": rows["answer_aware"][0], "split": rows["split"][0]}
-    said |= {f"conf.{axis}": name for axis, name in _axes(behind).items() if axis not in ("dataset", "track")}
+    said |= {f"conf.{axis}": name for axis, name in _axes(behind).items() if axis not in ("dataset", "order")}
     settings: dict[str, dict] = {}
     for record in behind:
         settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
@@ -164,7 +171,7 @@ def variant_runs(
 ) -> pl.DataFrame:
     """The runs of an experiment's rows of figures.
 
-    `variants` are rows {dataset, system, track, files}; a track of None stands for all tracks of its figures.
+    `variants` are rows {dataset, system, order, files}; an order of None stands for all orders of its figures.
     """
     (last,) = upstream(found, [f"results/experiments/{name}/metrics.parquet"])[:1]
     runs = []
@@ -172,10 +179,10 @@ def variant_runs(
         own = metrics.filter(
             ~pl.col("published"), pl.col("dataset") == variant["dataset"], pl.col("system") == variant["system"]
         )
-        if variant["track"]:
-            own = own.filter(pl.col("track") == variant["track"])
+        if variant["order"]:
+            own = own.filter(pl.col("order") == variant["order"])
         behind = upstream(found, variant["files"])
-        for _, rows in own.group_by("track", "scorer", maintain_order=True):
+        for _, rows in own.group_by("order", "scorer", maintain_order=True):
             key = {"experiment": name} | {column: rows[column][0] for column in ROW[1:]}
             runs.append(_run(key, rows, behind, last, conf))
     return pl.DataFrame(runs, schema=TABLES["variant_runs"].empty().schema)

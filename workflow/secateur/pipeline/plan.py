@@ -4,11 +4,12 @@ A variant is one (data set, system, order). Its name in every table is the syste
 differs from that system: `secateur`, `secateur:dense`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from secateur.pipeline import kinds, layout
+from secateur.pipeline.artifacts import read_json
 from secateur.pipeline.config.compose import option
 from secateur.pipeline.config.datasets import Dataset
 from secateur.pipeline.config.experiment import Experiment, Study, System
@@ -16,7 +17,7 @@ from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import nearest
 from secateur.pipeline.problems import answer_problems, variant_problems
 
-__all__ = ["AXES", "Variant", "experiment", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts")
@@ -25,8 +26,10 @@ AXES = tuple(  # the options of a system that an experiment may vary
 
 @dataclass(frozen=True)
 class Variant:
-    """One row source of an experiment. base: its option in conf/system or conf/study; study: its kind, where it is none of the former; order: None where
-    the rows say it."""
+    """One row source of an experiment.
+
+    base: its option in conf/system or conf/study; study: its kind, where it is one; order: None where the rows say it.
+    """
 
     dataset: str
     corpus: str
@@ -66,7 +69,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
-        if not getattr(kinds.load("format", corpus.format), "CORPUS", True):
+        if not getattr(kinds.load("format", *kinds.named(corpus.format)), "CORPUS", True):
             raise ConfigError(
                 f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
                 f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
@@ -86,6 +89,21 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     if not found:
         raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
     return found
+
+
+def changes(found: Iterable[Variant], earlier: Path) -> str:
+    """What was added to the variants of an earlier run, by its record, and what was removed; nothing without one."""
+    if not earlier.exists():
+        return ""
+    rows = read_json(earlier)["config"]["extra.variants"]
+    before = dict.fromkeys(_named(row["dataset"], row["system"], row["order"]) for row in rows)
+    now = dict.fromkeys(_named(one.dataset, one.system, one.order) for one in found)
+    lists = {"adds": [name for name in now if name not in before], "removes": [n for n in before if n not in now]}
+    return "; ".join(f"{what}: {', '.join(names)}" for what, names in lists.items() if names)
+
+
+def _named(dataset: str, system: str, order: str | None) -> str:
+    return " ".join(filter(None, (dataset, system, order)))
 
 
 def _check_axes(spec: Experiment, where: str) -> None:
@@ -138,18 +156,21 @@ class _Resolved:
                 yield from ({axis: value} for value in values if value != base[axis])
 
     def _orders(self) -> tuple[str | None, ...]:
-        """A list of rankers says the order row by row; so does what nothing ranks."""
-        listed = self.system.family != "graph" and self.system.ranker is None
-        return (None,) if listed else self.system.orders
+        """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""
+        said = self.system.contexts or (self.system.family != "graph" and self.system.ranker is None)
+        return (None,) if said else self.system.orders
 
     def _applies(self) -> bool:
         """Whether the system has figures on the data set."""
         system, dataset = self.system, self.dataset
         if isinstance(system, Study):
-            needs = {"distractors": dataset.format == "red_herrings", "policy": bool(dataset.trained)}
+            needs = {
+                "distractors": getattr(kinds.load("format", *kinds.named(dataset.format)), "LABELLED", False),
+                "policy": bool(dataset.trained),
+            }
             return needs.get(system.kind, True)
         if dataset.kind == "dialogue":
-            return system.family in ("lexical", "utility") and system.ranker is None
+            return system.family in ("lexical", "utility") and system.ranker is None and not system.contexts
         if system.family == "utility":
             return False
         recalls = system.memory != layout.NONE
@@ -163,11 +184,14 @@ class _Resolved:
         kind = kinds.load("form", assembly.form["kind"])
         own = options | {"family": layout.IMPORTED if system.contexts else system.family, "lm": options["reader"]}
         own |= {"pick": self._pick(order), "imported": self.name, "order": order or "blind"}
-        own["book"] = layout.book(own) if kind.NEEDS_GRAPH else layout.TEXT
+        own["book"] = layout.book(own) if kind.NEEDS_GRAPH and not system.contexts else layout.TEXT
         own = {axis: value for axis, value in own.items() if value is not None}
         study = system.kind if isinstance(system, Study) else None
-        listed = own["pick"] == layout.ALL and not system.contexts
-        answers = self.spec.answers or options["memory"] != layout.NONE or system.answers_only
+        listed = own["pick"] == layout.ALL
+        read = not (study or listed) and dataset.kind == "documents"
+        remembers = options["memory"] != layout.NONE
+        gains = self.spec.gains and not (remembers or system.answers_only)
+        answers = self.spec.answers or remembers or system.answers_only
         made = Variant(
             dataset=self.dataset_name,
             corpus=dataset.corpus,
@@ -178,10 +202,8 @@ class _Resolved:
             options=tuple(sorted(own.items())),
             axes=tuple(sorted(self._row_axes(own, assembly).items())),
             study=study,
-            gained=not (study or listed or system.answers_only or options["memory"] != layout.NONE)
-            and dataset.kind == "documents"
-            and dataset.gain > 0,
-            answered=answers and not (study or listed) and dataset.kind == "documents" and dataset.answered > 0,
+            gained=read and gains and dataset.gain > 0,
+            answered=read and answers and dataset.answered > 0,
         )
         wrong = variant_problems(self.conf, dataset, made, system, self.overrides)
         if wrong:
@@ -192,7 +214,9 @@ class _Resolved:
         return made
 
     def _pick(self, order: str | None) -> str:
-        """The scorer of its ranking: the graph's own, one of a list in this order, or all."""
+        """The scorer of its ranking: the graph's own, one of a list in this order, or all; none of contexts made elsewhere."""
+        if self.system.contexts:
+            return layout.IMPORTED
         if self.system.family == "graph":
             return "graph"
         if self.system.ranker is None:

@@ -47,7 +47,10 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
     wrong += of.settings("form", "assembly", of("assembly").form, "assembly.form")
     if system.ranker and not wrong:
         free = [name for name in ranking.forms(rankers) if "+answer" not in name]  # no answer ever reaches a context
-        wrong += _unknown("system.ranker", [variant["pick"]], free)
+        if variant["pick"] not in free and system.ranker in free:
+            wrong += [f"system.orders names aware, and ranker {system.ranker} is not made with +neighbour"]
+        else:
+            wrong += _unknown("system.ranker", [variant["pick"]], free)
     if variant["reranker"] != layout.NONE:
         wrong += of.settings("reranker", "reranker", of("reranker").spec, "reranker.spec")
         lm = of("reranker").spec.get("lm")

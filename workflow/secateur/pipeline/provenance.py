@@ -19,10 +19,10 @@ from importlib import metadata
 from pathlib import Path
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.kinds import source_of
+from secateur.pipeline.kinds import LIBRARY, source_of
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["GLUE", "code_digest", "imports", "is_glue", "machine", "versions"]
+__all__ = ["GLUE", "code_digest", "imports", "is_glue", "kind_digest", "machine", "versions"]
 
 GLUE = tuple(
     f"pipeline.{name}"
@@ -90,9 +90,14 @@ def imports(library: Path, script: Path, kinds: tuple[str, ...] = ()) -> tuple[s
 
     Of a kind outside the library the modules of its own package are among them.
     """
+    return _reached(library, kinds, (*kinds, *_imported(script.read_text(encoding="utf-8"), "scripts")))
+
+
+def _reached(library: Path, kinds: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules that some use, these included."""
     roots = {"secateur", *(kind.partition(".")[0] for kind in kinds)}
     seen: set[str] = set()
-    queue = [*kinds, *_imported(script.read_text(encoding="utf-8"), "scripts")]
+    queue = list(first)
     while queue:
         name = queue.pop()
         own = name.partition(".")[0] in roots and name not in seen and not is_glue(name.removeprefix("secateur."))
@@ -144,11 +149,28 @@ def code_digest(rule: str, root: Path, kinds: tuple[str, ...] = ()) -> str:
         raise SecateurError(
             f"{', '.join(lost)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
         )
-    for name in imports(library, script, kinds):
-        module = _module(library, name)
-        parts.append(f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}")
-        parts += [path.read_text(encoding="utf-8") for path in sorted(module.parent.glob(f"{module.stem}.*.j2"))]
+    parts += _texts(library, imports(library, script, kinds))
     parts += [f"{name}:{TABLES[name].digest}" for name in rule_tables(rule, text)]
+    return _digest(parts)
+
+
+@cache
+def kind_digest(module: str, library: Path = LIBRARY) -> str:
+    """Digest of the code of one kind, and of what it uses: what a cache of that kind's answers depends on."""
+    return _digest(_texts(library, _reached(library, (module,), (module,))))
+
+
+def _texts(library: Path, modules: tuple[str, ...]) -> list[str]:
+    """What modules say without their docs, and the templates beside them."""
+    found = []
+    for name in modules:
+        module = _module(library, name)
+        found.append(f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}")
+        found += [path.read_text(encoding="utf-8") for path in sorted(module.parent.glob(f"{module.stem}.*.j2"))]
+    return found
+
+
+def _digest(parts: list[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

@@ -24,7 +24,7 @@ MEASURED = ("lift", "faithfulness", "tokens")
 class Terms:
     """What was measured of each question under each configuration; arrays (questions, configurations).
 
-    lift: nats for each answer token; faithfulness: a share; tokens: of the whole prompt.
+    lift: answer gain, nats for each answer token; faithfulness: a share; tokens: of the whole prompt.
     """
 
     questions: tuple[str, ...]

@@ -76,7 +76,8 @@ class _Bases:
         key = (ranker.module.__name__, repr(ranker.settings), ranker.answer)
         if key not in self.known:
             asked = _asked(questions, self.gold, ranker.answer)
-            scores = np.asarray(ranker.module.score(ranker.settings, group, asked, self.seed), float)
+            with kinds.calling("ranker", ranker.module):
+                scores = np.asarray(ranker.module.score(ranker.settings, group, asked, self.seed), float)
             self._check(ranker, scores, (len(asked.queries), len(group.texts)))
             self.known[key] = scores
         return self.known[key]
@@ -88,7 +89,8 @@ class _Bases:
         wrong += ["NaN or +inf"] if np.isnan(scores).any() or np.isposinf(scores).any() else []
         if wrong:
             raise SecateurError(
-                f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(wrong)}."
+                f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(wrong)}. "
+                "Fix: score() in that file; minus infinity leaves a passage out."
             )
 
     def forget(self) -> None:
@@ -120,7 +122,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     work = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
     for ranker in work:
         if hasattr(ranker.module, "check"):
-            ranker.module.check(ranker.settings, questions["question_id"], passages["passage_id"])
+            ranker.module.check(ranker.settings, questions, passages)
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     cut = embedder.truncated(passages["text"].to_list())
     if cut:

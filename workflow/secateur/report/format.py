@@ -7,6 +7,7 @@ import polars as pl
 
 __all__ = [
     "METRICS",
+    "UNTOLD",
     "bounds",
     "cell",
     "difference",

@@ -1,4 +1,4 @@
-"""The generated pages: every configuration key, every kind and every table, from their declarations."""
+"""The generated pages: every configuration key, every kind, every table, and the tables of docs/results.md."""
 
 import typing
 from dataclasses import fields
@@ -9,6 +9,7 @@ from secateur.pipeline.config.compose import names
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.kinds import FAMILIES, kinds, load
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.results import filled
 
 __all__ = ["pages"]
 
@@ -119,4 +120,6 @@ def tables() -> str:
 def pages(root: Path = Path()) -> dict[Path, str]:
     """Path and text of each generated page."""
     texts = {"configuration": configuration(root / "conf"), "kinds": plug_ins(), "tables": tables()}
-    return {root / f"docs/{name}.md": text for name, text in texts.items()}
+    docs = root / "docs"
+    texts["results"] = filled((docs / "results.md").read_text(encoding="utf-8"), docs)
+    return {docs / f"{name}.md": text for name, text in texts.items()}

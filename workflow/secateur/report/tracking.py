@@ -87,7 +87,7 @@ def _time(text: str) -> int:
 
 
 def _name(text: str) -> str:
-    """A name MLflow takes: `exact@256` as exact_at_256, `tfidf+answer` as tfidf_with_answer."""
+    """A name MLflow takes: `evidence_recall@256` as evidence_recall_at_256, `tfidf+answer` as tfidf_with_answer."""
     return re.sub(r"[^\w.\- :/]", "_", text.replace("@", "_at_").replace("+", "_with_"))
 
 

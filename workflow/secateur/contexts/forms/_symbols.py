@@ -1,8 +1,10 @@
 """What the encodings share: ranked units as facts, a view of them, its rows with their sources."""
 
+import json
 from collections.abc import Sequence
 
 from secateur.contexts.encodings import RULES, Fact, Payload, encode
+from secateur.contexts.pack import JOIN
 from secateur.contexts.piece import Asked, Material, Piece, Ranked, Row
 
 __all__ = ["Symbols"]
@@ -25,6 +27,31 @@ class Symbols:
             if edges:
                 found.append(Piece(unit.passage_id, "", tuple(edges)))
         return dict.fromkeys(budgets, found)
+
+    def parts(self, pieces: Sequence[Piece]) -> list[int]:
+        """Tokens that a piece adds at least: its triples in words, what it says of a head that is there already, numbers
+        for its edges."""
+        triples = [[edge.triple for edge in piece.edges] for piece in pieces]
+        if self.encoding == "words":
+            said = [
+                "".join(f"{json.dumps(one, ensure_ascii=False, separators=(',', ':'))}," for one in own)
+                for own in triples
+            ]
+        elif self.encoding == "lines":
+            said = [" ".join(f"{r} {t}" for _, r, t in own) for own in triples]
+        else:
+            said = ["[0,0,0]," * len(own) for own in triples]
+        return (
+            [int(n) - JOIN * len(own) for n, own in zip(self.material.count(said), triples, strict=True)]
+            if said
+            else []
+        )
+
+    def frame(self, asked: Asked) -> list[Row]:
+        """What stands around the facts."""
+        rules = RULES.get(self.encoding)
+        view = encode(self.encoding, Payload(asked.triples if rules else ()), self.material.ambiguous)
+        return [*([Row(rules + "\n")] if rules else []), *(Row(text) for text, _ in view)]
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         """Rules, members and facts of the view; nothing for no facts."""

@@ -12,8 +12,12 @@ NEEDS_GRAPH = True
 
 class _Cheapest(Symbols):
     def __init__(self, material: Material) -> None:
-        super().__init__(ENCODINGS[0], material)
+        super().__init__("ids", material)  # which adds least for a fact
         self.views = [Symbols(encoding, material) for encoding in ENCODINGS]
+
+    def frame(self, asked: Asked) -> list[Row]:
+        """That of the cited lines, which is nothing."""
+        return []
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         made = [view.rows(asked, pieces) for view in self.views]

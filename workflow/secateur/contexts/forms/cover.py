@@ -6,7 +6,7 @@ from typing import Literal
 
 from secateur.contexts.encodings import rest_of
 from secateur.contexts.forms._cover import Line, Source, covers
-from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 from secateur.pipeline.config.fields import key
 
 NEEDS_GRAPH = True
@@ -31,28 +31,32 @@ class _Cover:
     additive = True
 
     def __init__(self, settings: Settings, material: Material) -> None:
-        self.material, self.grounding = material, settings.grounding
+        self.material, self.grounding, self.parts = material, settings.grounding, LineTokens(material.count)
         self.worth = {name: getattr(settings, name) for name in ("mix", "enough", "words_per_source")}
 
     def _sources(self, ranked: Sequence[Ranked]) -> list[Source]:
-        """The ranked passages with their lines, priced with what joins them."""
-        texts, lines = self.material.texts, []
-        for unit in ranked:
-            own = [(e, e.triple[0], rest_of(e.triple, self.material.ambiguous)) for e in self.material.edges_of(unit)]
-            lines.append(own)
-        heads = {h: f"{h}:\n" for own in lines for _, h, _ in own}
-        rests = {r: f" {r};" for own in lines for _, _, r in own}
-        parts = list(dict.fromkeys([*(f"{texts[u.passage_id]}\n" for u in ranked), *heads.values(), *rests.values()]))
+        """The ranked passages, each once, with their lines, priced with what joins them."""
+        texts, of, edges_of = self.material.texts, {}, self.material.edges_of
+        for unit in ranked:  # a ranking of lines has several of one passage
+            of.setdefault(unit.passage_id, []).append(unit)
+        lines = {}
+        for passage, units in of.items():
+            wanted = {edge for unit in units for edge in edges_of(unit)}
+            own = [edge for edge in edges_of(Ranked(passage)) if edge in wanted]
+            lines[passage] = [(e, e.triple[0], rest_of(e.triple, self.material.ambiguous)) for e in own]
+        heads = {h: f"{h}:\n" for own in lines.values() for _, h, _ in own}
+        rests = {r: f" {r};" for own in lines.values() for _, _, r in own}
+        parts = list(dict.fromkeys([*(f"{texts[p]}\n" for p in of), *heads.values(), *rests.values()]))
         tokens = dict(zip(parts, self.material.count(parts).tolist(), strict=True)) if parts else {}
         return [
             Source(
-                unit.passage_id,
-                unit.p,
-                texts[unit.passage_id],
-                tokens[f"{texts[unit.passage_id]}\n"],
-                tuple(Line(e.edge_id, h, r, tokens[heads[h]], tokens[rests[r]]) for e, h, r in own),
+                passage,
+                max(unit.p for unit in units),
+                texts[passage],
+                tokens[f"{texts[passage]}\n"],
+                tuple(Line(e.edge_id, h, r, tokens[heads[h]], tokens[rests[r]]) for e, h, r in lines[passage]),
             )
-            for unit, own in zip(ranked, lines, strict=True)
+            for passage, units in of.items()
         ]
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:

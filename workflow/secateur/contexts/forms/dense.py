@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 from secateur.pipeline.config.fields import key
 
 NEEDS_GRAPH = False
@@ -41,7 +41,7 @@ class _Dense:
     additive = True
 
     def __init__(self, settings: Settings, material: Material) -> None:
-        self.drop, self.texts = frozenset(settings.drop), material.texts
+        self.drop, self.texts, self.parts = frozenset(settings.drop), material.texts, LineTokens(material.count)
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = False
@@ -12,7 +12,7 @@ class _Whole:
     additive = True
 
     def __init__(self, material: Material) -> None:
-        self.texts = material.texts
+        self.texts, self.parts = material.texts, LineTokens(material.count)
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)

@@ -1,7 +1,7 @@
 """Bring your own data: a folder with passages.jsonl in reading order, and questions.jsonl; .jsonl.gz too."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import polars as pl
 
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.problems import Problems
-from secateur.datasets.reading import parse_json, read_text
+from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines
 from secateur.datasets.schema import (
     Asked,
     Corpus,
@@ -30,8 +30,6 @@ CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder",)
 
 Line = tuple[str, dict[str, Any]]  # ("line 3", the object)
 
-# What a value must be, in words, and the test for it.
-TEXT = ("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
 TEXT_OR_NULL = ("a text that is not empty, or null", lambda v: v is None or TEXT[1](v))
 TEXTS = ("a list of texts, or null", lambda v: v is None or (isinstance(v, list) and all(map(TEXT[1], v))))
 SPLIT = ("train, dev, test or null", lambda v: v in (None, "train", "dev", "test"))
@@ -40,7 +38,6 @@ ANSWER = (
     # By type, not isinstance: True is an int to Python, but no answer.
     lambda v: v is None or type(v) in (str, int) or (type(v) is float and math.isfinite(v)),
 )
-Forms = Mapping[str, tuple[str, Callable[[Any], bool]]]
 PASSAGE: Forms = {
     "id": TEXT,
     "text": TEXT,
@@ -174,13 +171,13 @@ def _problems(path: Path, forms: Forms, required: str) -> Problems:
 
 def _lines(path: Path, forms: Forms, problems: Problems) -> list[Line]:
     """The well-formed lines; what is wrong with the others goes to `problems`. An empty file stops at once."""
-    objects = list(_objects(path, problems))
+    objects = list(json_lines(path, problems))
     if not objects and not problems.found:
         problems.add("the file", "is empty")
         problems.stop()
     good, first = [], {}
     for where, value in objects:
-        clauses = _wrong(value, forms)
+        clauses = form_problems(value, forms)
         if not clauses and value["id"] in first:
             clauses = [f"id {value['id']!r} is already used in {first[value['id']]}"]
         for clause in clauses:
@@ -189,26 +186,3 @@ def _lines(path: Path, forms: Forms, problems: Problems) -> list[Line]:
             first[value["id"]] = where
             good.append((where, value))
     return good
-
-
-def _objects(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
-    """The JSON value of each line that is not blank."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield f"line {number}", parse_json(line)
-        except ValueError as error:
-            problems.add(f"line {number}", f"malformed JSON: {str(error).replace('line 1 ', '')}")
-
-
-def _wrong(value: Any, forms: Forms) -> list[str]:
-    """The ways in which a line's value breaks the form, each in a clause."""
-    if not isinstance(value, dict):
-        return [f"expected an object, found {value!r:.80}"]
-    found = [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
-    return found + [
-        f"{key} is missing" if key not in value else f"{key} must be {form}, found {value[key]!r:.80}"
-        for key, (form, holds) in forms.items()
-        if not holds(value.get(key))
-    ]

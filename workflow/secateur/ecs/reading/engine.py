@@ -107,17 +107,19 @@ def apart(lm: CausalLM | Served, sequences: Sequence[Encoded], horizon: int) -> 
     logits: list[list[Any]] = [[] for _ in sequences]
     for start in range(0, max((len(one.read) for one in sequences), default=0), CHUNK):
         pieces = _pieces(sequences, start)
+        on = {n for own in pieces.values() for n in own if len(sequences[n].read) > start + CHUNK}
         for width, batch in _alike(pieces, start, lm.pack):
             places = {n: _places(sequences[n], start) for piece in batch for n in pieces[piece]}
             low, high = _span([place for own in places.values() for place in own])
             rows = [[*piece[start:], *[0] * (start + width - len(piece))] for piece in batch]
             before = [[filled[piece[:end]] for end in range(CHUNK, start + 1, CHUNK)] for piece in batch]
-            said, after = lm.chunk(rows, before, range(low, high), more=width == CHUNK)
-            filled |= zip(batch, after, strict=width == CHUNK)
+            more = [row for row, piece in enumerate(batch) if any(map(on.__contains__, pieces[piece]))]
+            said, after = lm.chunk(rows, before, range(low, high), more)
+            filled |= zip((batch[row] for row in more), after, strict=True)
             for piece, own in zip(batch, said, strict=True):
                 for n in pieces[piece]:
                     logits[n].append(own[[place - low for place in places[n]]])
-        for n in [n for own in pieces.values() for n in own if len(sequences[n].read) <= start + CHUNK]:
+        for n in [n for own in pieces.values() for n in own if n not in on]:
             yield n, _reading(sequences[n], *_normed(lm, torch.cat(logits[n])), horizon)
             logits[n].clear()
 

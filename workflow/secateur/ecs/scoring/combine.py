@@ -69,7 +69,7 @@ def features(
         else:
             allowed = [*sorted(baselines), *SCORERS, LENGTH, SPEAKER]
             raise SecateurError(
-                f"conf/scorer: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
+                f"conf/rankers: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
             )
         found = found.join(column, on=KEY, how="left", maintain_order="left")
     return found.drop("chars", "probed")
@@ -110,7 +110,7 @@ def joined(
         values, weights = cross_fitted(z, starts, of, *_target(own, spec, gold, starts))
     except ValueError as error:
         raise SecateurError(
-            f"conf/scorer: {kind} over {', '.join(names)}: {error} in the other folds. Fix: leave it out on this data set."
+            f"conf/rankers: {kind} over {', '.join(names)}: {error} in the other folds. Fix: leave it out on this data set."
         ) from error
     mean = dict(zip(names, np.mean(list(weights.values()), axis=0).tolist(), strict=True))
     return own.select(*KEY, value=pl.Series(values)), mean

@@ -20,7 +20,7 @@ def candidates(utilities: pl.DataFrame, scorer: str, count: int, aware: int) -> 
     known = utilities["scorer"].unique().to_list()
     if scorer not in known:
         raise SecateurError(
-            f"ecs.pooled_by is {scorer!r}, but conf/scorer has {', '.join(sorted(known))}. Fix: name one of them."
+            f"ecs.pooled_by is {scorer!r}, but conf/rankers has {', '.join(sorted(known))}. Fix: name one of them."
         )
     free = utilities.filter((pl.col("scorer") == scorer) & (pl.col("rank") < count))
     more = utilities.filter((pl.col("scorer") == scorer + AWARE) & (pl.col("rank") < aware))

@@ -42,5 +42,5 @@ def source_scores(
 
 
 def smoothed(scores: Scores, docs: NDArray[np.int64], neighbour: float) -> Scores:
-    """z-scores; on the order-aware track with a share of the better neighbour's."""
+    """z-scores; order-aware with a share of the better neighbour's."""
     return z_scores(neighbour_smoothed(scores, docs, neighbour) if neighbour else scores)

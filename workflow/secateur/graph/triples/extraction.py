@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from secateur.graph.triples.surface import Found, Triple
-from secateur.pipeline import kinds
+from secateur.pipeline import kinds, provenance
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
@@ -67,6 +67,11 @@ def _front_end(cfg, ctx) -> FrontEnd:
     return kind_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
 
 
+def _code(cfg) -> str:
+    """What a cache knows an extractor's code by: not a rule's, which another stage does not share."""
+    return provenance.kind_digest(kinds.module_of("extractor", cfg.kind))
+
+
 def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
     return passages.sort("doc_id", "position").with_columns(block=pl.int_range(pl.len()).over("doc_id") // size)
 
@@ -97,12 +102,12 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
     A block's triples are cached under the digest of its texts, its title, the extractor's code, model and parameters.
     Raises SecateurError as soon as more than `max_failed` of all passages have got no usable answer.
     """
-    front = _front_end(cfg, ctx)
+    front, code = _front_end(cfg, ctx), _code(cfg)
     cache = RequestCache(ctx.cache / "triples" / front.name)
     rows, counts, silent, allowed = [], Counter(), 0, getattr(front, "max_failed", 0.0)
     blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
     for part in ctx.progress(blocks, len(blocks), "blocks"):
-        found = _block(front, cache, ctx.code, part["text"].to_list(), part["title"][0])
+        found = _block(front, cache, code, part["text"].to_list(), part["title"][0])
         counts.update(found.counts)
         if found.problem and counts["failed_passages"] > allowed * passages.height:
             raise _too_many(counts["failed_passages"], passages.height, allowed, found.problem)
@@ -115,11 +120,11 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
 def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
     """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
     got no usable answer."""
-    front = _front_end(cfg, ctx)
+    front, code = _front_end(cfg, ctx), _code(cfg)
     cache = RequestCache(ctx.cache / "triples" / front.name)
 
     def read(text: str) -> list[Triple]:
-        found = _block(front, cache, ctx.code, [text], None)
+        found = _block(front, cache, code, [text], None)
         if found.problem:
             raise _too_many(1, 1, getattr(front, "max_failed", 0.0), found.problem)
         return found.triples[0]

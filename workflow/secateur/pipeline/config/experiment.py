@@ -81,6 +81,7 @@ class Experiment:
     exclude: tuple[dict[str, str], ...] = key(
         "combinations left out, e.g. {dataset: medical_v2, system: apr}", default=()
     )
+    gains: bool = key("answer gain is measured, where a data set says on how many questions", default=False)
     answers: bool = key("every system answers questions too", default=False)
 
 

@@ -1,4 +1,4 @@
-"""Options of the graph: extraction, codebook, consolidation, tracks, retrieval."""
+"""Options of the graph: extraction, codebook, consolidation, orders, retrieval."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -11,12 +11,12 @@ __all__ = ["Policy"]
 class Policy:
     """The compression policy: utility of a configuration, preferences, training (paper 2.8, lemmas 12 and 13)."""
 
-    alpha: float = key("weight of accuracy: answer lift for each token, clipped and scaled to 0 to 1", low=0)
+    alpha: float = key("weight of accuracy: answer gain for each token, clipped and scaled to 0 to 1", low=0)
     beta: float = key("weight of prompt tokens, in units of the question's prompt that includes all", low=0)
     gamma: float = key("weight of latency in seconds, as modelled from tokens", low=0)
     delta: float = key("weight of faithfulness", low=0)
     clip: tuple[float, ...] = key(
-        "quantiles of the training questions' lift that become accuracy 0 and 1", low=0, high=1
+        "quantiles of the training questions' answer gain that become accuracy 0 and 1", low=0, high=1
     )
     latency: tuple[float, ...] | None = key(
         "seconds of a request, and of each prompt token; null where nobody measured", low=0

@@ -57,6 +57,12 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
     return found
 
 
+def _suffixes(rankers: Rankers, name: str) -> tuple[str, ...]:
+    """The suffixes that a ranker of a list is made with; one that does not read the question has no other form."""
+    kind = kinds.load("ranker", rankers.scorers[name]["kind"])
+    return ("", *(rankers.suffixes if getattr(kind, "READS_QUESTION", True) else ()))
+
+
 def forms(rankers: Rankers) -> list[str]:
     """The names of rankers without a language model, with their suffixes."""
-    return [name + suffix for name in rankers.scorers for suffix in ("", *rankers.suffixes)]
+    return [name + suffix for name in rankers.scorers for suffix in _suffixes(rankers, name)]

@@ -166,7 +166,7 @@ DECLARED = (
         "candidates",
         1,
         "Runs that survive the coarse and the fine stage, with every score term.",
-        "propose_candidates",
+        "rank_by_graph",
         ("question_id", "channel", "rank"),
         {
             "question_id": Column(S, "question"),

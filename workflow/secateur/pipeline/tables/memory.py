@@ -23,7 +23,9 @@ DECLARED = (
             "text": Column(S, "what was stored"),
             "verified": Column(B, "answers: whether it is gold, which only training questions store", True),
             "source": Column(S, "answers: gold, or the model that gave it; facts: the passage", True),
-            "utility": Column(F64, "facts: lift that the unit alone gives the stored answer, nats per token", True),
+            "utility": Column(
+                F64, "facts: answer gain that the unit alone gives the stored answer, nats per token", True
+            ),
         },
         {"channel in question, answer, facts": pl.col("channel").is_in(["question", "answer", "facts"])},
     ),

@@ -6,6 +6,7 @@ from secateur.pipeline.kinds import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 READS_QUESTION = False
+READS_GOLD = True
 ANSWER_AWARE = True
 
 

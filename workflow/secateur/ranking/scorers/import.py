@@ -1,18 +1,27 @@
-"""A ranking made elsewhere: a TREC run, one line a passage: `qid Q0 passage rank score tag`."""
+"""A ranking made elsewhere: a TREC run, one line a passage: `qid Q0 passage rank score tag`.
+
+The scores rank, higher is better, equal ones in reading order; the rank and the tag are not read. A passage that the run
+does not name is not ranked.
+"""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
+from secateur.datasets.problems import Problems
+from secateur.datasets.reading import read_text
 from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.errors import nearest
 from secateur.ranking.group import Asked, Group, Scores
 
-READS_QUESTION = False
-FIELDS = 6
+READS_QUESTION = False  # so there is no other form of it: smoothing, or another question, is a run of its own
+FILES = ("run",)  # settings that are paths of files
+FIELDS = "qid Q0 passage rank score tag"
+Run = dict[str, dict[str, tuple[float, int]]]  # question -> passage -> its score, the line that says so
 
 
 @dataclass(frozen=True)
@@ -22,60 +31,69 @@ class Settings:
     run: str = key("path of the TREC run")
 
 
-def read_run(path: Path) -> dict[str, dict[str, float]]:
-    """question -> passage -> score. Raises SecateurError that lists every bad line at once."""
-    if not path.exists():
-        raise SecateurError(f"{path}: no such file. Fix: correct `run` of the ranker of kind import.")
-    found: dict[str, dict[str, float]] = {}
-    wrong = [
-        problem
-        for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if line.strip()
-        for problem in _line(found, n, line)
-    ]
-    if wrong:
-        raise SecateurError(
-            f"{path}: {len(wrong)} bad lines: {'; '.join(wrong[:5])}. Fix: qid Q0 passage rank score tag."
-        )
+def read_run(path: Path) -> Run:
+    """The run of a file. Raises SecateurError that lists every bad line at once."""
+    problems, found = Problems(path, f"each line is {FIELDS}, a passage once for each question"), {}
+    for n, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip() and (clause := _take(found, n, line.split())):
+            problems.add(f"line {n}", clause)
+    if not found and not problems.found:
+        problems.add("the file", "ranks nothing")
+    problems.stop()
     return found
 
 
-def _line(found: dict[str, dict[str, float]], n: int, line: str) -> list[str]:
-    """Take one line; what is wrong with it, each in a clause."""
-    parts = line.split()
-    if len(parts) != FIELDS:
-        return [f"line {n} has {len(parts)} fields, a run has {FIELDS}"]
+def _take(found: Run, n: int, parts: list[str]) -> str | None:
+    """Take the fields of one line; what is wrong with them."""
+    if len(parts) != len(FIELDS.split()):
+        return f"{len(parts)} fields, a run has {len(FIELDS.split())}"
     question, _, passage, _, text, _ = parts
+    own = found.setdefault(question, {})
     try:
         value = float(text)
     except ValueError:
-        return [f"line {n}: score {text!r} is no number"]
+        return f"score {text!r} is no number"
     if not math.isfinite(value):
-        return [f"line {n}: score {text} is not finite"]
-    if passage in found.setdefault(question, {}):
-        return [f"line {n}: passage {passage!r} stands twice under question {question!r}"]
-    found[question][passage] = value
-    return []
+        return f"score {text} is not finite"
+    if passage in own:
+        return f"passage {passage!r} stands under question {question!r} in line {own[passage][1]} already"
+    own[passage] = (value, n)
+    return None
 
 
-def check(settings: Settings, questions: Iterable[str], passages: Iterable[str]) -> None:
-    """Raise SecateurError where the run names a question or a passage that is not there."""
-    run, asked, known = read_run(Path(settings.run)), set(questions), set(passages)
-    strange = [f"question {q!r}" for q in run if q not in asked]
-    strange += sorted({f"passage {p!r}" for own in run.values() for p in own if p not in known})
-    if strange:
-        raise SecateurError(
-            f"{settings.run}: {len(strange)} names are not in the data set, e.g. {', '.join(strange[:5])}. "
-            "Fix: ids as in the tables questions and passages (secateur table)."
-        )
+@cache
+def _known(path: str, stamp: int) -> Run:
+    """A run is read once a process, however many groups of passages there are."""
+    return read_run(Path(path))
+
+
+def _run(settings: Settings) -> Run:
+    path = Path(settings.run)
+    return _known(settings.run, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame) -> None:
+    """Raise SecateurError where the run names a question, or a passage for it, that is not in the data set."""
+    problems = Problems(Path(settings.run), "ids as in the tables questions and passages (docs/data.md)")
+    asked = dict(questions.select("question_id", "group_id").iter_rows())
+    groups = dict(passages.select("passage_id", "group_id").iter_rows())
+    for question, own in _run(settings).items():
+        first = min(n for _, n in own.values())
+        if question not in asked:
+            problems.add(f"line {first}", f"unknown question {question!r}{nearest(question, asked)}")
+            continue
+        for passage, (_, n) in own.items():
+            if groups.get(passage) != asked[question]:
+                said = "is not in the group of" if passage in groups else "does not resolve, for"
+                problems.add(f"line {n}", f"passage {passage!r} {said} question {question!r}")
+    problems.stop()
 
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
     """The run's scores; minus infinity for what it does not rank."""
-    run, place = read_run(Path(settings.run)), {p: n for n, p in enumerate(group.ids)}
+    run, place = _run(settings), {p: n for n, p in enumerate(group.ids)}
     found = np.full((len(asked.queries), len(group.texts)), -np.inf)
     for row, question in enumerate(asked.ids):
-        for passage, value in run.get(question, {}).items():
-            if passage in place:
-                found[row, place[passage]] = value
+        for passage, (value, _) in run.get(question, {}).items():
+            found[row, place[passage]] = value
     return found

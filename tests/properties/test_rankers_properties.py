@@ -1,4 +1,4 @@
-"""The sparse scorers against dense loops, on random small groups."""
+"""The sparse rankers against dense loops, on random small groups."""
 
 import math
 
@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from secateur.models.words import content_words, word_list
-from secateur.ranking.baselines import bm25_matrix, neighbour_smoothed, z_scores
+from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.group import neighbour_smoothed, z_scores
 
 quick = settings(max_examples=80)
 texts = st.lists(

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.contexts.encodings import ENCODINGS, Payload, decode, encode
+from secateur.contexts.encodings import ENCODINGS, Fact, Payload, decode, encode
 
 quick = settings(max_examples=150)
 marks = st.text(alphabet="ab n\\r:;|?>[]1\"'(),é\u2028\u0085\t\r\n", min_size=1, max_size=10)
@@ -34,16 +34,16 @@ raw = st.one_of(awkward, marks, st.text(max_size=6))  # not normalised: line bre
 
 
 def payloads(surface):
-    """(payload, all edges): few edges, repeated in questions and facts, and known ones that are not shown."""
+    """(payload, all edges): few edges, repeated in all channels, and known ones that are not shown."""
 
     @st.composite
     def draw_payload(draw):
         known = draw(st.lists(st.tuples(surface, surface, surface), min_size=1, max_size=6))
         pick = st.lists(st.sampled_from(known), max_size=6)
-        asked, facts = draw(pick), draw(pick)
+        asked, told, facts = draw(pick), draw(pick), draw(pick)
         sources = draw(st.lists(st.integers(1, 12), min_size=len(facts), max_size=len(facts)))
-        sentences = draw(st.lists(raw, max_size=2))
-        return Payload(tuple(asked), tuple(facts), tuple(sources), tuple(sentences)), set(known)
+        stated = tuple(Fact(triple, source) for triple, source in zip(facts, sources, strict=True))
+        return Payload(tuple(asked), tuple(told), stated), set(known)
 
     return draw_payload()
 
@@ -53,15 +53,23 @@ def ambiguous_of(edges) -> set[tuple[str, str]]:
     return {one for one in reads if reads.count(one) > 1}
 
 
+def written(encoding: str, payload: Payload, known) -> list[str]:
+    return [text for text, _ in encode(encoding, payload, ambiguous_of(known))]
+
+
 def round_trip(encoding: str, payload: Payload, known):
-    return decode(encoding, encode(encoding, payload, ambiguous_of(known)), known)
+    return decode(encoding, "".join(written(encoding, payload, known)), known)
+
+
+def channels(payload: Payload):
+    return payload.questions, payload.knowledge, tuple(fact.triple for fact in payload.facts)
 
 
 @quick
 @given(payloads(surfaces), st.sampled_from(ENCODINGS))
 def test_decoding_gives_the_edges_that_were_encoded(drawn, encoding):
     payload, known = drawn
-    assert round_trip(encoding, payload, known) == (payload.questions, payload.facts)
+    assert round_trip(encoding, payload, known) == channels(payload)
 
 
 @quick
@@ -75,15 +83,22 @@ def test_every_view_holds_the_same_edges(drawn):
 @given(payloads(raw), st.sampled_from(ENCODINGS))
 def test_even_surfaces_that_were_never_normalised_survive(drawn, encoding):
     payload, known = drawn
-    assert round_trip(encoding, payload, known) == (payload.questions, payload.facts)
+    assert round_trip(encoding, payload, known) == channels(payload)
+
+
+@quick
+@given(payloads(raw), st.sampled_from(ENCODINGS))
+def test_each_row_names_the_first_fact_that_it_states_in_order(drawn, encoding):
+    payload, known = drawn
+    places = [n for _, n in encode(encoding, payload, ambiguous_of(known)) if n is not None]
+    heads = [(fact.triple[0], fact.source) for fact in payload.facts]
+    first = [n for n in range(len(heads)) if n == 0 or heads[n] != heads[n - 1]]
+    assert places == (first if encoding == "lines" else list(range(len(heads))))
 
 
 @quick
 @given(payloads(surfaces))
 def test_cited_lines_never_break_a_line(drawn):
     payload, known = drawn
-    lines = encode("lines", payload, ambiguous_of(known)).split("\n")
-    heads = sum(1 for n, (edge, source) in enumerate(zip(payload.facts, payload.sources, strict=True))
-                if n == 0 or (payload.facts[n - 1][0], payload.sources[n - 1]) != (edge[0], source))  # fmt: skip
-    written = len(payload.questions) + heads + len(payload.sentences)
-    assert len(lines) == max(1, written)
+    rows = written("lines", payload, known)
+    assert all(row.count("\n") == (n < len(rows)) for n, row in enumerate(rows, 1))

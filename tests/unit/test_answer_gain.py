@@ -1,11 +1,11 @@
-"""Answer lift: what a context adds to the answer's log-probability per token, beside another question's context."""
+"""Answer gain: what a context adds to the answer's log-probability per token, beside another question's context."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from secateur.ecs.answer_gain import CLOSED, lift_rows, unit_lifts
+from secateur.ecs.answer_gain import CLOSED, gain_rows, unit_gains
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 
@@ -27,8 +27,8 @@ def context(tmp_path):
     return SimpleNamespace(cache=tmp_path, progress=lambda rows, total, unit: rows)
 
 
-def lifts(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128)) -> dict[tuple[str, str], float]:
-    return {(q, metric): value for q, metric, value in lift_rows(lm, cfg, asked, contexts, budgets, 128, ctx)}
+def gains(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128)) -> dict[tuple[str, str], float]:
+    return {(q, metric): value for q, metric, value in gain_rows(lm, cfg, asked, contexts, budgets, 128, ctx)}
 
 
 def mean_logprob(lm, cfg, naive, question: Question, text: str) -> float:
@@ -40,52 +40,52 @@ def mean_logprob(lm, cfg, naive, question: Question, text: str) -> float:
 
 
 @pytest.mark.parametrize("layout", ["passage_first", "question_first"])
-def test_lift_and_control_are_those_of_one_sequence_at_a_time(tiny_lm, ecs, naive, context, layout):
+def test_gain_and_control_are_those_of_one_sequence_at_a_time(tiny_lm, ecs, naive, context, layout):
     lm, cfg = tiny_lm(), ecs(layout=layout)
-    found = lifts(lm, cfg, context)
+    found = gains(lm, cfg, context)
     for n, question in enumerate(ASKED):
         closed = mean_logprob(lm, cfg, naive, question, CLOSED)
         assert found[question.id, "closed_book"] == pytest.approx(closed, abs=1e-4)
         other = ASKED[(n + 1) % 3]
         for name, text in (
-            ("lift@64", CONTEXTS.get((question.id, 64), CLOSED)),
-            ("lift@128", CONTEXTS.get((question.id, 128), CLOSED)),
-            ("lift_shuffled@128", CONTEXTS.get((other.id, 128), CLOSED)),
+            ("answer_gain@64", CONTEXTS.get((question.id, 64), CLOSED)),
+            ("answer_gain@128", CONTEXTS.get((question.id, 128), CLOSED)),
+            ("answer_gain_shuffled@128", CONTEXTS.get((other.id, 128), CLOSED)),
         ):
             expected = mean_logprob(lm, cfg, naive, question, text) - closed
             assert found[question.id, name] == pytest.approx(expected, abs=1e-4)
 
 
-def test_an_empty_context_lifts_nothing(tiny_lm, ecs, context):
-    found = lifts(tiny_lm(), ecs(), context)
-    assert found["q3", "lift@64"] == found["q3", "lift@128"] == 0
-    assert found["q1", "lift@64"] != 0
+def test_an_empty_context_gains_nothing(tiny_lm, ecs, context):
+    found = gains(tiny_lm(), ecs(), context)
+    assert found["q3", "answer_gain@64"] == found["q3", "answer_gain@128"] == 0
+    assert found["q1", "answer_gain@64"] != 0
 
 
 def test_equal_contexts_are_read_once_and_none_a_second_time(tiny_lm, ecs, context):
     lm, read = tiny_lm(), []
     inner, lm._forward = lm._forward, lambda s, p, r: read.append(sum(map(len, s))) or inner(s, p, r)
-    first = lifts(lm, ecs(), context)
-    assert first["q1", "lift@64"] == first["q1", "lift@128"]
+    first = gains(lm, ecs(), context)
+    assert first["q1", "answer_gain@64"] == first["q1", "answer_gain@128"]
     stored = len(list(context.cache.rglob("*.json")))
     assert stored == 3 + 3 + 2  # q1: none, its own, q2's; q2: none and its two, q3's is none; q3: none, q1's
     read.clear()
-    assert lifts(lm, ecs(), context) == first
+    assert gains(lm, ecs(), context) == first
     assert read == []
 
 
 def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):
-    assert {metric for _, metric in lifts(tiny_lm(), ecs(), context, ASKED[:1])} == {
-        "lift@64",
-        "lift@128",
+    assert {metric for _, metric in gains(tiny_lm(), ecs(), context, ASKED[:1])} == {
+        "answer_gain@64",
+        "answer_gain@128",
         "closed_book",
     }
 
 
-def test_a_unit_supports_an_answer_by_what_it_alone_lifts_and_no_answer_at_all(tiny_lm, ecs, naive, context):
+def test_a_unit_supports_an_answer_by_what_it_alone_gains_and_no_answer_at_all(tiny_lm, ecs, naive, context):
     lm, cfg, units = tiny_lm(), ecs(), ["Mira keeps bees .", "Jonas left ."]
     closed = mean_logprob(lm, cfg, naive, ASKED[0], CLOSED)
     expected = [mean_logprob(lm, cfg, naive, ASKED[0], unit) - closed for unit in units]
-    assert unit_lifts(lm, cfg, ASKED[0], units, context.cache) == pytest.approx(expected, abs=1e-4)
-    assert unit_lifts(lm, cfg, replace(ASKED[0], answer="  "), units, context.cache) == [None, None]
-    assert unit_lifts(lm, cfg, ASKED[0], [], context.cache) == []
+    assert unit_gains(lm, cfg, ASKED[0], units, context.cache) == pytest.approx(expected, abs=1e-4)
+    assert unit_gains(lm, cfg, replace(ASKED[0], answer="  "), units, context.cache) == [None, None]
+    assert unit_gains(lm, cfg, ASKED[0], [], context.cache) == []

@@ -1,13 +1,15 @@
-"""Sentence scorers against the libraries and formulas they stand for."""
+"""Rankers against the libraries and formulas they stand for."""
 
 import math
 
 import numpy as np
 import pytest
-from secateur.ranking.baselines import Group, bm25_matrix, neighbour_smoothed, score, z_scores
 
 from secateur.models.words import content_words, word_list
-from secateur.pipeline.config.ranking import Scorers, scorer_problems
+from secateur.pipeline import kinds
+from secateur.pipeline.config.ranking import Rankers, rankers_problems
+from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.group import Asked, Group, neighbour_smoothed, z_scores
 
 TEXTS = [
     "Ann: The bears ate the salmon, and the bears slept.",
@@ -26,7 +28,14 @@ def embed(texts) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1, 1, 1]), embed)
+IDS = [f"p{n}" for n in range(len(TEXTS))]
+GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1, 1, 1]), embed, IDS)
+
+
+def score(spec: dict, queries=QUERIES, seed: int = 0, gold=()) -> np.ndarray:
+    """(questions, passages) scores of a ranker with its settings."""
+    own = kinds.settings("ranker", spec, "conf/rankers/mine")
+    return kinds.load("ranker", spec["kind"]).score(own, GROUP, Asked(queries, gold=gold), seed)
 
 
 # --- standardising and smoothing ---------------------------------------------------------------
@@ -95,12 +104,8 @@ def test_lucene_bm25_equals_its_formula(k1, b):
 def test_lucene_reads_titles_where_asked():
     titled = [f"{t} {s}" for t, s in zip(GROUP.titles, TEXTS, strict=True)]
     spec = {"kind": "lucene", "k1": 1.2, "b": 0.75}
-    np.testing.assert_array_equal(
-        score(GROUP, QUERIES, spec | {"title": True}, seed=0), bm25_matrix(titled, QUERIES, 1.2, 0.75)
-    )
-    np.testing.assert_array_equal(
-        score(GROUP, QUERIES, spec | {"title": False}, seed=0), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75)
-    )
+    np.testing.assert_array_equal(score(spec | {"title": True}), bm25_matrix(titled, QUERIES, 1.2, 0.75))
+    np.testing.assert_array_equal(score(spec | {"title": False}), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75))
 
 
 def test_texts_without_words_score_zero():
@@ -121,7 +126,7 @@ def test_okapi_equals_rank_bm25(k1, b):
 
     index = BM25Okapi([tokens(t) for t in TEXTS], k1=k1, b=b)
     expected = [index.get_scores(tokens(q)) for q in QUERIES]
-    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "bm25", "k1": k1, "b": b}, seed=0), expected)
+    np.testing.assert_allclose(score({"kind": "bm25", "k1": k1, "b": b}), expected)
 
 
 def test_tfidf_question_equals_refitting_for_each_question():
@@ -131,7 +136,7 @@ def test_tfidf_question_equals_refitting_for_each_question():
     for query in QUERIES:
         both = TfidfVectorizer(stop_words="english").fit_transform([*TEXTS, query])
         expected.append((both[:-1] @ both[-1].T).toarray().ravel())
-    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "tfidf_question"}, seed=0), expected, atol=1e-12)
+    np.testing.assert_allclose(score({"kind": "tfidf_question"}), expected, atol=1e-12)
 
 
 def test_tfidf_is_fitted_on_the_passages_alone():
@@ -139,7 +144,7 @@ def test_tfidf_is_fitted_on_the_passages_alone():
 
     fitted = TfidfVectorizer().fit(TEXTS)
     expected = (fitted.transform(QUERIES) @ fitted.transform(TEXTS).T).toarray()
-    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "tfidf"}, seed=0), expected, atol=1e-12)
+    np.testing.assert_allclose(score({"kind": "tfidf"}), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -155,49 +160,64 @@ def test_tfidf_is_fitted_on_the_passages_alone():
     ids=lambda spec: spec["kind"],
 )
 def test_a_question_scores_the_same_alone_and_among_others(spec):
-    together = score(GROUP, QUERIES, spec, seed=0)
+    together = score(spec)
     assert together.shape == (len(QUERIES), len(TEXTS))
     for n, query in enumerate(QUERIES):
-        np.testing.assert_allclose(score(GROUP, [query], spec, seed=0)[0], together[n], atol=1e-6)
+        np.testing.assert_allclose(score(spec, [query])[0], together[n], atol=1e-6)
 
 
 # --- others ------------------------------------------------------------------------------------
 
 
 def test_dense_is_the_cosine_of_the_embeddings():
-    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "dense"}, seed=0), embed(QUERIES) @ embed(TEXTS).T)
+    np.testing.assert_allclose(score({"kind": "dense"}), embed(QUERIES) @ embed(TEXTS).T)
 
 
 def test_zsum_adds_the_z_scores_of_both():
     lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
-    expected = z_scores(score(GROUP, QUERIES, lexical, seed=0)) + z_scores(
-        score(GROUP, QUERIES, {"kind": "dense"}, seed=0)
-    )
-    np.testing.assert_allclose(score(GROUP, QUERIES, {"kind": "zsum", "lexical": lexical}, seed=0), expected)
+    expected = z_scores(score(lexical)) + z_scores(score({"kind": "dense"}))
+    np.testing.assert_allclose(score({"kind": "zsum", "lexical": lexical}), expected)
 
 
 def test_recency_prefers_the_later_passage():
-    assert score(GROUP, QUERIES[:1], {"kind": "recency"}, seed=0).argmax() == len(TEXTS) - 1
+    assert score({"kind": "recency"}, QUERIES[:1]).argmax() == len(TEXTS) - 1
 
 
 def test_random_scores_follow_the_seed():
-    one, again, other = (score(GROUP, QUERIES, {"kind": "random"}, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (score({"kind": "random"}, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
 
 
+def test_nothing_ranks_nothing():
+    assert (score({"kind": "nothing"}) == -np.inf).all()
+
+
+def test_gold_ranks_the_gold_passages_alone_and_alike():
+    found = score({"kind": "gold"}, QUERIES[:2], gold=(frozenset({"p3", "p1"}), frozenset()))
+    assert [np.flatnonzero(row > -np.inf).tolist() for row in found] == [[1, 3], []]
+    assert found[0, 1] == found[0, 3]
+
+
 def problems(spec: dict) -> list[str]:
-    """What is wrong with a list that holds one scorer."""
-    return scorer_problems(Scorers({"mine": spec}, {}, (), 0.8, 64, ()))
+    """What is wrong with a list that holds one ranker."""
+    return rankers_problems(Rankers({"mine": spec}, {}, (), 0.8, 64), "conf/rankers/x")
 
 
-def test_an_unknown_kind_names_the_allowed_ones():
+def test_an_unknown_kind_names_the_nearest_and_the_allowed_ones():
     (problem,) = problems({"kind": "bm26"})
-    assert problem.startswith("scorer mine: kind is 'bm26', allowed: random")
-    assert problem.endswith("did you mean 'bm25'?")
+    assert "conf/rankers/x.yaml: rankers.scorers.mine: ranker 'bm26' is unknown; did you mean 'bm25'?" in problem
+    assert "use one of bm25, dense, gold" in problem
 
 
-@pytest.mark.parametrize("spec", [{"kind": "bm25", "k1": 1.5}, {"kind": "dense", "k1": 1.5}])
-def test_missing_and_superfluous_parameters_are_refused(spec):
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"kind": "bm25", "k1": 1.5}, "key rankers.scorers.mine.b missing"),
+        ({"kind": "dense", "k1": 1.5}, "unknown key rankers.scorers.mine.k1"),
+        ({"kind": "bm25", "k1": -1, "b": 0.5}, "rankers.scorers.mine.k1 is -1"),
+    ],
+)
+def test_missing_superfluous_and_impossible_settings_are_refused(spec, said):
     (problem,) = problems(spec)
-    assert "needs exactly" in problem
+    assert said in problem

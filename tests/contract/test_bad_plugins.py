@@ -1,0 +1,185 @@
+"""A plug-in that does not do what its family asks for is named, with what it did, in one message."""
+
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from scripts import assemble_contexts, rerank_passages
+
+from secateur.pipeline import kinds
+from secateur.pipeline.config import compose
+from secateur.pipeline.contract import Context
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.rank import rank
+
+CONF = Path(__file__).parents[2] / "conf"
+HEAD = "import numpy as np\nfrom secateur.contexts.piece import Piece, Row\n"
+HEAD += "from secateur.pipeline.kinds import NoSettings as Settings\n"
+
+
+def frame(table: str, *rows: dict) -> pl.DataFrame:
+    """A table of which most columns are null."""
+    return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
+
+
+PASSAGES = frame(
+    "passages",
+    {"passage_id": "p1", "doc_id": "d", "group_id": "g", "position": 0, "text": "Acme bought Bolt."},
+    {"passage_id": "p2", "doc_id": "d", "group_id": "g", "position": 1, "text": "Bolt makes nuts."},
+)
+QUESTIONS = frame("questions", {"question_id": "q", "group_id": "g", "position": 0, "text": "Who bought Bolt?"})
+ROW = {"question_id": "q", "scorer": "mine", "answer_aware": False, "value": 1.0}
+RANKINGS = frame("rankings", ROW | {"rank": 0, "passage_id": "p2"}, ROW | {"rank": 1, "passage_id": "p1"})
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """A function that writes the module mypackage.mine, and gives its file."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(text: str) -> Path:
+        (tmp_path / "mypackage").mkdir()
+        (tmp_path / "mypackage/__init__.py").touch()
+        (tmp_path / "mypackage/mine.py").write_text(HEAD + text)
+        return tmp_path / "mypackage/mine.py"
+
+    yield write
+    for name in ("mypackage", "mypackage.mine"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def ctx(tmp_path):
+    axes = {"pick": "mine", "reranker": "mine", "assembly": "mine", "dataset": "toy"}
+    return Context(logging.getLogger("test"), tmp_path / "cache", axes, "code")
+
+
+def message(call, *args) -> str:
+    with pytest.raises(SecateurError) as caught:
+        call(*args)
+    assert "\n" not in str(caught.value)
+    assert "mypackage.mine" in str(caught.value)
+    assert "Fix: " in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("family", kinds.FAMILIES)
+def test_one_that_raises_when_it_is_imported(plugin, family):
+    file = plugin("raise OSError('no such thing')\n")
+    said = message(kinds.load, family, "mypackage.mine")
+    assert f"{file} cannot be imported (OSError: no such thing)" in said
+
+
+def ranked(ctx):
+    spec = SimpleNamespace(scorers={"mine": {"kind": "mypackage.mine"}}, suffixes=(), neighbour=0, keep=5)
+    cfg = SimpleNamespace(
+        rankers=spec,
+        embedder=compose.option(CONF, "embedder", "minilm"),
+        eval=SimpleNamespace(seed=7),
+        dataset=SimpleNamespace(unanswerable=()),
+    )
+    return rank(cfg, PASSAGES, QUESTIONS, None, ctx)
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("np.zeros((1, 3))", "gave scores with shape (1, 3), (1, 2) (questions, passages) is needed"),
+        ("np.zeros(2)", "gave scores with shape (2,)"),
+        ("[[0.0, np.nan]]", "gave scores with NaN or +inf"),
+        ("[[0.0, np.inf]]", "gave scores with NaN or +inf"),
+        ("[['a', 'b']]", "mine.py: ValueError: could not convert string to float"),
+        ("None", "gave scores with shape ()"),
+        ("{}['k1']", "mine.py:5: KeyError: 'k1'"),
+    ],
+)
+def test_a_ranker(plugin, ctx, gives, said):
+    plugin(f"def score(settings, group, asked, seed):\n    return {gives}\n")
+    assert said in message(ranked, ctx)
+
+
+def test_a_ranker_that_works(plugin, ctx):
+    plugin("def score(settings, group, asked, seed):\n    return [[-np.inf, 3]]\n")
+    assert ranked(ctx)["passage_id"].to_list() == ["p2"]
+
+
+def reranked(ctx):
+    cfg = SimpleNamespace(reranker=SimpleNamespace(spec={"kind": "mypackage.mine"}))
+    outputs = {}
+    rerank_passages.run(cfg, {"rankings": RANKINGS, "questions": QUESTIONS, "passages": PASSAGES}, outputs, ctx)
+    return outputs["rankings"]
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("None", "gave a NoneType, a table is needed"),
+        ("rankings.drop('value')", "column value missing"),
+        ("rankings.with_columns(rank=rankings['rank'] * 0)", "key question_id, scorer, rank duplicated in 2 rows"),
+        ("rankings.with_columns(passage_id=rankings['passage_id'] + 'x')", "ranks 'p2x' for 'q', which was not ranked"),
+        ("rankings['no such column']", "mine.py:5: ColumnNotFoundError"),
+    ],
+)
+def test_a_reranker(plugin, ctx, gives, said):
+    plugin(f"def rerank(settings, rankings, questions, passages, cfg, ctx):\n    return {gives}\n")
+    assert said in message(reranked, ctx)
+
+
+def test_a_reranker_that_works(plugin, ctx):
+    plugin("def rerank(settings, rankings, questions, passages, cfg, ctx):\n    return rankings\n")
+    assert reranked(ctx).equals(RANKINGS)
+
+
+FORM = """\
+NEEDS_GRAPH = False
+
+class Mine:
+    additive = True
+
+    def pieces(self, asked, ranked, budgets):
+        return {pieces}
+
+    def rows(self, asked, pieces):
+        return {rows}
+
+def form(settings, material):
+    return Mine()
+"""
+PIECES = "{b: [Piece(unit.passage_id, 'Text.') for unit in ranked] for b in budgets}"
+ROWS = "[Row(piece.text, piece.passage_id) for piece in pieces]"
+
+
+def assembled(ctx, monkeypatch):
+    words = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
+    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model: words)
+    own = SimpleNamespace(form={"kind": "mypackage.mine"}, counter="reader", packing="refill", placement="best_first")
+    own.budget = 4
+    cfg = SimpleNamespace(assembly=own, eval=SimpleNamespace(budgets=(2, 4)), lm=SimpleNamespace(model="lm"))
+    outputs = {}
+    assemble_contexts.run(cfg, {"rankings": RANKINGS, "questions": QUESTIONS, "passages": PASSAGES}, outputs, ctx)
+    return outputs["contexts"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "rows", "said"),
+    [
+        ("{}", ROWS, "pieces() offers them for budgets [], asked for [2, 4]"),
+        ("{}['p']", ROWS, "mine.py:10: KeyError"),
+        (PIECES, "['Text.' for piece in pieces]", "'str' object has no attribute 'text'"),
+        (PIECES, "[Row('a b c d e')]", "not (tokens within the budget) in 2 rows"),
+        (PIECES, "[Row(None) for _ in pieces]", "mine.py"),
+    ],
+)
+def test_a_form(plugin, ctx, monkeypatch, pieces, rows, said):
+    plugin(FORM.replace("{pieces}", pieces).replace("{rows}", rows))
+    assert said in message(assembled, ctx, monkeypatch)
+
+
+def test_a_form_that_works(plugin, ctx, monkeypatch):
+    plugin(FORM.replace("{pieces}", PIECES).replace("{rows}", ROWS))
+    assert assembled(ctx, monkeypatch)["passage_id"].to_list() == ["p2", "p1"] * 2

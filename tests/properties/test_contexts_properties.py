@@ -1,0 +1,315 @@
+"""Contexts keep their budgets, whatever the text, the form, the packing and the placement, under real tokenizers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from secateur.contexts.assemble import Assembly, Context
+from secateur.contexts.encodings import ENCODINGS, RULES, decode
+from secateur.contexts.piece import Asked, Edge, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.table import context_rows, reads, texts
+from secateur.models.word_pieces import Counter, lm_counter, word_piece_counter
+from secateur.models.words import content_words
+from secateur.pipeline import kinds
+from secateur.pipeline.config import compose
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import problems
+
+CONF = Path(__file__).parents[2] / "conf"
+FORMS = ("whole", "dense", "lines", "words", "ids", "matrix", "cheapest", "cover")
+SYMBOLS = (*ENCODINGS, "cheapest")
+PACKINGS, PLACEMENTS = ("refill", "stop"), ("best_first", "best_last", "as_written")
+quick = settings(max_examples=40)
+
+
+@pytest.fixture(scope="module", params=["smollm2", "minilm", "gemma3_270m"])
+def count(request) -> Counter:
+    """A counter of tokens; Gemma's only where its package is installed."""
+    if request.param == "minilm":
+        return word_piece_counter(compose.option(CONF, "embedder", "minilm").model)
+    try:
+        return lm_counter(compose.option(CONF, "lm", request.param).model)
+    except SecateurError as error:
+        pytest.skip(str(error))
+
+
+# --- random texts, graphs and rankings ------------------------------------------------------------
+
+words = st.sampled_from(
+    ["bear", "bears", "The", "the", "not", "river's", "salmon", "1994", "3.5%", "e-mail", "naïve", "東京", "Ωmega", "🐻",
+     "a", "I", "x", "incomprehensibilities", "can\u2019t", "\u00bd", "e\u0301", "->", "\u2028"]
+)  # fmt: skip
+blanks = st.sampled_from([" ", " ", " ", "\n", "  ", "\t", " \n", "\u00a0"])
+edges_of_text = st.sampled_from(["", "", "", " ", "\n", "\n\n", "  "])
+spoken = st.lists(st.tuples(words, blanks), min_size=1, max_size=25).map(lambda p: "".join(w + b for w, b in p).strip())
+marks = st.text(alphabet="ab1 \n\\r:;|?<[]\"',.-é\u2028", min_size=1, max_size=8)
+said = st.one_of(spoken, spoken, marks, st.text(min_size=1, max_size=10), st.sampled_from("a1.é東"))
+passages = st.tuples(edges_of_text, said, edges_of_text).map("".join).filter(str.strip)
+surfaces = st.one_of(words, spoken, marks, st.text(min_size=1, max_size=5)).map(lambda s: " ".join(s.split()))
+surfaces = surfaces.filter(bool)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A question, the passages of its group with their edges, and a ranking of passages or of single edges."""
+
+    asked: Asked
+    texts: Mapping[str, str]
+    edges: Mapping[str, Sequence[Edge]]
+    ranked: Sequence[Ranked]
+    order: Mapping[str, int]
+
+    @property
+    def known(self) -> set[tuple[str, str, str]]:
+        """Every triple."""
+        return {edge.triple for own in self.edges.values() for edge in own}
+
+    @property
+    def ambiguous(self) -> frozenset[tuple[str, str]]:
+        """(head, "relation tail") that more than one of them reads as."""
+        said = [(h, f"{r} {t}") for h, r, t in self.known]
+        return frozenset(one for one in said if said.count(one) > 1)
+
+    def material(self, count: Counter) -> Material:
+        """What forms write from."""
+        return Material(self.texts, count, self.edges, self.ambiguous)
+
+
+@st.composite
+def drawn(draw, most: int = 12) -> Drawn:
+    """A few passages, equal ones among them; an edge may stand in several, and a passage may have none."""
+    pool = draw(st.lists(passages, min_size=1, max_size=most))
+    chosen = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most))
+    triples = draw(st.lists(st.tuples(surfaces, surfaces, surfaces), min_size=1, max_size=10, unique=True))
+    every = [Edge(n, triple) for n, triple in enumerate(triples)]
+    names = [f"p{n}" for n in range(len(chosen))]
+    own = {name: draw(st.lists(st.sampled_from(every), max_size=4)) for name in names}
+    ranking = draw(st.permutations(names))
+    units = [Ranked(name) for name in ranking]
+    if draw(st.booleans()):
+        units = [Ranked(name, edge.edge_id) for name in ranking for edge in own[name]]
+        units = draw(st.permutations(units))
+    p = st.sampled_from([0.0, 0.125, 0.5, 1.0])
+    units = [replace(unit, p=draw(p)) for unit in units]
+    asked = Asked(draw(spoken), tuple(draw(st.lists(st.sampled_from(triples), max_size=2))))
+    return Drawn(asked, dict(zip(names, chosen, strict=True)), own, units, {p: n for n, p in enumerate(names)})
+
+
+def form_of(name: str, material: Material) -> Form:
+    """A form with the settings of its option in conf/assembly."""
+    spec = dict(compose.option(CONF, "assembly", name if name in ("dense", "cover") else "default").form)
+    spec = spec if spec["kind"] == name else {"kind": name}
+    return kinds.load("form", name).form(kinds.settings("form", spec, f"conf/assembly/{name}"), material)
+
+
+def assembled(one: Drawn, count: Counter, name: str, packing: str, placement: str) -> Assembly:
+    material = one.material(count)
+    return Assembly(form_of(name, material), packing, placement, material, one.order)
+
+
+def sent(assembly: Assembly, one: Drawn, pieces: Sequence[Piece]) -> list[Row]:
+    """The rows that these pieces make, best first as given."""
+    return assembly._rows(one.asked, list(pieces))
+
+
+def size(assembly: Assembly, one: Drawn, pieces: Sequence[Piece], count: Counter) -> int:
+    """Tokens of the text that they make, written out."""
+    return int(count([text_of(sent(assembly, one, pieces))])[0]) if pieces else 0
+
+
+def chosen_of(offered: Sequence[Piece], context: Context) -> list[Piece]:
+    """The offered pieces that stand in a context, best first."""
+    stated = {(row.passage_id, edge) for row in context.rows for edge in row.edge_ids}
+    shown = [(row.passage_id, row.text.removesuffix("\n")) for row in context.rows]
+    return [
+        piece
+        for piece in offered
+        if (piece.text and (piece.passage_id, piece.text.removesuffix("\n")) in shown)
+        or (piece.edges and not piece.text and {(piece.passage_id, e.edge_id) for e in piece.edges} <= stated)
+    ]
+
+
+def budget_of(assembly: Assembly, one: Drawn, count: Counter, prefix: int, beside: int) -> int:
+    """A budget that some of the best pieces fill exactly, or one token beside it."""
+    pieces = assembly.form.pieces(one.asked, one.ranked, [10**6])[10**6]
+    return max(1, size(assembly, one, pieces[: prefix % (len(pieces) + 1)], count) + beside)
+
+
+ways = st.tuples(st.sampled_from(FORMS), st.sampled_from(PACKINGS), st.sampled_from(PLACEMENTS))
+near = st.tuples(st.integers(0, 12), st.sampled_from([-1, 0, 1, 7]))
+
+
+# --- budgets ------------------------------------------------------------------------------------------
+
+
+@quick
+@given(one=drawn(), way=ways, near=near)
+def test_no_context_is_longer_than_its_budget_as_it_is_sent(count, one, way, near):
+    assembly = assembled(one, count, *way)
+    budgets = sorted({budget_of(assembly, one, count, *near), 1, 40, 300})
+    made = assembly.contexts(one.asked, one.ranked, budgets)
+    assert sorted(made) == budgets
+    for budget, context in made.items():
+        assert context.tokens == (int(count([text_of(context.rows)])[0]) if context.rows else 0)
+        assert context.tokens <= budget
+
+
+@quick
+@given(one=drawn(), name=st.sampled_from(FORMS), placement=st.sampled_from(PLACEMENTS), near=near)
+def test_refilled_contexts_have_no_room_for_any_piece_that_was_left_out(count, one, name, placement, near):
+    assembly = assembled(one, count, name, "refill", placement)
+    budget = budget_of(assembly, one, count, *near)
+    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    offered = assembly.form.pieces(one.asked, one.ranked, [budget])[budget]
+    chosen = chosen_of(offered, context)
+    assert sent(assembly, one, chosen) == context.rows
+    for piece in offered:
+        if piece not in chosen:
+            more = [each for each in offered if each in chosen or each is piece]
+            assert size(assembly, one, more, count) > budget
+
+
+@quick
+@given(one=drawn(), name=st.sampled_from(FORMS), placement=st.sampled_from(PLACEMENTS), near=near)
+def test_contexts_that_stop_are_the_longest_beginning_of_the_ranking_that_fits(count, one, name, placement, near):
+    assembly = assembled(one, count, name, "stop", placement)
+    budget = budget_of(assembly, one, count, *near)
+    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    offered = assembly.form.pieces(one.asked, one.ranked, [budget])[budget]
+    chosen = chosen_of(offered, context)
+    assert chosen == offered[: len(chosen)]
+    assert sent(assembly, one, chosen) == context.rows
+    assert len(chosen) == len(offered) or size(assembly, one, offered[: len(chosen) + 1], count) > budget
+
+
+@quick
+@given(one=drawn(), way=ways, near=near)
+def test_packing_by_parts_chooses_what_writing_out_every_step_chooses(count, one, way, near):
+    assembly = assembled(one, count, *way)
+    budget = budget_of(assembly, one, count, *near)
+    offered, chosen = assembly.form.pieces(one.asked, one.ranked, [budget])[budget], []
+    for piece in offered:
+        if size(assembly, one, [*chosen, piece], count) <= budget:
+            chosen.append(piece)
+        elif way[1] == "stop":
+            break
+    assert assembly.contexts(one.asked, one.ranked, [budget])[budget].rows == sent(assembly, one, chosen)
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("text", ["a ", "a", " a", "a\n", "\na", "東", "1 \n"])
+def test_what_joins_many_short_passages_is_counted(count, text, packing):
+    """The tokens of parts miss those of the whole by a token a passage where blanks meet."""
+    names = [f"p{n}" for n in range(200)]
+    one = Drawn(Asked("?"), dict.fromkeys(names, text), {}, [Ranked(p) for p in names], dict.fromkeys(names, 0))
+    made = assembled(one, count, "whole", packing, "best_first").contexts(one.asked, one.ranked, [64, 128, 512])
+    for budget, context in made.items():
+        rest = len(names) - len(context.rows)
+        assert int(count([text_of(context.rows)])[0]) == context.tokens <= budget
+        longer = text_of([*(replace(row, text=text + "\n") for row in context.rows), Row(text)])
+        assert not rest or int(count([longer])[0]) > budget
+
+
+@quick
+@given(one=drawn())
+def test_a_cover_is_never_empty_where_a_likely_passage_fits_with_its_line_break(count, one):
+    assembly = assembled(one, count, "cover", "refill", "best_first")
+    asked = content_words(one.asked.text)
+    likely = [one.texts[unit.passage_id] for unit in one.ranked if unit.p]
+    prices = [int(tokens) for tokens in count([f"{t}\n" for t in likely if content_words(t) - asked])] if likely else []
+    for budget in {min(prices, default=1), max(prices, default=1)}:
+        context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+        assert bool(context.rows) or not prices
+        assert context.tokens <= budget
+
+
+@quick
+@given(one=drawn())
+def test_a_cover_shows_no_passage_twice(count, one):
+    context = assembled(one, count, "cover", "refill", "best_first").contexts(one.asked, one.ranked, [300])[300]
+    whole = [row.passage_id for row in context.rows if row.whole]
+    edges = [(row.passage_id, edge) for row in context.rows for edge in row.edge_ids]
+    assert len(set(whole)) == len(whole)
+    assert len(set(edges)) == len(edges)
+    assert not set(whole) & {passage for passage, _ in edges}
+
+
+# --- what is sent -------------------------------------------------------------------------------------
+
+
+@quick
+@given(one=drawn(), way=ways, budget=st.sampled_from([20, 60, 200, 10**4]))
+def test_the_table_gives_back_the_text_row_behind_row_and_every_budget_by_itself(count, one, way, budget):
+    assembly = assembled(one, count, *way)
+    made = assembly.contexts(one.asked, one.ranked, [budget, 2 * budget])
+    assert made[budget] == assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    rows = list(context_rows("q", "graph", False, way[0], made))
+    table = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    assert problems(TABLES["contexts"], table) == []
+    shown = {b: context for b, context in made.items() if context.rows}
+    assert texts(table) == {("q", "graph", b): text_of(context.rows) for b, context in shown.items()}
+    read = dict(reads(table))
+    for b, context in shown.items():
+        assert read["q", "graph", b].tokens == context.tokens
+        assert list(read["q", "graph", b].lines) == [row.text if row.says is None else row.says for row in context.rows]
+
+
+@quick
+@given(one=drawn(), name=st.sampled_from(SYMBOLS), placement=st.sampled_from(PLACEMENTS))
+def test_every_encoding_decodes_to_the_edges_that_were_chosen(count, one, name, placement):
+    assembly = assembled(one, count, name, "refill", placement)
+    context = assembly.contexts(one.asked, one.ranked, [10**6])[10**6]
+    text = text_of(context.rows)
+    used = next((e for e in RULES if text.startswith(RULES[e])), "lines") if name == "cheapest" else name
+    rules = RULES.get(used)
+    asked, known, facts = decode(used, text.removeprefix(rules + "\n" if rules else ""), one.known)
+    by_id = {edge.edge_id: edge.triple for own in one.edges.values() for edge in own}
+    assert list(facts) == [by_id[edge] for row in context.rows for edge in row.edge_ids]
+    ranked = {e.edge_id for u in one.ranked for e in one.material(count).edges_of(u)}
+    assert {edge for row in context.rows for edge in row.edge_ids} == ranked
+    assert (asked, known) == ((one.asked.triples if rules and facts else ()), ())
+
+
+@quick
+@given(one=drawn(), budget=st.sampled_from([60, 10**4]))
+def test_the_cheapest_encoding_is_no_longer_than_any_other_of_the_same_facts(count, one, budget):
+    assembly = assembled(one, count, "cheapest", "refill", "best_first")
+    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    chosen = chosen_of(assembly.form.pieces(one.asked, one.ranked, [budget])[budget], context)
+    sizes = [size(assembled(one, count, name, "refill", "best_first"), one, chosen, count) for name in ENCODINGS]
+    assert context.tokens == min(sizes)
+
+
+@quick
+@given(one=drawn(), name=st.sampled_from(["whole", "dense", "cover"]))
+def test_best_last_is_best_first_turned_round(count, one, name):
+    first, last = (
+        assembled(one, count, name, "refill", placement).contexts(one.asked, one.ranked, [10**6])[10**6]
+        for placement in ("best_first", "best_last")
+    )
+    said = [[(row.passage_id, row.edge_ids, row.whole) for row in context.rows] for context in (first, last)]
+    assert said[0] == said[1][::-1]
+    assert sorted(text_of(first.rows).split("\n")) == sorted(text_of(last.rows).split("\n"))
+
+
+@quick
+@given(one=drawn(), name=st.sampled_from(FORMS), budget=st.sampled_from([60, 10**4]))
+def test_as_written_stands_in_text_order(count, one, name, budget):
+    context = assembled(one, count, name, "refill", "as_written").contexts(one.asked, one.ranked, [budget])[budget]
+    places = [one.order[row.passage_id] for row in context.rows if row.passage_id is not None]
+    assert places == sorted(places)
+
+
+@quick
+@given(one=drawn(), budget=st.sampled_from([60, 10**4]), packing=st.sampled_from(PACKINGS))
+def test_whole_passages_are_word_for_word_and_each_stands_once(count, one, budget, packing):
+    context = assembled(one, count, "whole", packing, "best_first").contexts(one.asked, one.ranked, [budget])[budget]
+    assert text_of(context.rows) == "\n".join(one.texts[row.passage_id] for row in context.rows)
+    assert all(row.whole for row in context.rows)
+    assert len({row.passage_id for row in context.rows}) == len(context.rows)

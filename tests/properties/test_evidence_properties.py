@@ -1,0 +1,77 @@
+"""What no context can do to its figures."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from secateur.contexts.table import Read
+from secateur.evaluation.evidence import Gold, Measured, read_metrics
+
+quick = settings(max_examples=100)
+texts = st.lists(
+    st.sampled_from(["bear", "salmon", "river", "eat", "the", "of", "sockeye", "1984", "ice", "not", "isn't"]),
+    min_size=1,
+    max_size=5,
+).map(" ".join)
+golds = st.builds(
+    lambda question, passages, more: Gold(question, passages, (*passages.values(), *more)),
+    texts,
+    st.dictionaries(st.sampled_from(["p1", "p2", "p3"]), texts, max_size=3),
+    st.lists(texts, max_size=2),
+)
+names = st.sampled_from(["p1", "p2", "p3", "p4"])
+lines = st.lists(st.tuples(texts, names, st.just(False)), max_size=6)
+QUALIFIERS = frozenset({"not"})
+
+
+def measured(gold, rows, least=0.5) -> dict[str, float]:
+    """The figures of a context, but for what it costs."""
+    read = Read(*([row[n] for row in rows] for n in range(3)), len(rows))
+    return {k: v for k, v in read_metrics(gold, read, Measured(least, QUALIFIERS)).items() if k != "tokens"}
+
+
+@st.composite
+def shown(draw):
+    """Gold and a context with some of its passages word for word."""
+    gold, rows = draw(golds), draw(lines)
+    whole = draw(st.lists(st.sampled_from(sorted(gold.passages)), max_size=3)) if gold.passages else []
+    return gold, draw(st.permutations([*rows, *((gold.passages[p], p, True) for p in whole)]))
+
+
+@quick
+@given(shown(), st.floats(0, 1))
+def test_figures_are_shares_and_provenance_bounds_them(one, least):
+    found = measured(*one, least)
+    assert all(0 <= value <= 1 for value in found.values())
+    assert found.get("evidence_recall", 0) <= found.get("provenance_recall", 0)
+    assert found.get("evidence_coverage", 0) <= found.get("provenance_recall", 0)
+    assert found.get("qualified_kept", 0) <= found.get("qualified_recall", 0)
+
+
+@quick
+@given(shown(), lines, st.floats(0, 1))
+def test_a_longer_context_never_scores_lower(one, more, least):
+    gold, rows = one
+    short, long = measured(gold, rows, least), measured(gold, [*rows, *more], least)
+    assert all(long[name] >= value for name, value in short.items())
+
+
+@quick
+@given(shown())
+def test_the_order_of_its_rows_is_of_no_account(one):
+    gold, rows = one
+    assert measured(gold, rows) == measured(gold, rows[::-1])
+
+
+@quick
+@given(shown())
+def test_a_stricter_share_never_finds_more(one):
+    strict, lenient = (measured(*one, least).get("evidence_recall", 0) for least in (1.0, 0.5))
+    assert strict <= lenient
+
+
+@quick
+@given(golds)
+def test_the_gold_passages_word_for_word_are_all_there_is_to_find(gold):
+    rows = [(text, passage, True) for passage, text in gold.passages.items()]
+    found = measured(gold, rows, 1.0)
+    assert all(value == 1 for name, value in found.items() if name != "token_recall" or len(gold.texts) == len(rows))

@@ -1,0 +1,165 @@
+"""`secateur compare`: any two rows, paired by question under the settings of their experiment."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from secateur.evaluation.comparison import axes_of
+from secateur.pipeline.artifacts import write_json
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import write_table
+from secateur.report.compare import compare, lines
+
+EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "confidence": 0.95, "min_clusters": 2, "seed": 7}
+AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
+AXES |= {"reader": "r", "memory": "none"}
+COUNT = 12
+
+
+def table(name: str, rows: list[dict], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(TABLES[name], pl.DataFrame(rows, schema=TABLES[name].empty().schema), path)
+
+
+def question(n: int) -> dict:
+    named = {"question_id": f"q{n}", "group_id": "g", "cluster_id": f"c{n}", "position": n, "text": "?", "answer": "!"}
+    row = dict.fromkeys(TABLES["questions"].columns) | named
+    return row | {"type": "t", "split": "test"}
+
+
+def experiment(root: Path, name: str, rows: dict[tuple, list[float]], min_units: int = 10, **axes: dict) -> None:
+    """An experiment with rows (system, order, scorer) and their figures of each question."""
+    home, metrics, variants, found = root / "results/experiments" / name, [], [], {}
+    for (system, order, scorer), values in rows.items():
+        listed = scorer is not None
+        file = f"results/{name}/{system}-{None if listed else order}.parquet".replace(":", "_")
+        row = {"order": order, "scorer": scorer, "answer_aware": False}
+        figures = [
+            row | {"question_id": f"q{n}", "metric": "evidence_recall@64", "value": v} for n, v in enumerate(values)
+        ]
+        found.setdefault(file, []).extend(figures)
+        own = {"dataset": "toy", "system": system, "order": None if listed else order, "file": file}
+        own |= {"axes": AXES | axes.get(system, {}), "listed": ":all" if listed else ""}
+        variants += [own] if own not in variants else []
+        stated = row | {"dataset": "toy", "system": system, "subset": "all", "split": "all", "published": False}
+        stated |= {"value": sum(values) / COUNT, "low": None, "high": None, "n": COUNT, "units": COUNT}
+        metrics += [stated | {"metric": f"evidence_recall@{at}"} for at in (64, "claim")]
+    paper = metrics[0] | {"system": "paper:other", "order": None, "scorer": None, "value": 0.25, "units": None}
+    metrics.append(paper | {"metric": "evidence_recall@64", "published": True, "n": 99})
+    for file, figures in found.items():
+        table("question_metrics", figures, root / file)
+    asked = "results/toy/toy/questions/questions.parquet"
+    table("questions", [question(n) for n in range(COUNT)], root / asked)
+    table("metrics", metrics, home / "metrics.parquet")
+    config = {f"eval.{key}": value for key, value in EVAL.items()} | {"extra.variants": variants}
+    config["extra.datasets"] = [{"name": "toy", "split": "test"}]
+    write_json(home / "run.json", {"config": config, "inputs": {asked: "digest"}})
+    write_json(home / "report/run.json", {"config": {"eval.min_units": min_units, "extra.variants": []}})
+
+
+HIGH, LOW = [0.5 + n / 100 for n in range(COUNT)], [n / 100 for n in range(COUNT)]
+ROWS = {
+    ("ours", "blind", None): HIGH,
+    ("ours", "aware", None): LOW,
+    ("ours:dense", "blind", None): LOW,
+    ("plain", "blind", None): LOW,
+    ("rankers", "blind", "bm25"): LOW,
+    ("rankers", "aware", "bm25+neighbour"): LOW,
+}
+OWN = {"ours": {"ranker": "graph:b"}, "ours:dense": {"ranker": "graph:b", "form": "dense", "packing": "stop"}}
+OWN |= {"rankers": {"ranker": "lexical:all"}}
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    experiment(tmp_path, "tiny", ROWS, **OWN)
+    return tmp_path
+
+
+def test_a_pair_has_its_difference_interval_p_sizes_and_what_it_differs_in(root):
+    found = compare(root, "tiny", "ours", "plain")
+    assert (found["metric"], found["order"], found["axes"]) == ("evidence_recall@claim", "blind", ["ranker"])
+    assert found["difference"] == pytest.approx(0.5)
+    assert found["low"] == pytest.approx(0.5)
+    assert found["p"] < 0.05
+    assert (found["n"], found["units"], found["verdict"]) == (COUNT, COUNT, "differs")
+    said = "\n".join(lines(found))
+    assert "ours less plain: evidence_recall@claim on toy, order-blind" in said
+    assert "Warning" not in said
+
+
+def test_equal_rows_show_no_difference(root):
+    assert compare(root, "tiny", "plain", "rankers/bm25")["verdict"] == "no difference shown"
+
+
+def test_a_pair_that_differs_in_several_axes_is_warned_of(root):
+    found = compare(root, "tiny", "ours:dense", "ours")
+    assert found["axes"] == ["form", "packing"]
+    assert "Warning: they differ in 2 axes" in "\n".join(lines(found))
+
+
+@pytest.mark.parametrize("name", ["rankers/bm25", "rankers · bm25"])
+def test_a_ranker_of_a_list_has_two_spellings_and_is_who_ranks(root, name):
+    found = compare(root, "tiny", "ours", name, metric="evidence_recall@64")
+    assert (found["b"], found["axes"]) == ("rankers · bm25", ["ranker"])
+
+
+def test_a_ranker_of_a_list_has_the_axes_of_the_system_that_has_it_alone():
+    variant = {"axes": AXES | {"ranker": "lexical:minilm.sentences:all"}, "listed": ":all"}
+    assert dict(axes_of(variant, "zsum+neighbour"))["ranker"] == "lexical:minilm.sentences:zsum"
+    assert dict(axes_of(variant | {"listed": ""}, "policy")) == variant["axes"]
+
+
+def test_the_order_is_the_one_that_both_have(root):
+    assert compare(root, "tiny", "ours", "rankers/bm25+neighbour")["order"] == "aware"
+
+
+@pytest.mark.parametrize(("a", "b", "order"), [("plain", "rankers/bm25+neighbour", None), ("ours", "plain", "aware")])
+def test_rows_of_different_orders_are_refused(root, a, b, order):
+    with pytest.raises(SecateurError, match=r"different orders are never paired: .* is order-"):
+        compare(root, "tiny", a, b, order=order)
+
+
+def test_under_so_many_units_there_is_no_verdict_and_nothing_may_bound_the_interval(tmp_path):
+    experiment(tmp_path, "tiny", {k: v[:3] for k, v in ROWS.items()}, **OWN)
+    found = compare(tmp_path, "tiny", "ours", "plain")
+    assert (found["low"], found["high"], found["verdict"]) == (None, None, "too few to tell")
+    assert "unbounded" in "\n".join(lines(found))
+
+
+def test_a_row_of_another_experiment_is_named_with_it(root):
+    experiment(root, "other", {("ours", "blind", None): LOW}, **OWN)
+    found = compare(root, "tiny", "ours", "other:ours")
+    assert (found["a"], found["b"], found["difference"]) == ("tiny:ours", "other:ours", pytest.approx(0.5))
+    assert found["axes"] == []
+
+
+def test_a_published_row_has_a_difference_of_means_alone_and_says_so(root):
+    found = compare(root, "tiny", "ours", "paper:other")
+    assert found["difference"] == pytest.approx(sum(HIGH) / COUNT - 0.25)
+    assert (found["p"], found["low"], found["published"]) == (None, None, True)
+    said = "\n".join(lines(found))
+    assert "paper:other (published)" in said
+    assert "12 (all) and 99 (all)" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "parts"),
+    [
+        (("ours", "plane"), ["no row 'plane'", "rankers/NAME", "did you mean 'plain'?"]),
+        (("ours", "rankers"), ["no row 'rankers'", "rankers/bm25, rankers/bm25+neighbour"]),
+        (("ours", "plain", "rouge_l"), ["metric 'rouge_l'", "evidence_recall@BUDGET, evidence_recall@claim"]),
+        (("ours", "plain", None, "tory"), ["data set 'tory'", "allowed: toy", "did you mean 'toy'?"]),
+    ],
+)
+def test_an_unknown_name_is_answered_with_what_is_allowed(root, args, parts):
+    with pytest.raises(SecateurError) as error:
+        compare(root, "tiny", *args)
+    assert [part for part in parts if part not in str(error.value)] == []
+
+
+def test_an_experiment_that_has_not_been_run_says_so(tmp_path):
+    with pytest.raises(SecateurError, match=r"has not been run here. Fix: make run EXPERIMENT=tiny"):
+        compare(tmp_path, "tiny", "ours", "plain")

@@ -1,0 +1,230 @@
+"""Evidence in contexts that can be scored by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.contexts.table import NOTHING, Read, reads
+from secateur.evaluation.evidence import Gold, Measured, f1_at_gold, gold_of, qualifiers_of, read_metrics, semantic
+from secateur.pipeline.config import compose
+from secateur.pipeline.tables.catalog import TABLES
+
+EVAL = compose.option(Path(__file__).parents[2] / "conf", "eval", "default")
+WORDS = frozenset(EVAL.qualifiers)
+
+# Content words: bear, eat, sockeye, salmon (evidence) · bear, eat (question), so sockeye and salmon are new.
+SENTENCE = "The bears eat sockeye salmon."
+BEARS = Gold("What do bears eat?", {"p1": SENTENCE}, (SENTENCE,))
+
+
+def context(*lines: tuple[str, str | None, bool], tokens: int = 9) -> Read:
+    return Read(*([line[n] for line in lines] for n in range(3)), tokens)
+
+
+def figures(gold: Gold, shown: Read, least: float = 0.5) -> tuple[float, ...]:
+    found = read_metrics(gold, shown, Measured(least))
+    return tuple(found[name] for name in ("evidence_recall", "provenance_recall", "evidence_coverage", "token_recall"))
+
+
+# --- one gold passage ----------------------------------------------------------------------------
+
+
+def test_an_empty_context_scores_nothing():
+    assert figures(BEARS, NOTHING) == (0, 0, 0, 0)
+
+
+def test_the_whole_passage_scores_everything():
+    assert figures(BEARS, context((SENTENCE, "p1", True))) == (1, 1, 1, 1)
+
+
+def test_edges_count_when_they_keep_half_of_the_new_words():
+    assert figures(BEARS, context(("bears: eat salmon", "p1", False))) == (1, 1, 0.75, 0.5)
+
+
+def test_edges_with_fewer_new_words_are_a_pointer_only():
+    assert figures(BEARS, context(("bears: eat salmon", "p1", False)), least=0.51) == (0, 1, 0.75, 0.5)
+
+
+def test_words_the_question_gives_make_no_passage_present():
+    assert figures(BEARS, context(("bears: eat", "p1", False))) == (0, 1, 0.5, 0)
+
+
+def test_lines_of_one_provenance_count_together():
+    shown = context(("bears: eat salmon", "p1", False), ("salmon: sockeye", "p1", False))
+    assert figures(BEARS, shown, least=1.0) == (1, 1, 1, 1)
+
+
+def test_words_under_another_provenance_are_read_but_not_covered():
+    assert figures(BEARS, context(("bears: eat sockeye salmon", "p2", False))) == (0, 0, 0, 1)
+
+
+def test_the_whole_text_of_another_passage_makes_no_gold_present():
+    assert figures(BEARS, context((SENTENCE, "p2", True))) == (0, 0, 0, 1)
+
+
+def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_token_recall():
+    gold = Gold("Do the bears eat?", {"p1": "Bears eat."}, ("Bears eat.",))
+    under = ("evidence_recall", "provenance_recall", "evidence_coverage")
+    assert read_metrics(gold, NOTHING, Measured(0.5)) == dict.fromkeys(under, 0) | {"tokens": 0}
+    assert read_metrics(gold, context(("bears: sleep", "p1", False)), Measured(0.5)) == {
+        "evidence_recall": 1,
+        "provenance_recall": 1,
+        "evidence_coverage": 0.5,
+        "tokens": 9,
+    }
+
+
+def test_gold_without_content_words_covers_nothing_unless_it_is_whole():
+    gold = Gold("Why?", {"p1": "It was so."}, ("It was so.",))
+    assert read_metrics(gold, context(("it: was", "p1", False)), Measured(0.5))["evidence_coverage"] == 0
+    assert read_metrics(gold, context(("It was so.", "p1", True)), Measured(0.5))["evidence_coverage"] == 1
+
+
+def test_tokens_are_those_of_the_text_as_sent():
+    assert read_metrics(BEARS, context((SENTENCE, "p1", True), tokens=7), Measured(0.5))["tokens"] == 7
+
+
+# --- several, and unresolved -----------------------------------------------------------------------
+
+
+def test_several_golds_are_averaged_and_their_words_pooled():
+    texts = {"p1": SENTENCE, "p2": "Rivers freeze.", "p3": "Rivers thaw."}
+    gold = Gold("What do bears eat?", texts, tuple(texts.values()))
+    shown = context((SENTENCE, "p1", True), ("rivers: roar", "p2", False))
+    # p2 keeps river of {river, freeze}: there by half; token recall: {sockeye, salmon, river} of 5
+    assert figures(gold, shown) == pytest.approx((2 / 3, 2 / 3, (1 + 1 / 2 + 0) / 3, 3 / 5))
+
+
+def test_evidence_that_does_not_resolve_is_measured_by_its_words_only():
+    gold = Gold("What do bears eat?", {}, ("Salmon is eaten.",))
+    shown = context(("bears: eat salmon", "p1", False))
+    assert read_metrics(gold, shown, Measured(0.5)) == {"token_recall": 0.5, "tokens": 9}
+
+
+def test_inflection_and_case_are_of_no_account():
+    assert figures(BEARS, context(("BEAR: eats SALMONS, sockeyes", "p1", False)))[3] == 1
+
+
+def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
+    assert read_metrics(BEARS, context((SENTENCE, None, False)), Measured(0.5, WORDS)) == {
+        "token_recall": 1,
+        "tokens": 9,
+    }
+
+
+def test_rows_without_a_passage_are_no_matter_where_others_have_one():
+    shown = context(("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False))
+    assert figures(BEARS, shown) == (1, 1, 0.75, 0.5)
+
+
+def test_symbols_count_by_what_they_say():
+    schema = TABLES["contexts"].empty().schema
+    rows = [
+        ("q", "graph", False, 64, 0, "ids", None, False, [], '{"e":["bears"],', None, 12),
+        ("q", "graph", False, 64, 1, "ids", "p1", False, [3], "[0,1,2]]}", "bears eat sockeye salmon", 12),
+    ]
+    ((key, read),) = reads(pl.DataFrame(rows, schema=schema, orient="row"))
+    assert key == ("q", "graph", 64)
+    assert figures(BEARS, read, least=1.0) == (1, 1, 1, 1)
+    assert read.tokens == 12
+
+
+def test_gold_is_what_resolved_and_every_text_that_was_stated():
+    questions = pl.DataFrame(
+        {"question_id": ["q2", "q1", "q0"], "position": [1, 0, 2], "text": ["Two?", "One?", "No?"]}
+    )
+    rows = [("q1", 1, "Said so.", None), ("q1", 0, None, "p1"), ("q2", 0, "An answer", "p2")]
+    evidence = pl.DataFrame(rows, schema=TABLES["evidence"].empty().schema, orient="row")
+    passages = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["First.", "Second."]})
+    assert list(gold_of(questions, evidence, passages).items()) == [
+        ("q1", Gold("One?", {"p1": "First."}, ("First.", "Said so."))),
+        ("q2", Gold("Two?", {"p2": "Second."}, ("An answer",))),
+    ]
+
+
+# --- negation and quantity -------------------------------------------------------------------------
+
+FED = "Colistin was never given without 2 tablets of food."
+DOSED = Gold("How?", {"p1": FED, "p2": "Colistin acts."}, (FED,))
+
+
+def qualified(shown: Read, gold: Gold = DOSED) -> tuple[float, float]:
+    found = read_metrics(gold, shown, Measured(0.5, WORDS))
+    return found["qualified_recall"], found["qualified_kept"]
+
+
+def test_a_whole_passage_keeps_what_qualifies_it():
+    assert qualified(context((FED, "p1", True))) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "Colistin given without 2 tablets food.",
+        "Colistin never given 2 tablets food.",
+        "Colistin never given without tablets food.",
+    ],
+)
+def test_a_context_that_drops_a_negation_or_a_number_finds_the_passage_and_does_not_keep_it(lost):
+    assert qualified(context((lost, "p1", False))) == (1, 0)
+
+
+def test_dropping_not_from_a_gold_sentence_is_seen():
+    gold = Gold("Which drug?", {"p1": "Aspirin is not safe here."}, ("Aspirin is not safe here.",))
+    assert qualified(context(("Aspirin is safe here.", "p1", False)), gold) == (1, 0)
+    assert qualified(context(("Aspirin isn\u2019t safe here.", "p1", False)), gold) == (1, 1)
+
+
+def test_what_qualifies_must_stand_under_the_passage_itself():
+    shown = context(("Colistin given 2 tablets food.", "p1", False), ("never without", "p2", False))
+    assert qualified(shown) == (1, 0)
+    assert qualified(context(("Colistin given 2 tablets food.", "p1", False), ("never without", "p1", False))) == (1, 1)
+
+
+def test_a_passage_that_is_not_there_keeps_nothing():
+    assert qualified(NOTHING) == (0, 0)
+    assert qualified(context(("never without 2", "p1", False))) == (0, 0)
+
+
+def test_passages_without_such_a_word_do_not_count():
+    plain = Gold("How?", {"p2": "Colistin acts."}, ("Colistin acts.",))
+    assert not {"qualified_recall", "qualified_kept"} & set(read_metrics(plain, NOTHING, Measured(0.5, WORDS)))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It wasn't given.", {"not"}),
+        ("It wasn\u2019t given.", {"not"}),
+        ("It can't, and it will not.", {"not"}),
+        ("It cannot.", {"cannot"}),
+        ("No more than 3 mg before 9am", {"no", "more", "than", "3", "before", "9am"}),
+        ("The bears eat salmon.", set()),
+        ("", set()),
+    ],
+)
+def test_what_qualifies_a_text(text, words):
+    assert qualifiers_of(text, WORDS) == words
+
+
+# --- semantic, F1 ------------------------------------------------------------------------------------
+
+
+def test_semantic_is_the_mean_of_each_golds_best_cosine():
+    gold = np.array([[1, 0], [0, 1]], np.float32)
+    units = np.array([[0.6, 0.8], [1, 0], [1, 0]], np.float32)
+    assert semantic(gold, units) == pytest.approx((1 + 0.8) / 2)
+
+
+def test_semantic_of_an_empty_context_is_zero():
+    assert semantic(np.eye(2, dtype=np.float32), np.zeros((0, 2), np.float32)) == 0
+
+
+@pytest.mark.parametrize(
+    ("selected", "gold", "expected"),
+    [(["a"], ["a"], 1), (["a", "b"], ["a"], 2 / 3), (["a"], ["b"], 0), ([], ["a"], 0), ([], [], 0)],
+)
+def test_f1_at_gold_by_hand(selected, gold, expected):
+    assert f1_at_gold(selected, gold) == pytest.approx(expected)

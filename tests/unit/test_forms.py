@@ -1,0 +1,194 @@
+"""Each form word for word, and what a dense text must not lose."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secateur.contexts.assemble import Assembly
+from secateur.contexts.encodings import RULES
+from secateur.contexts.forms.dense import without
+from secateur.contexts.piece import Asked, Edge, Material, Ranked, text_of
+from secateur.evaluation.evidence import qualifiers_of
+from secateur.pipeline import kinds
+from secateur.pipeline.config import compose
+
+CONF = Path(__file__).parents[2] / "conf"
+DROP = frozenset(compose.option(CONF, "assembly", "dense").form["drop"])
+QUALIFIERS = frozenset(compose.option(CONF, "eval", "default").qualifiers)
+
+TEXTS = {
+    "p1": "The bears of Katmai eat salmon.",
+    "p2": "They never sleep in June.",
+    "p3": "It is cold.",
+    "p4": "Cubs follow their mothers.",
+}
+EAT, LIVE, SLEEP = ("Katmai bears", "eat", "salmon"), ("Katmai bears", "live in", "Katmai"), ("bears", "sleep", "June")
+EDGES = {"p1": [Edge(0, EAT), Edge(1, LIVE)], "p2": [Edge(2, SLEEP), Edge(0, EAT)]}
+ASKED = Asked("What do bears eat?", (("bears", "eat", "what"),))
+RANKED = [Ranked("p2", p=0.5), Ranked("p1", p=0.25), Ranked("p3")]
+
+
+def count(texts: Sequence[str]) -> np.ndarray:
+    """A token a word or mark."""
+    return np.array([len(text.replace('"', ' " ').replace(",", " , ").split()) for text in texts], np.int64)
+
+
+def rows(kind: str, ranked=RANKED, budget: int = 10**6, settings: dict | None = None, placement: str = "best_first"):
+    """The rows of a form."""
+    option = compose.option(CONF, "assembly", kind if kind in ("dense", "cover") else "default")
+    spec = {"kind": kind} | ({} if kind not in ("dense", "cover") else dict(option.form)) | (settings or {})
+    material = Material(TEXTS, count, EDGES)
+    form = kinds.load("form", kind).form(kinds.settings("form", spec, "conf/assembly/mine"), material)
+    assembly = Assembly(form, "refill", placement, material, {p: n for n, p in enumerate(TEXTS)})
+    return assembly.contexts(ASKED, ranked, [budget])[budget].rows
+
+
+def said(kind: str, *args, **kwargs) -> str:
+    return text_of(rows(kind, *args, **kwargs))
+
+
+def tags(kind: str, *args, **kwargs) -> list[tuple]:
+    return [(row.passage_id, row.edge_ids, row.whole) for row in rows(kind, *args, **kwargs)]
+
+
+# --- word for word -----------------------------------------------------------------------------------
+
+
+def test_whole_passages_stand_line_by_line():
+    assert said("whole") == "They never sleep in June.\nThe bears of Katmai eat salmon.\nIt is cold."
+    assert tags("whole") == [("p2", (), True), ("p1", (), True), ("p3", (), True)]
+
+
+def test_the_best_stands_last_or_all_as_they_were_written():
+    assert [p for p, *_ in tags("whole", placement="best_last")] == ["p3", "p1", "p2"]
+    assert [p for p, *_ in tags("whole", placement="as_written")] == ["p1", "p2", "p3"]
+
+
+def test_dense_passages_lose_the_words_of_the_list():
+    assert said("dense") == "never sleep June.\nbears Katmai eat salmon.\ncold."
+    assert tags("dense") == [("p2", (), False), ("p1", (), False), ("p3", (), False)]
+
+
+def test_cited_lines_number_their_sources_and_repeat_no_edge():
+    assert said("lines") == "bears: sleep June [1]\nKatmai bears: eat salmon [1]\nKatmai bears: live in Katmai [2]"
+    assert tags("lines") == [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
+
+
+def test_cited_lines_say_a_head_once_for_each_source():
+    assert said("lines", [Ranked("p1")]) == "Katmai bears: eat salmon; live in Katmai [1]"
+    assert tags("lines", [Ranked("p1")]) == [("p1", (0, 1), False)]
+
+
+def test_words_stand_under_the_papers_rules_with_the_questions_triples():
+    head = '{"questions(words)":[["bears","eat","what"]],"given knowledge(words)":[],"facts(words)":['
+    facts = '["bears","sleep","June"],["Katmai bears","eat","salmon"],["Katmai bears","live in","Katmai"]]}'
+    assert said("words") == f"{RULES['words']}\n{head}{facts}"
+    assert tags("words")[2:] == [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
+
+
+def test_ids_say_their_codebook_once():
+    expected = (
+        '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
+        '"questions([e,r,e], ...)":[[0,0,1]],"given knowledge([e,r,e], ...)":[],'
+        '"facts([e,r,e], ...)":[[0,1,2],[3,0,4],[3,2,5]]}'
+    )
+    assert said("ids") == f"{RULES['ids']}\n{expected}"
+    assert [row.says for row in rows("ids")][-1] == "Katmai bears live in Katmai"
+
+
+def test_the_matrix_says_each_edge_once():
+    expected = (
+        '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
+        '"edge_matrix":[[0,0,1],[0,1,2],[3,0,4],[3,2,5]],"questions(edges[i])":[0],'
+        '"given knowledge(edges[i])":[],"facts(edges[i])":[1,2,3]}'
+    )
+    assert said("matrix") == f"{RULES['matrix']}\n{expected}"
+    assert [row.says for row in rows("matrix")][-3:] == ["bears sleep June", "Katmai bears eat salmon",
+                                                         "Katmai bears live in Katmai"]  # fmt: skip
+
+
+def test_the_cheapest_is_the_shortest_of_all_with_its_rules():
+    assert said("cheapest") == said("lines")
+    sizes = {kind: count([said(kind)])[0] for kind in ("words", "ids", "matrix", "lines")}
+    assert count([said("cheapest")])[0] == min(sizes.values())
+
+
+def test_a_cover_of_lines_says_what_is_new_and_likely():
+    """Where the bears live is no word of the sentence, and p3 is no evidence."""
+    found = rows("cover", settings={"grounding": "triples"})
+    assert text_of(found) == "bears: sleep June\nKatmai bears: eat salmon"
+    assert [(row.passage_id, row.edge_ids, row.whole) for row in found] == [("p2", (2,), False), ("p1", (0,), False)]
+
+
+def test_a_cover_shows_a_sentence_whole_where_its_lines_leave_something_out():
+    ranked = [*RANKED, Ranked("p4", p=0.5)]
+    assert said("cover", ranked) == "bears: sleep June\nKatmai bears: eat salmon\nCubs follow their mothers."
+    assert tags("cover", ranked)[2:] == [("p4", (), True)]
+
+
+def test_a_cover_of_sentences_shows_no_line():
+    found = said("cover", settings={"grounding": "sentences"})
+    assert found == "They never sleep in June.\nThe bears of Katmai eat salmon."
+
+
+def test_a_ranking_of_lines_writes_those_lines_alone():
+    ranked = [Ranked("p1", 1, 0.5), Ranked("p2", 0, 0.5)]
+    assert said("lines", ranked) == "Katmai bears: live in Katmai [1]\nKatmai bears: eat salmon [2]"
+    assert said("whole", ranked) == "The bears of Katmai eat salmon.\nThey never sleep in June."
+    assert said("cover", ranked, settings={"grounding": "triples"}).split("\n")[0] == "Katmai bears: live in Katmai"
+
+
+def test_a_passage_of_which_several_lines_are_ranked_is_covered_once():
+    ranked = [Ranked("p1", 0, 0.5), Ranked("p1", 1, 0.5)]
+    assert said("cover", ranked) == "Katmai bears: eat salmon"
+    assert said("cover", ranked, settings={"grounding": "sentences"}) == TEXTS["p1"]
+
+
+@pytest.mark.parametrize("kind", kinds.kinds("form"))
+def test_nothing_ranked_is_nothing_sent_rules_included(kind):
+    assert rows(kind, []) == []
+    assert rows(kind, budget=0) == []
+
+
+@pytest.mark.parametrize("kind", ["lines", "words", "ids", "matrix", "cheapest"])
+def test_passages_without_an_edge_are_no_piece_of_a_graph_context(kind):
+    assert rows(kind, [Ranked("p3")]) == []
+
+
+# --- what a dense text must not lose -------------------------------------------------------------------
+
+
+def test_no_word_that_negates_counts_compares_or_orders_is_dropped():
+    assert not DROP & QUALIFIERS
+    assert {word for word in DROP if qualifiers_of(word, QUALIFIERS)} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "dense"),
+    [
+        ("It is never given without food.", "never given without food."),
+        ("The bears are not in the river.", "bears not river."),
+        ("He has fewer than 3 of them before noon.", "fewer than 3 before noon."),
+        ("It wasn't the first; it couldn\u2019t be.", "wasn't first; couldn\u2019t"),
+        ("It's cold, and that\u2019s it!", "cold,"),
+        ("She said: \u201cno\u201d.", "said: \u201cno\u201d."),
+        ("5 % of the 1990s -> more", "5 % 1990s -> more"),
+        ("Is it?", "Is it?"),
+        ("", ""),
+    ],
+)
+def test_a_dense_text_word_for_word(text, dense):
+    assert without(text, DROP) == dense
+
+
+@pytest.mark.parametrize("word", sorted(QUALIFIERS))
+def test_every_qualifier_survives_whatever_its_case_and_marks(word):
+    for form in (word, word.capitalize(), word.upper(), f"({word},"):
+        assert without(f"It is the {form} of it.", DROP) == form
+
+
+def test_the_words_that_are_dropped_are_written_as_they_are_matched():
+    assert {word.lower() for word in DROP} == set(DROP)
+    assert all(without(f"Bears {word} salmon", DROP) == "Bears salmon" for word in DROP)

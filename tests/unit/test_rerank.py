@@ -1,0 +1,164 @@
+"""Passages read by a language model: a pair once, and how what was read moves the ranking."""
+
+import logging
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from secateur.ecs import rerank as module
+from secateur.ecs.reading.sweep import statistics
+from secateur.ecs.rerank import moved, pmi_q
+from secateur.ecs.scoring.scorers import score
+from secateur.pipeline.config import compose
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
+from secateur.ranking.rerankers.pmi_q import Settings, rerank
+
+QUESTIONS = pl.DataFrame(
+    {
+        "question_id": ["q1", "q2"],
+        "group_id": ["g", "g"],
+        "text": ["What had she swallowed?", "Where is Ghent?"],
+        "answer": pl.Series([None, None], dtype=pl.String),
+    }
+)
+PASSAGES = pl.DataFrame(
+    {
+        "passage_id": ["g1", "g2", "g3"],
+        "group_id": ["g"] * 3,
+        "text": ["half a tennis ball", "Jonas left .", "Ghent lies in Flanders"],
+        "speaker": ["Mira", "Jonas", None],
+        "date": ["May", None, None],
+    }
+)
+CONF = Path(__file__).parents[2] / "conf"
+LOG = logging.getLogger("test")
+EVERY = [f"{question} {passage}" for question in ("q1", "q2") for passage in ("g1", "g2", "g3")]
+
+
+def pool(*pairs: str) -> pl.DataFrame:
+    rows = [pair.split() for pair in pairs]
+    return pl.DataFrame(rows, schema=["question_id", "passage_id"], orient="row")
+
+
+def test_values_are_those_of_the_statistics_in_the_pools_order(tiny_lm, ecs, tmp_path):
+    lm, cfg, asked = tiny_lm(), ecs(), pool("q2 g3", "q1 g1", "q2 g1")
+    found = pmi_q(lm, QUESTIONS, PASSAGES, cfg, asked, tmp_path, LOG)
+    whole = score(pl.concat(statistics(lm, QUESTIONS, PASSAGES, cfg)), "pmi_q")
+    expected = asked.join(whole, on=["question_id", "passage_id"], how="left", maintain_order="left")
+    assert found.select("question_id", "passage_id").equals(asked)
+    assert found["value"].to_list() == pytest.approx(expected["value"].to_list(), abs=1e-3)
+
+
+def test_what_was_read_is_not_read_again(tiny_lm, ecs, tmp_path, monkeypatch):
+    lm, cfg, read = tiny_lm(), ecs(), []
+    inner = module._gains
+    monkeypatch.setattr(module, "_gains", lambda lm, cfg, asked: read.append(asked) or inner(lm, cfg, asked))
+    first = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1", "q2 g3"), tmp_path, LOG)
+    again = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q2 g3", "q1 g2", "q1 g1"), tmp_path, LOG)
+    named = [[(question.id, *(p.id for p in own)) for question, own in asked] for asked in read]
+    assert named == [[("q1", "g1"), ("q2", "g3")], [("q1", "g2")]]
+    both = first.join(again, on=["question_id", "passage_id"], suffix="_again")
+    assert both["value"].to_list() == both["value_again"].to_list()
+    pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g2"), tmp_path, LOG)
+    assert len(read) == 2
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.sampled_from(EVERY), min_size=1, unique=True), max_size=3), st.permutations(EVERY))
+def test_values_do_not_depend_on_what_was_read_before(tiny_lm, ecs, tmp_path_factory, jobs, last):
+    lm, cfg = tiny_lm(), ecs()
+    cold, warm = tmp_path_factory.mktemp("cold"), tmp_path_factory.mktemp("warm")
+    for pairs in jobs:
+        pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*pairs), warm, LOG)
+    found = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*last), warm, LOG)
+    once = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool(*EVERY), cold, LOG)
+    assert found.sort("question_id", "passage_id").equals(once.sort("question_id", "passage_id"))
+
+
+def test_another_question_is_read_anew(tiny_lm, ecs, tmp_path):
+    lm, asked = tiny_lm(), pool("q1 g1")
+    one = pmi_q(lm, QUESTIONS, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0]
+    other = QUESTIONS.with_columns(text=pl.lit("Who left?"))
+    assert pmi_q(lm, other, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0] != one
+
+
+# --- the ranking ---------------------------------------------------------------------------------
+
+NAMES = ("a", "b", "c", "d")
+RANKED = pl.DataFrame(
+    {
+        "question_id": ["q1"] * 4,
+        "scorer": ["graph"] * 4,
+        "rank": range(4),
+        "passage_id": NAMES,
+        "edge_id": [None] * 4,
+        "value": [1.0, 0.9, 0.8, 0.7],
+        "answer_aware": [False] * 4,
+    },
+    schema=TABLES["rankings"].empty().schema,
+)
+
+
+def order(weight: float, **values: float) -> list[str]:
+    """The passages in their new order. values: pmi_q of those that were read."""
+    rows = [("q1", passage, value) for passage, value in values.items()]
+    read = pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
+    found = moved(RANKED, read, weight)
+    check(TABLES["rankings"], found, "here", "none")
+    assert found["rank"].to_list() == [0, 1, 2, 3]
+    assert found["value"].is_sorted(descending=True)
+    return found["passage_id"].to_list()
+
+
+def test_a_passage_under_which_the_question_is_likelier_moves_up():
+    assert order(1.5, a=0.0, b=0.0, c=9.0) == ["c", "a", "b", "d"]
+
+
+def test_without_weight_nothing_moves():
+    assert order(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]
+
+
+def test_where_all_read_alike_nothing_moves():
+    assert order(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]
+
+
+def test_what_was_read_never_falls_behind_what_was_not():
+    assert order(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]
+
+
+def test_each_question_moves_by_its_own_reading():
+    both = pl.concat([RANKED, RANKED.with_columns(question_id=pl.lit("q2"))])
+    read = pl.DataFrame(
+        {"question_id": ["q1", "q1", "q2", "q2"], "passage_id": ["a", "d", "a", "d"], "value": [0.0, 9.0, 9.0, 0.0]}
+    )
+    found = moved(both, read, 1.5)
+    first = found.filter(rank=0).sort("question_id")
+    assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
+
+
+# --- the reranker ----------------------------------------------------------------------------------
+
+
+def test_the_best_of_each_question_alone_are_read_and_none_with_its_answer(ecs, tmp_path, monkeypatch):
+    read = []
+
+    def watched(lm, questions, passages, cfg, pool, cache, log):
+        read.append((questions["question_id"].to_list(), pool.rows()))
+        return pool.with_columns(value=pl.Series([float(n) for n in range(pool.height)]))
+
+    monkeypatch.setattr("secateur.models.causal.load", lambda lm, cache, device: None)
+    monkeypatch.setattr(module, "pmi_q", watched)
+    option = compose.option(CONF, "lm", "smollm2")
+    ctx = SimpleNamespace(cache=tmp_path, device="cpu", log=LOG)
+    cfg = SimpleNamespace(ecs=ecs(), extra=SimpleNamespace(model=asdict(option)))
+    questions = QUESTIONS.with_columns(position=pl.int_range(pl.len()))
+    passages = PASSAGES.with_columns(doc_id=pl.lit("d"), position=pl.int_range(pl.len()))
+    found = rerank(Settings("smollm2", 2, 1.5), RANKED, questions, passages, cfg, ctx)
+    assert read == [(["q1"], [("q1", "a"), ("q1", "b")])]
+    assert found["passage_id"].to_list() == ["b", "a", "c", "d"]

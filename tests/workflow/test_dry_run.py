@@ -1,0 +1,48 @@
+"""A dry run says which variants an edit adds and removes."""
+
+import json
+
+import pytest
+
+from secateur.pipeline import plan
+
+ROW = {"file": "f", "axes": {}, "listed": ""}
+
+
+def told(project, *config: str) -> str:
+    """What `snakemake -n` says on stderr."""
+    done = project.snakemake("-n", "--config", "experiment=mine", *config)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def mine(project):
+    """A copy with an experiment of one system, of which a run with two other variants is told."""
+    text = "title: T\ndatasets: [toy_documents]\nsystems: [title_zsum]\naxes: {}\nexclude: [{order: aware}]\n"
+    (project.root / "conf/experiment/mine.yaml").write_text(text)
+    return project
+
+
+def ran(project, *variants: tuple[str, str | None]) -> None:
+    """Write the record of an earlier run of these variants."""
+    rows = [ROW | {"dataset": "toy_documents", "system": system, "order": order} for system, order in variants]
+    path = project.root / "results/experiments/mine/run.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"config": {"extra.variants": rows}}))
+
+
+def test_a_dry_run_of_an_axis_on_the_command_line(mine):
+    axes = 'overrides=["experiment.axes.assembly=[dense,lines]"]'  # as `make run OVERRIDES=...` passes it on
+    assert "adds" not in told(mine, axes)  # nothing ran yet
+    ran(mine, ("title_zsum", "blind"), ("rankers", None))
+    assert (
+        "\nmine adds: toy_documents title_zsum:dense blind, toy_documents title_zsum:lines blind; "
+        "removes: toy_documents rankers\n"
+    ) in told(mine, axes)
+
+
+def test_nothing_is_said_where_nothing_changes(mine):
+    ran(mine, ("title_zsum", "blind"))
+    found = plan.variants(mine.root / "conf", "mine")
+    assert plan.changes(found, mine.root / "results/experiments/mine/run.json") == ""

@@ -1,0 +1,163 @@
+"""The figures of docs/results.md: small tables of finished experiments, and the page's own tables made from them.
+
+`keep` writes docs/results/EXPERIMENT.json from an experiment's tables, with the command, the commit and the digests that
+stand behind it. `filled` writes each table of a page between its marks anew, so that page and tables cannot differ:
+
+    <!-- figures: stem_old blind -->
+    ...
+    <!-- end -->
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from secateur.pipeline.artifacts import file_digest, read_json, write_text
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
+
+__all__ = ["filled", "keep"]
+
+CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "qualified_kept", "answer_gain", "tokens")
+TESTED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")
+SELECTED = ("f1_at_gold",)
+ANSWERED = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
+HEADS = {
+    "evidence_recall": "evidence recall",
+    "evidence_coverage": "coverage",
+    "token_recall": "token recall",
+    "qualified_kept": "qualified kept",
+    "answer_gain": "answer gain",
+    "rouge_l": "ROUGE-L",
+    "token_f1": "token F1",
+    "f1_at_gold": "F1",
+    "read_gain": "answer gain",
+    "read_evidence_recall": "evidence read",
+    "read_tokens": "prompt tokens",
+}
+MARKS = re.compile(r"(<!-- figures: (\S+) (\S+) -->\n).*?(<!-- end -->)", re.S)
+DIGITS = 4
+
+
+def keep(results: Path, docs: Path, name: str) -> Path:
+    """docs/results/NAME.json from the tables of a finished experiment. Raises SecateurError where it has none."""
+    home = results / "experiments" / name
+    if not (home / "run.json").exists():
+        raise SecateurError(f"{home}: not there. Fix: make run EXPERIMENT={name}")
+    record = read_json(home / "run.json")
+    metrics = read_table(TABLES["metrics"], home / "metrics.parquet")
+    comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
+    wanted = [f"{m}@claim" for m in CLAIMED] + [*SELECTED, *ANSWERED]
+    own = metrics.filter(pl.col("metric").is_in(wanted) & ~pl.col("published"))
+    tested = [f"{m}@claim" for m in TESTED] + [*SELECTED, "rouge_l", "token_f1", "read_gain"]
+    pairs = comparisons.filter(pl.col("metric").is_in(tested) & (pl.col("subset").is_in(["all", "cat1-4"])))
+    kept = {
+        "experiment": name,
+        "command": f"make run EXPERIMENT={name}",
+        "commit": record["commit"],
+        "finished": record["finished"],
+        "record": file_digest(home / "run.json"),
+        "digests": {table: file_digest(home / f"{table}.parquet") for table in ("metrics", "comparisons")},
+        "metrics": _rows(own),
+        "comparisons": _rows(pairs),
+    }
+    path = docs / "results" / f"{name}.json"
+    write_text(path, json.dumps(kept, indent=0, ensure_ascii=False) + "\n")
+    return path
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain data, rounded to what the page can show."""
+    return frame.with_columns(pl.col(pl.Float64).round(DIGITS)).to_dicts()
+
+
+def filled(page: str, docs: Path) -> str:
+    """A page with each of its tables made from docs/results. A mark says the experiment, and DATASET:ORDER or DATASET.
+
+    Raises SecateurError for a mark of an experiment that was not kept.
+    """
+
+    def table(found: re.Match) -> str:
+        path = docs / "results" / f"{found[2]}.json"
+        if not path.exists():
+            raise SecateurError(f"{path}: not there. Fix: secateur keep {found[2]}")
+        dataset, _, order = found[3].partition(":")
+        return f"{found[1]}{_tables(read_json(path), dataset, order or None)}\n{found[4]}"
+
+    return MARKS.sub(table, page)
+
+
+def _tables(kept: Mapping[str, Any], dataset: str, order: str | None) -> str:
+    """Figures and matched differences of one data set in one order."""
+
+    def here(row: Mapping[str, Any]) -> bool:
+        return (
+            row["dataset"] == dataset
+            and (order is None or row["order"] == order)
+            and row["subset"] in ("all", "cat1-4")
+        )
+
+    metrics, pairs = [r for r in kept["metrics"] if here(r)], [r for r in kept["comparisons"] if here(r)]
+    said = f"`{kept['command']}`, commit {kept['commit'][:10]}, metrics {kept['digests']['metrics'][:10]}."
+    parts = [_figures(metrics), _differences(pairs)]
+    return "\n\n".join([*(part for part in parts if part), said])
+
+
+def _name(system: str, scorer: str | None) -> str:
+    return f"{system} · {scorer}" if scorer else system
+
+
+def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line a row of the experiment, a column a metric; n and units are those of the metrics in it."""
+    bases = [m for m in (*CLAIMED, *SELECTED, *ANSWERED) if any(_base(r) == m for r in rows)]
+    if not bases:
+        return ""
+    lines: dict[str, dict[str, Mapping]] = {}
+    for row in rows:
+        lines.setdefault(_name(row["system"], row["scorer"]), {})[_base(row)] = row
+    body = [[name, *(_cell(own.get(base), base) for base in bases)] for name, own in lines.items()]
+    counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
+    said = "; ".join(f"{HEADS.get(b, b)} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
+    return _markdown(["row", *(HEADS.get(base, base) for base in bases)], body) + f"\n\n{said}; 95 % intervals."
+
+
+def _base(row: Mapping[str, Any]) -> str:
+    return row["metric"].removesuffix("@claim")
+
+
+def _cell(row: Mapping[str, Any] | None, base: str) -> str:
+    if row is None:
+        return ""
+    if base.endswith("tokens"):
+        return f"{row['value']:.0f}"
+    return f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+
+
+def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line a pair of rows that differ in one axis, a column a metric: difference, interval, Holm's p."""
+    bases = [m for m in (*TESTED, *SELECTED, *ANSWERED) if any(_base(r) == m for r in rows)]
+    pairs: dict[tuple, dict[str, Mapping]] = {}
+    for row in rows:
+        key = (row["axis"], _name(row["system"], row["scorer"]), _name(row["baseline"], row["baseline_scorer"]))
+        pairs.setdefault(key, {})[_base(row)] = row
+    if not pairs:
+        return ""
+    body = [[*key, *(_difference(own.get(base)) for base in bases)] for key, own in sorted(pairs.items())]
+    return _markdown(["axis", "row", "less", *(HEADS.get(base, base) for base in bases)], body)
+
+
+def _difference(row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    ends = [("unbounded" if end is None else f"{end:+.3f}") for end in (row["low"], row["high"])]
+    return f"{row['difference']:+.3f} ({ends[0]} to {ends[1]}) p {row['p_holm']:.4f}"
+
+
+def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
