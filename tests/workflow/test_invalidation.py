@@ -400,7 +400,6 @@ KEYS = {
     "answer.least_repeated=60": WRITES | {"build_preferences"},
     "answer.refusals=[no]": WRITES,
     "answer.shards=3": {"evaluate_answers"},
-    "answer.batch=2": WRITES | {"build_preferences"},
     "answer.backend=completions": WRITES,
     "answer.url=http://localhost:8001/v1": WRITES,
     "answer.model=another": WRITES,
