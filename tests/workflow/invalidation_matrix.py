@@ -20,8 +20,9 @@ datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_old_test, locomo, red_h
 systems: [rankers, title_zsum, secateur, ecs, oracle_evidence, remembered, compressed, elsewhere]
 studies: [distractors, policy, sessions]
 axes: {assembly: [cover], reranker: [pmi_q]}
-exclude: [{system: elsewhere, dataset: toy_dialogue_smoke}, {system: elsewhere, dataset: locomo}, {system: elsewhere, dataset: red_herrings}]
+exclude: []
 answers: true
+gains: true
 """
 OTHERS = {  # one more option of each group that has only one
     "extractor": "openie",
@@ -39,7 +40,7 @@ class Matrix:
 
     def __init__(self, root: Path, workflow) -> None:
         self.root, self.rules = root, {rule.name: rule for rule in workflow.rules}
-        self._of, self._before = workflow.globals, {}
+        self.names, self._before = workflow.globals, {}
         self.maker = cache(self._maker)
 
     def _maker(self, path: str):
@@ -52,8 +53,8 @@ class Matrix:
         """By rule: (wildcards, params, inputs) of every job of the experiment."""
         from snakemake.iocontainers import Wildcards
 
-        self._of["OVERRIDES"] = overrides
-        self._of["VARIANTS"] = self._of["plan"].variants(self._of["CONF"], "matrix", overrides)
+        self.names["OVERRIDES"] = overrides
+        self.names["VARIANTS"] = self.names["plan"].variants(self.names["CONF"], "matrix", overrides)
         found, seen = {name: set() for name in RULES}, set()
         wanted = [str(path) for path in self.rules["all"].input]
         while wanted:
