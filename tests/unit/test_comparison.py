@@ -74,14 +74,21 @@ def test_a_claim_is_each_questions_mean_over_the_budgets():
         rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
         for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
     ]
-    found = claims(frame(*parts), (64, 128))
+    found = claims(frame(*parts), (64, 128), (64,))
     assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
     assert found["metric"].unique().to_list() == ["token_recall@claim"]
 
 
 def test_a_claim_needs_every_one_of_its_budgets():
-    assert claims(frame(rows("secateur", None, {"q1": 0.2})), (64, 128)).is_empty()
-    assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="closed_book")), (64,)).is_empty()
+    assert claims(frame(rows("secateur", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
+    assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
+
+
+def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
+    names = ("answer_gain", "token_recall")
+    part = frame(*(rows("one", None, {"q": b}, metric=f"{name}@{b}") for name in names for b in (64, 128, 256)))
+    found = claims(part, (64, 128, 256), (64, 128))
+    assert dict(found.select("metric", "value").iter_rows()) == {"answer_gain@claim": 96, "token_recall@claim": 448 / 3}
 
 
 # --- means -------------------------------------------------------------------------------------------
