@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.evaluation.resampling import bootstrap, holm, paired, paired_test, units
+from secateur.evaluation.resampling import bootstrap, holm, paired, units
 
 quick = settings(max_examples=60)
 figures = st.lists(st.tuples(st.floats(-5, 5), st.sampled_from("abcde")), min_size=1, max_size=20)
@@ -20,7 +20,7 @@ levels = st.sampled_from([0.5, 0.75, 0.9, 0.95, 0.99])
 @given(figures)
 def test_p_lies_above_zero_and_at_most_at_one(rows):
     values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows], 1)
-    (p,) = paired_test(values, clusters, 100, 7)
+    (p,) = paired(values, clusters, 100, 0.95, 7).p
     assert 0 < p <= 1
 
 

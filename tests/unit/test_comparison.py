@@ -1,30 +1,64 @@
-"""Means and paired differences on a frame small enough to check by hand."""
+"""Means and matched differences on a frame small enough to check by hand."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from scripts import compare_variants
 
-from secateur.evaluation.comparison import claims, compare, compare_answers, summarise
+from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
+from secateur.evaluation.rows import order_of
+from secateur.pipeline.plan import variants
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import problems
 
-CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7, against=())
-NAMED = SimpleNamespace(**vars(CFG) | {"against": ("bm25", "tfidf")})
+CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7)
 SCHEMA = {
-    "system": pl.String, "track": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
+    "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
 }  # fmt: skip
+BASE = dict.fromkeys(AXES, "default")
 
 
-def rows(system, scorer, values, *, track="blind", aware=False, metric="exact@64") -> list[tuple]:
-    return [(system, track, scorer, aware, metric, q, f"c{q}", v) for q, v in values.items()]
+def row(system, scorer=None, *, order="blind", aware=False, listed=False, **axes) -> Row:
+    return Row(system, order, scorer, aware, tuple(sorted((BASE | axes).items())), listed)
+
+
+def rows(system, scorer, values, *, order="blind", aware=False, metric="evidence_recall@64") -> list[tuple]:
+    return [(system, order, scorer, aware, metric, q, f"c{q}", float(v)) for q, v in values.items()]
 
 
 def frame(*parts) -> pl.DataFrame:
-    return pl.DataFrame([row for part in parts for row in part], schema=SCHEMA, orient="row")
+    return pl.DataFrame([one for part in parts for one in part], schema=SCHEMA, orient="row")
 
 
-BM25 = rows("sentences", "bm25", {"q1": 0.0, "q2": 0.5, "q3": 1.0})
-ZSUM = rows("sentences", "zsum", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
+def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.DataFrame:
+    """Figures in which each row is a tenth better than the one before, on half of the questions more."""
+    values = lambda n: {f"q{q}": 0.1 * n * (1 + q % 2) for q in range(questions)}  # noqa: E731
+    return frame(
+        *(
+            rows(one.system, one.scorer, values(n), order=one.order, aware=one.answer_aware, metric=metric)
+            for n, one in enumerate(known)
+        )
+    )
+
+
+def compared(known, part=None, against=(), twins=None, cfg=CFG) -> pl.DataFrame:
+    found = differences(figures_of(*known) if part is None else part, known, against, twins or {}, cfg)
+    whole = found.with_columns(dataset=pl.lit("d"), subset=pl.lit("all"), split=pl.lit("all"))
+    assert problems(TABLES["comparisons"], whole.select(list(TABLES["comparisons"].columns))) == []
+    return found
+
+
+def of(found: pl.DataFrame) -> set[tuple]:
+    """What is compared with what, and about what."""
+    columns = ("system", "scorer", "baseline", "baseline_scorer", "axis")
+    return {tuple(name for name in one if name is not None) for one in found.select(columns).iter_rows()}
+
+
+BM25 = rows("rankers", "bm25", {"q1": 0.0, "q2": 0.5, "q3": 1.0})
+ZSUM = rows("rankers", "zsum", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
 GRAPH = rows("secateur", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
 
 
@@ -32,45 +66,52 @@ def by_row(found: pl.DataFrame, column: str) -> dict:
     return {(system, scorer): value for system, scorer, value in found.select("system", "scorer", column).iter_rows()}
 
 
-# --- claims ------------------------------------------------------------------------------------
+# --- claims ------------------------------------------------------------------------------------------
 
 
 def test_a_claim_is_each_questions_mean_over_the_budgets():
     parts = [
-        rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"novel@{b}")
+        rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
         for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
     ]
-    found = claims(frame(*parts), (64, 128))
+    found = claims(frame(*parts), (64, 128), (64,))
     assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
-    assert found["metric"].unique().to_list() == ["novel@claim"]
+    assert found["metric"].unique().to_list() == ["token_recall@claim"]
 
 
 def test_a_claim_needs_every_one_of_its_budgets():
-    assert claims(frame(rows("secateur", None, {"q1": 0.2}, metric="exact@64")), (64, 128)).is_empty()
-    assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="prompt_tokens")), (64,)).is_empty()
+    assert claims(frame(rows("secateur", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
+    assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
 
 
-# --- means -------------------------------------------------------------------------------------
+def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
+    names = ("answer_gain", "token_recall")
+    part = frame(*(rows("one", None, {"q": b}, metric=f"{name}@{b}") for name in names for b in (64, 128, 256)))
+    found = claims(part, (64, 128, 256), (64, 128))
+    assert dict(found.select("metric", "value").iter_rows()) == {"answer_gain@claim": 96, "token_recall@claim": 448 / 3}
+
+
+# --- means -------------------------------------------------------------------------------------------
 
 
 def test_value_is_the_mean_over_questions_and_n_their_number():
     found = summarise(frame(BM25, ZSUM, GRAPH), CFG)
-    assert by_row(found, "value") == {("sentences", "bm25"): 0.5, ("sentences", "zsum"): 0.75, ("secateur", None): 1.0}
+    assert by_row(found, "value") == {("rankers", "bm25"): 0.5, ("rankers", "zsum"): 0.75, ("secateur", None): 1.0}
     assert set(found["n"]) == {3}
 
 
 def test_rows_over_different_questions_keep_their_own_n_and_value():
-    aware = rows("sentences", "bm25+answer", {"q1": 1.0, "q3": 0.0}, aware=True)
+    aware = rows("rankers", "bm25+answer", {"q1": 1.0, "q3": 0.0}, aware=True)
     found = summarise(frame(BM25, aware, GRAPH), CFG)
-    assert by_row(found, "n") == {("sentences", "bm25"): 3, ("sentences", "bm25+answer"): 2, ("secateur", None): 3}
-    assert by_row(found, "value")["sentences", "bm25+answer"] == 0.5
+    assert by_row(found, "n") == {("rankers", "bm25"): 3, ("rankers", "bm25+answer"): 2, ("secateur", None): 3}
+    assert by_row(found, "value")["rankers", "bm25+answer"] == 0.5
 
 
 def test_the_order_of_the_figures_is_of_no_account():
-    whole = frame(BM25, ZSUM, GRAPH)
-    names = ["system", "scorer"]
+    whole, names = frame(BM25, ZSUM, GRAPH), ["system", "scorer"]
     assert summarise(whole.reverse(), CFG).sort(names).equals(summarise(whole, CFG).sort(names))
-    assert compare(whole.reverse(), CFG).sort(names).equals(compare(whole, CFG).sort(names))
+    known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("secateur", ranker="graph")]
+    assert compared(known, whole).equals(compared(known, whole.reverse()))
 
 
 def test_an_interval_holds_its_mean():
@@ -83,133 +124,205 @@ def test_one_question_has_no_interval():
     assert found.select("value", "low", "high", "n").rows() == [(0.5, None, None, 1)]
 
 
-def test_rows_without_a_track_are_kept():
-    part = frame(rows("sentences", "bm25", {"q1": 1.0, "q2": 0.0}, track=None))
+def test_rows_without_an_order_are_kept():
+    part = frame(rows("rankers", "bm25", {"q1": 1.0, "q2": 0.0}, order=None))
     assert summarise(part, CFG)["value"].to_list() == [0.5]
 
 
-# --- differences -------------------------------------------------------------------------------
+# --- what is compared with what ------------------------------------------------------------------------
 
 
-def test_the_baseline_is_the_sentence_scorer_with_the_best_mean():
-    found = compare(frame(BM25, ZSUM, GRAPH), CFG)
-    assert set(found["baseline"]) == {"zsum"}
-    assert by_row(found, "difference") == {("sentences", "bm25"): -0.25, ("secateur", None): 0.25}
-
-
-def test_equal_baselines_are_told_apart_by_name():
-    twin = rows("sentences", "alpha", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
-    assert set(compare(frame(ZSUM, twin, GRAPH), CFG)["baseline"]) == {"alpha"}
-
-
-def test_a_graph_system_is_no_baseline():
-    assert "sentences" not in set(compare(frame(BM25, GRAPH), CFG)["system"])
-
-
-def test_answer_aware_rows_meet_answer_aware_baselines_only():
-    aware = rows("sentences", "bm25+answer", {"q1": 1.0, "q2": 1.0, "q3": 1.0}, aware=True)
-    other = rows("sentences", "zsum+answer", {"q1": 0.0, "q2": 1.0, "q3": 1.0}, aware=True)
-    found = compare(frame(BM25, ZSUM, aware, other), CFG)
-    pairs = set(found.select("scorer", "baseline").rows())
-    assert pairs == {("bm25", "zsum"), ("zsum+answer", "bm25+answer")}
-
-
-def test_every_row_is_compared_with_the_best_baseline_and_with_those_that_are_named():
-    found = compare(frame(BM25, ZSUM, GRAPH), NAMED)
-    assert set(found.select("system", "scorer", "baseline", "best", "difference").rows()) == {
-        ("secateur", None, "zsum", True, 0.25),
-        ("sentences", "bm25", "zsum", True, -0.25),
-        ("secateur", None, "bm25", False, 0.5),
-        ("sentences", "zsum", "bm25", False, 0.25),
+def test_systems_that_differ_in_one_axis_are_a_pair_about_it():
+    plain, graph = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
+    dense = row("secateur:dense", ranker="graph", form="dense")
+    assert of(compared([plain, graph, dense])) == {
+        ("secateur", "title_zsum", "ranker"),
+        ("secateur:dense", "secateur", "form"),
     }
 
 
-def test_a_named_baseline_that_is_the_best_is_compared_with_once():
-    found = compare(frame(BM25, GRAPH), NAMED)
-    assert found.select("scorer", "baseline", "best").rows() == [(None, "bm25", True)]
+@pytest.mark.parametrize("axis", AXES)
+def test_every_axis_makes_pairs(axis):
+    assert of(compared([row("one"), row("other", **{axis: "changed"})])) == {("other", "one", axis)}
 
 
-def test_an_answer_aware_row_meets_the_answer_form_of_a_named_baseline():
-    values = {"bm25+answer": 0.0, "zsum+answer": 0.5, "signed": 1.0}
-    parts = [
-        rows("ecs" if name == "signed" else "sentences", name, dict.fromkeys(("q1", "q2"), value), aware=True)
-        for name, value in values.items()
-    ]
-    found = compare(frame(*parts), NAMED).filter(pl.col("scorer") == "signed")
-    assert set(found.select("baseline", "best", "difference").rows()) == {
-        ("zsum+answer", True, 0.5),
-        ("bm25+answer", False, 1.0),
+def test_rows_that_differ_in_no_axis_or_in_two_are_no_pair():
+    assert compared([row("one"), row("same")]).is_empty()
+    assert compared([row("one"), row("other", form="dense", reader="gemma")]).is_empty()
+
+
+def test_the_baseline_is_the_listed_row_else_the_one_that_comes_first():
+    one, two, listed = row("one", ranker="a"), row("two", ranker="b"), row("rankers", "c", listed=True, ranker="c")
+    assert of(compared([one, two, listed])) == {
+        ("two", "one", "ranker"),
+        ("one", "rankers", "c", "ranker"),
+        ("two", "rankers", "c", "ranker"),
     }
 
 
-def test_tracks_are_compared_apart():
-    other = rows("sentences", "zsum+neighbour", {"q1": 1.0, "q2": 1.0, "q3": 1.0}, track="aware")
-    graph = rows("secateur", None, {"q1": 0.5, "q2": 1.0, "q3": 1.0}, track="aware")
-    found = compare(frame(BM25, GRAPH, other, graph), CFG)
-    assert set(found.select("track", "baseline").rows()) == {("blind", "bm25"), ("aware", "zsum+neighbour")}
+def test_listed_rows_are_not_compared_with_each_other():
+    assert compared([row("rankers", name, listed=True, ranker=name) for name in "abc"]).is_empty()
+
+
+def test_a_listed_row_that_is_the_same_contexts_as_a_system_is_not_paired_twice():
+    plain, graph = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
+    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "title_zsum")]
+    assert of(compared([*listed, plain, graph])) == {
+        ("secateur", "title_zsum", "ranker"),
+        ("secateur", "rankers", "bm25", "ranker"),
+        ("title_zsum", "rankers", "bm25", "ranker"),
+    }
+
+
+def test_orders_are_never_compared_across():
+    blind, aware = row("secateur", ranker="graph"), row("apr", order="aware", ranker="apr")
+    assert compared([blind, aware]).is_empty()
+    both = [row(name, order=order, ranker=name) for name in ("plain", "graph") for order in ("blind", "aware")]
+    found = compared(both)
+    assert set(found.select("system", "baseline", "order").rows()) == {
+        ("graph", "plain", "blind"),
+        ("graph", "plain", "aware"),
+    }
+
+
+def test_what_sees_the_answer_is_compared_with_its_like_alone():
+    seen = [row("rankers", f"{name}+answer", aware=True, listed=True, ranker=name) for name in ("bm25",)]
+    known = [*seen, row("ecs", "signed", aware=True, ranker="ecs"), row("ecs", "pmi_q", ranker="ecs")]
+    assert of(compared(known)) == {("ecs", "signed", "rankers", "bm25+answer", "strongest")}
+
+
+def test_a_system_of_several_scorers_meets_the_strongest_listed_one():
+    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "zsum", "minilm")]
+    found = compared([*listed, row("ecs", "pmi_q", ranker="ecs"), row("ecs", "js", ranker="ecs")])
+    assert of(found) == {
+        ("ecs", "pmi_q", "rankers", "minilm", "strongest"),
+        ("ecs", "js", "rankers", "minilm", "strongest"),
+    }
+
+
+def test_of_equally_strong_ones_the_name_decides():
+    twins = [row("rankers", name, listed=True, ranker=name) for name in ("alpha", "beta")]
+    means = dict.fromkeys((one.key for one in twins), 0.5)
+    (found,) = pairs([*twins, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
+    assert found[1].scorer == "beta"
+
+
+def test_each_joined_scorer_meets_its_twin_without_a_language_model():
+    known = [row("ecs", name, ranker="ecs") for name in ("sum(bm25)", "sum(bm25,pmi_q)")]
+    found = compared(known, twins={"sum(bm25,pmi_q)": "sum(bm25)", "sum(js)": "sum(tfidf)"})
+    assert of(found) == {("ecs", "sum(bm25,pmi_q)", "ecs", "sum(bm25)", "language_model")}
+
+
+def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():
+    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "tfidf", "zsum")]
+    found = compared([*listed, row("ecs", "js", ranker="ecs")], against=("bm25", "zsum"))
+    assert of(found) == {
+        ("ecs", "js", "rankers", "zsum", "strongest"),  # which is named too, and met once
+        ("ecs", "js", "rankers", "bm25", "named"),
+    }
+    aware = [row("rankers", f"{name}+answer", aware=True, listed=True, ranker=name) for name in ("bm25", "zsum")]
+    found = compared([*aware, row("ecs", "signed", aware=True, ranker="ecs")], against=("bm25",))
+    assert ("ecs", "signed", "rankers", "bm25+answer", "named") in of(found)
 
 
 def test_a_policy_is_compared_within_its_own_variant():
-    def of(system, scorer, value):
-        return rows(system, scorer, {f"q{n}": value + n for n in range(3)}, metric="policy_utility")
-
-    values = {("policy", "fixed"): 0.5, ("policy", "policy"): 0.75, ("policy:none", "fixed"): 0.25}
-    values[("policy:none", "policy")] = 0.125
-    against = SimpleNamespace(**vars(CFG) | {"against": ("fixed",)})
-    found = compare(frame(BM25, *(of(*row, value) for row, value in values.items())), against)
-    assert by_row(found, "difference") == {("policy", "policy"): 0.25, ("policy:none", "policy"): -0.125}
-    assert set(found["system"]) == {"policy", "policy:none"}
+    known = [row(system, scorer) for system in ("policy", "policy:none") for scorer in ("random", "policy")]
+    found = compared(known, figures_of(*known, metric="policy_utility"), against=("random",))
+    assert of(found) == {(name, "policy", name, "random", "named") for name in ("policy", "policy:none")}
 
 
-def test_only_questions_both_rows_answer_are_paired():
-    found = compare(frame(ZSUM, rows("secateur", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})), CFG)
-    assert found.select("difference", "n").rows() == [(0.125, 2)]
+SCORERS = ["zsum", "zsum+neighbour", "title_zsum", "title_zsum+neighbour"]
 
 
-def test_a_metric_without_a_sentence_baseline_has_no_comparison():
-    cost = rows("secateur", None, {"q1": 400.0}, metric="prompt_tokens")
-    assert compare(frame(cost), CFG).height == 0
-
-
-@pytest.mark.parametrize("function", [summarise, compare])
-def test_no_figures_make_an_empty_table_that_stacks_on_a_full_one(function):
-    full, empty = function(frame(BM25, ZSUM, GRAPH), CFG), function(frame(), CFG)
-    assert pl.concat([empty, full]).height == full.height
-    assert pl.concat([full, empty]).height == full.height
-
-
-def test_p_is_large_for_three_questions_and_small_for_many():
-    many = {f"q{n}": 0.0 for n in range(30)}
-    strong = compare(frame(rows("sentences", "bm25", many), rows("secateur", None, dict.fromkeys(many, 0.5))), CFG)
-    assert strong["p"].to_list() == [pytest.approx(1 / 201)]
-    assert compare(frame(BM25, GRAPH), CFG)["p"][0] > 0.2
-
-
-# --- answers -----------------------------------------------------------------------------------
-
-CLOSED = rows("closed_book", None, {"q1": 0.0, "q2": 0.5, "q3": 0.1}, metric="rouge_l")
-RANKED = rows("rag_zsum", None, {"q1": 0.5, "q2": 0.5, "q3": 0.4}, metric="rouge_l")
-AWARE = rows("secateur", None, {"q1": 1.0, "q2": 0.5, "q3": 0.7}, metric="rouge_l", track="aware")
-ANSWERS = SimpleNamespace(**vars(CFG) | {"answers_against": ("rag_zsum", "closed_book")})
-
-
-def test_answers_are_compared_with_the_systems_named_whatever_the_track():
-    found = compare_answers(frame(CLOSED, RANKED, AWARE, GRAPH, ZSUM), ANSWERS)
-    means = {(s, b): d for s, b, d in found.select("system", "baseline", "difference").iter_rows()}
-    assert means == pytest.approx(
-        {
-            ("closed_book", "rag_zsum"): -0.8 / 3,
-            ("secateur", "rag_zsum"): 0.8 / 3,
-            ("rag_zsum", "closed_book"): 0.8 / 3,
-            ("secateur", "closed_book"): 1.6 / 3,
-        }
+def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
+    """Else the same contexts would be compared with themselves."""
+    conf = Path(__file__).parents[2] / "conf"
+    found = [v for v in variants(conf, "stem", ("experiment.systems=[rankers,title_zsum]",)) if v.system == v.base]
+    own = [
+        {"system": v.system, "order": v.order, "dataset": v.dataset, "axes": dict(v.axes),
+         "listed": ":all" if v["pick"] == "all" else ""}
+        for v in found
+    ]  # fmt: skip
+    figures = [
+        (v["system"], order, scorer, False)
+        for v in own
+        for scorer in (SCORERS if v["listed"] else [None])
+        for order in [v["order"] or order_of(scorer)]
+    ]
+    names = ["system", "order", "scorer", "answer_aware"]
+    known = compare_variants._rows(
+        SimpleNamespace(extra=SimpleNamespace(variants=own)), pl.DataFrame(figures, schema=names, orient="row"), "stem"
     )
-    assert set(found["metric"]) == {"rouge_l"}
-    assert not found["best"].any()
-    assert set(found["n"]) == {3}
+    axes = {(one.system, one.order, one.scorer): one.axes for one in known}
+    for order, suffix in (("blind", ""), ("aware", "+neighbour")):
+        assert axes["rankers", order, f"title_zsum{suffix}"] == axes["title_zsum", order, None]
+        assert axes["rankers", order, f"zsum{suffix}"] != axes["title_zsum", order, None]
+    assert {one.system for one in known if one.listed} == {"rankers"}
 
 
-def test_without_answers_or_without_their_baseline_there_is_nothing_to_compare():
-    assert compare_answers(frame(GRAPH, ZSUM), ANSWERS).is_empty()
-    assert compare_answers(frame(AWARE), ANSWERS).is_empty()
-    assert compare(frame(CLOSED, RANKED, AWARE), CFG).is_empty()
+# --- differences -----------------------------------------------------------------------------------------
+
+
+def test_a_difference_is_that_of_the_means_over_the_questions_that_both_have():
+    known = [row("rankers", "zsum", listed=True, ranker="zsum"), row("secateur", ranker="graph")]
+    found = compared(known, frame(ZSUM, rows("secateur", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})))
+    assert found.select("difference", "n", "units").rows() == [(0.125, 2, 2)]
+
+
+def test_rows_without_a_question_in_common_are_no_pair():
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    assert compared(known, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
+
+
+def test_costs_are_not_compared():
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    assert compared(known, figures_of(*known, metric="tokens@64")).is_empty()
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["evidence_recall@claim", "evidence_coverage@64", "token_recall@512", "qualified_kept@64", "semantic@64",
+     "answer_gain@claim", "f1_at_gold", "policy_utility", "rouge_l", "token_f1", "read_gain"],
+)  # fmt: skip
+def test_what_is_claimed_is_compared(metric):
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    assert compared(known, figures_of(*known, metric=metric))["metric"].to_list() == [metric]
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.3])
+def test_interval_and_p_say_the_same(gap):
+    noise = [0.3, -0.2, 0.1, -0.1, 0.25, -0.3, 0.05, -0.05, 0.2, -0.25]
+    values = {f"q{n}": gap + e for n, e in enumerate(noise)}
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    found = compared(known, frame(rows("one", None, dict.fromkeys(values, 0.0)), rows("two", None, values)))
+    low, high, p = found.select("low", "high", "p").row(0)
+    assert (low > 0 or high < 0) == (p <= 0.05)
+    assert low <= found["difference"][0] <= high
+
+
+def test_too_few_units_bound_nothing():
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    found = compared(known, figures_of(*known, questions=3))
+    assert found.select("low", "high", "p", "units").rows() == [(None, None, 0.25, 3)]
+    assert compared(known, figures_of(*known, questions=8)).drop_nulls("low").height == 1
+
+
+def test_p_is_adjusted_over_the_pairs_of_a_metric_and_an_order():
+    known = [row(name, ranker=name) for name in "abc"]
+    own = compared(known, figures_of(*known))
+    assert own["p_holm"].to_list() == pytest.approx([min(1, 3 * own["p"].max())] * 3)
+    more = [*known, *(row(name, order="aware", ranker=name) for name in "ab")]
+    two = compared(more, pl.concat([figures_of(*more), figures_of(*more, metric="token_recall@64")]))
+    blind = two.filter((pl.col("order") == "blind") & (pl.col("metric") == "evidence_recall@64"))
+    assert blind["p_holm"].to_list() == own["p_holm"].to_list()
+    aware = two.filter(pl.col("order") == "aware")
+    assert aware["p_holm"].to_list() == aware["p"].to_list()
+
+
+@pytest.mark.parametrize("questions", [8, 0])
+def test_tables_of_nothing_stack_on_full_ones(questions):
+    known = [row("one", ranker="a"), row("two", ranker="b")]
+    full, part = figures_of(*known), figures_of(*known, questions=questions)
+    found = pl.concat([compared(known, full), compared(known, part)])
+    assert found.height == 1 + (questions > 0)
+    assert pl.concat([summarise(full, CFG), summarise(part, CFG)]).height == 2 + 2 * (questions > 0)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from secateur.contexts.table import NOTHING, Read, reads
-from secateur.evaluation.evidence import Gold, Measured, f1_at_gold, gold_of, qualifiers_of, read_metrics, semantic
+from secateur.evaluation.evidence import Gold, Measured, f1_at_gold, qualifiers_of, read_metrics, semantic
 from secateur.pipeline.config import compose
 from secateur.pipeline.tables.catalog import TABLES
 
@@ -114,6 +114,11 @@ def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
     }
 
 
+def test_an_empty_context_of_a_kind_that_names_no_passage_has_no_provenance_either():
+    assert read_metrics(BEARS, NOTHING, Measured(0.5, WORDS), sourced=False) == {"token_recall": 0, "tokens": 0}
+    assert read_metrics(BEARS, NOTHING, Measured(0.5, WORDS))["evidence_recall"] == 0
+
+
 def test_rows_without_a_passage_are_no_matter_where_others_have_one():
     shown = context(("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False))
     assert figures(BEARS, shown) == (1, 1, 0.75, 0.5)
@@ -129,19 +134,6 @@ def test_symbols_count_by_what_they_say():
     assert key == ("q", "graph", 64)
     assert figures(BEARS, read, least=1.0) == (1, 1, 1, 1)
     assert read.tokens == 12
-
-
-def test_gold_is_what_resolved_and_every_text_that_was_stated():
-    questions = pl.DataFrame(
-        {"question_id": ["q2", "q1", "q0"], "position": [1, 0, 2], "text": ["Two?", "One?", "No?"]}
-    )
-    rows = [("q1", 1, "Said so.", None), ("q1", 0, None, "p1"), ("q2", 0, "An answer", "p2")]
-    evidence = pl.DataFrame(rows, schema=TABLES["evidence"].empty().schema, orient="row")
-    passages = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["First.", "Second."]})
-    assert list(gold_of(questions, evidence, passages).items()) == [
-        ("q1", Gold("One?", {"p1": "First."}, ("First.", "Said so."))),
-        ("q2", Gold("Two?", {"p2": "Second."}, ("An answer",))),
-    ]
 
 
 # --- negation and quantity -------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.evaluation.evidence import gold_of
-from secateur.evaluation.rows import long_rows
+from secateur.evaluation.rows import long_rows, order_of
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
 
@@ -37,6 +37,13 @@ def test_unresolved_evidence_keeps_its_text_and_has_no_passage():
 
 
 def test_long_rows_fit_their_table():
-    for rows in ([], [("q1", None, False, "exact@64", 0.5)]):
-        check(TABLES["question_metrics"], long_rows(rows, None), "here", "none")
-    assert long_rows([("q1", "bm25", True, "exact@64", 0.5)], "blind")["track"].to_list() == ["blind"]
+    for rows in ([], [("q1", "blind", None, False, "token_recall@64", 0.5), ("q1", None, "s", True, "rouge_l", 0.5)]):
+        check(TABLES["question_metrics"], long_rows(rows), "here", "none")
+
+
+def test_a_scorer_that_looks_at_neighbours_knows_the_order_of_the_text():
+    assert [order_of(name) for name in ("bm25", "bm25+neighbour", "zsum+neighbour+answer")] == [
+        "blind",
+        "aware",
+        "aware",
+    ]

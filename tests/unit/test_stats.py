@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from secateur.evaluation.resampling import bootstrap, holm, paired, paired_test, units
+from secateur.evaluation.resampling import bootstrap, holm, paired, units
 
 RNG = np.random.default_rng(11)
 VALUES = RNG.normal(0.3, 1.0, (40, 3))
@@ -59,28 +59,33 @@ def test_whole_units_are_drawn_and_weighted_by_their_questions():
     np.testing.assert_allclose([low[0], high[0]], np.quantile(means, [0.05, 0.95]), atol=0.03)
 
 
+def p_of(values, unit=None, permutations: int = 5000) -> np.ndarray:
+    """p of each series."""
+    return paired(values, np.arange(len(values)) if unit is None else unit, permutations, 0.95, 7).p
+
+
 def test_p_equals_full_enumeration_on_five_units():
     sums = np.array([0.9, 0.4, -0.2, 0.7, 0.1])
     flips = np.array([np.abs(np.dot(signs, sums)) for signs in product([-1, 1], repeat=5)])
     exact = np.mean(flips >= abs(sums.sum()) - 1e-12)
-    assert paired_test(sums[:, None], np.arange(5), 20000, 7)[0] == pytest.approx(exact, abs=0.01)
+    assert p_of(sums[:, None])[0] == pytest.approx(exact, abs=1e-12)
 
 
 def test_p_is_small_for_a_constant_shift():
-    assert paired_test(np.full((30, 1), 0.1), np.arange(30), 5000, 7)[0] == pytest.approx(1 / 5001)
+    assert p_of(np.full((30, 1), 0.1))[0] == pytest.approx(1 / 5001)
 
 
 def test_p_is_never_zero_and_one_for_no_difference():
-    assert paired_test(np.zeros((4, 1)), np.arange(4), 100, 7)[0] == 1
+    assert p_of(np.zeros((4, 1)))[0] == 1
 
 
 def test_p_is_symmetric():
-    np.testing.assert_array_equal(paired_test(VALUES, UNIT, 500, 7), paired_test(-VALUES, UNIT, 500, 7))
+    np.testing.assert_array_equal(p_of(VALUES, UNIT, 100), p_of(-VALUES, UNIT, 100))
 
 
 def test_signs_are_flipped_by_unit_and_not_by_question():
     """Thirty equal questions of one unit are one observation: either sign is as far from zero."""
-    assert paired_test(np.full((30, 1), 0.1), np.zeros(30, int), 500, 7)[0] == 1
+    assert p_of(np.full((30, 1), 0.1), np.zeros(30, int))[0] == 1
 
 
 def grid_of_accepted(values, unit, signs, confidence, grid):
@@ -105,11 +110,11 @@ def test_the_interval_is_the_shifts_that_brute_force_accepts(permutations, confi
         assert found.p[j] == np.mean(np.abs(signs @ np.bincount(UNIT, VALUES[:, j])) >= abs(VALUES[:, j].sum()) - 1e-12)
 
 
-def test_drawn_p_is_that_of_the_paired_test():
+def test_drawn_p_counts_the_signs_that_are_as_far_from_zero_the_observed_ones_among_them():
     values = VALUES[:30].round(1)
-    np.testing.assert_allclose(
-        paired(values, np.arange(30), 2000, 0.95, 7).p, paired_test(values, np.arange(30), 2000, 7), rtol=1e-15
-    )
+    signs = np.random.default_rng(7).choice([0.0, 1.0], size=(2000, 30)) * 2 - 1
+    beyond = (np.abs(signs @ values) >= np.abs(values.sum(0)) - 1e-9).sum(0)
+    np.testing.assert_allclose(p_of(values, permutations=2000), (beyond + 1) / 2001, rtol=1e-15)
 
 
 def test_few_units_take_every_assignment_whatever_the_seed():

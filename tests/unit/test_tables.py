@@ -69,9 +69,9 @@ def test_three_examples_are_named_and_the_rest_counted():
 
 def test_a_table_without_a_key_names_the_whole_row():
     frame = pl.DataFrame(
-        [("q1", None, None, False, "exact@64", float("nan"))], schema=METRICS.empty().schema, orient="row"
+        [("q1", None, None, False, "token_recall@64", float("nan"))], schema=METRICS.empty().schema, orient="row"
     )
-    assert problems(METRICS, frame) == ["not (value finite) in 1 row (e.g. q1/None/None/False/exact@64/nan)"]
+    assert problems(METRICS, frame) == ["not (value finite) in 1 row (e.g. q1/None/None/False/token_recall@64/nan)"]
 
 
 def test_a_check_on_a_wrong_type_is_a_problem_and_no_crash():
@@ -101,11 +101,11 @@ def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
         ("triples", "relation", ""),
         ("triples", "tail", ""),
         ("runs", "size", 0),
-        ("sources", "p", 1.5),
-        ("sources", "p", -0.1),
-        ("utilities", "value", float("inf")),
-        ("blocks", "kind", "edge"),
-        ("comparisons", "p", 1.1),
+        ("rankings", "value", float("inf")),
+        ("contexts", "tokens", 2),
+        ("comparisons", "p", 0.0),
+        ("comparisons", "p_holm", 0.25),
+        ("comparisons", "baseline_scorer", "x"),
         ("question_metrics", "value", float("inf")),
     ],
 )
@@ -119,7 +119,7 @@ def test_every_declared_check_can_fail(table, column, value):
 def one_row(table, values) -> pl.DataFrame:
     """A row that keeps the declaration but for `values`."""
     stand_in = {pl.String: "x", pl.Boolean: True, pl.Int32: 1, pl.Float32: 0.5, pl.Float64: 0.5}
-    known = {"split": "dev", "kind": "line", "metric": "exact@64"} | values
+    known = {"split": "dev", "metric": "token_recall@64", "baseline_scorer": "y"} | values
     schema = table.empty().schema
     row = {n: known.get(n, [] if isinstance(t, pl.List) else stand_in.get(t.base_type())) for n, t in schema.items()}
     return pl.DataFrame([row], schema=schema)
@@ -181,7 +181,7 @@ def test_vectors_of_differing_length_are_refused_by_name(tmp_path):
 
 
 def test_an_empty_table_round_trips(tmp_path):
-    for name in ("evidence", "blocks", "question_metrics"):
+    for name in ("evidence", "contexts", "question_metrics"):
         assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
         assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.models.words import content_words, stem, without_function_words, word_list
+from secateur.models.words import content_words, stem, word_list
 
 
 @pytest.mark.parametrize(
@@ -60,20 +60,3 @@ def test_content_words_are_the_types():
 def test_no_text_has_no_words():
     assert word_list("") == ()
     assert content_words(" -- ") == frozenset()
-
-
-def test_function_words_go_and_everything_else_stays_as_written():
-    assert without_function_words("It was the largest of the 3 Bears.") == "largest 3 Bears."
-
-
-def test_a_text_of_function_words_alone_is_empty():
-    assert without_function_words("It was of the a, and") == ""
-
-
-def test_single_digits_stay_though_they_are_no_content_word():
-    assert without_function_words("a 7 b") == "7"
-
-
-def test_dropping_function_words_keeps_every_content_word():
-    text = "The U.S. state-of-the-art bears' 3.5% of x² was (somehow) naïve"
-    assert content_words(without_function_words(text)) == content_words(text)

@@ -228,7 +228,6 @@ KEYS = {
     "answer.stop=[]": WRITES | {"build_preferences"},
     "answer.repeats=4": WRITES | {"build_preferences"},
     "answer.least_repeated=60": WRITES | {"build_preferences"},
-    "answer.batch=2": WRITES | {"build_preferences"},
     "answer.refusals=[no]": WRITES,
     "answer.shards=3": ANSWERS,
     "answer.backend=completions": WRITES,

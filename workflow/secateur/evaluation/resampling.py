@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Paired", "bootstrap", "holm", "paired", "paired_test", "units"]
+__all__ = ["Paired", "bootstrap", "holm", "paired", "units"]
 
 _CELLS = 1 << 20  # draws x series held at a time: 8 MB an array
 _ROUNDING = 1e-12  # of the largest difference: a mean nearer to 0 than this is 0, so that rounding breaks no tie
@@ -50,20 +50,6 @@ def bootstrap(
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
     return low, high
-
-
-def paired_test(
-    differences: NDArray[np.float64], unit: NDArray[np.int64], permutations: int, seed: int
-) -> NDArray[np.float64]:
-    """Two-sided p of each column's mean difference: signs of whole units are flipped at random.
-
-    The observed assignment counts as one, so p is never 0. differences: (questions, series).
-    """
-    sums, _ = _sums(differences, unit)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(permutations, len(sums)))
-    observed = np.abs(sums.sum(0))
-    beyond = (np.abs(signs @ sums) >= observed - 1e-12).sum(0)
-    return (beyond + 1) / (permutations + 1)
 
 
 def paired(

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-__all__ = ["content_words", "stem", "without_function_words", "word_list"]
+__all__ = ["content_words", "stem", "word_list"]
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -43,17 +43,3 @@ def word_list(text: str) -> tuple[str, ...]:
 def content_words(text: str) -> frozenset[str]:
     """Content-word types of a text."""
     return frozenset(word_list(text))
-
-
-def without_function_words(text: str) -> str:
-    """A text without its stop words and one-letter words; numbers stay.
-
-    >>> without_function_words("It was the largest of the 3 bears.")
-    'largest 3 bears.'
-    """
-    kept = []
-    for token in text.split():
-        bare = _WORD.findall(unicodedata.normalize("NFKC", token).lower())
-        if any(w.isdigit() or (len(w) >= 2 and w not in _stop_words()) for w in bare):
-            kept.append(token)
-    return " ".join(kept)
