@@ -35,7 +35,12 @@ def refused(project, *args: str, **env: str) -> str:
     [
         (
             ["experiment=lokomo"],
-            ["'lokomo'", "conf/experiment", "quickstart, readers, red_herrings, sessions, smoke", "did you mean 'locomo'?"],
+            [
+                "'lokomo'",
+                "conf/experiment",
+                "quickstart, readers, red_herrings, sessions, smoke",
+                "did you mean 'locomo'?",
+            ],
         ),
         (
             ["experiment=smoke", "overrides=[retriever.topk=100]"],
