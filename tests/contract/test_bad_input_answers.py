@@ -143,13 +143,22 @@ def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkey
 QUESTIONS = [(f"q{n}", "g", "c", n, f"What is {n}?", str(n), None, "test") for n in range(5)]
 PASSAGES = [(f"p{n}", "d", None, "g", None, n, f"{n} is a number.", None, None, None, None) for n in range(5)]
 EVIDENCE = [(f"q{n}", 0, None, f"p{n}") for n in range(5)]
-BLOCKS = [(f"q{n}", 512, k, "sentence", f"p{k}", [], f"{k} is a number.", 5) for n in range(5) for k in range(3)]
+CONTEXTS = [
+    (f"q{n}", "zsum", False, 512, k, "whole", f"p{k}", True, [], f"{k} is a number.\n", None, 15)
+    for n in range(5)
+    for k in range(3)
+]
 
 
 def job_of(folder: Path, url: str, **changes: str) -> Job:
     """A job of answer_questions whose model stands behind an endpoint."""
     inputs = {}
-    for name, rows in (("questions", QUESTIONS), ("passages", PASSAGES), ("evidence", EVIDENCE), ("blocks", BLOCKS)):
+    for name, rows in (
+        ("questions", QUESTIONS),
+        ("passages", PASSAGES),
+        ("evidence", EVIDENCE),
+        ("contexts", CONTEXTS),
+    ):
         frame = pl.DataFrame(rows, schema=TABLES[name].empty().schema, orient="row")
         inputs[name] = [folder / f"{name}.parquet"]
         write_table(TABLES[name], frame, inputs[name][0])
@@ -157,7 +166,7 @@ def job_of(folder: Path, url: str, **changes: str) -> Job:
     overrides += ["answer.timeout=5", "answer.delays=[0]", "answer.max_wait=1"]
     answer = compose.option(CONF, "answer", "default", tuple(overrides))
     flat = leaves("answer", answer) | leaves("lm", compose.option(CONF, "lm", "smollm2"))
-    flat |= {"dataset.split": '"all"', "dataset.answered": "5", "prompt.budget": "512"} | changes
+    flat |= {"dataset.split": '"all"', "dataset.answered": "5", "assembly.budget": "512"} | changes
     return Job(
         rule="answer_questions",
         inputs=inputs,
@@ -230,17 +239,19 @@ def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path):
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (("system.context=zsun",), r"system.context names zsun, allowed: closed_book.*did you mean.*zsum"),
-        (("system.context=zsum+answer",), r"system.context names zsum\+answer"),
-        (("system.context=null",), r"system.context names None"),
-        (("system.path=graph",), r"system.context is zsum, path graph has none"),
-        (("eval.answers_against=[rag_zsun]",), r"eval.answers_against .* rag_zsun, allowed: .*did you mean.*rag_zsum"),
+        (("system.ranker=zsun",), r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
+        (("system.ranker=zsum+answer",), r"system.ranker names zsum\+answer"),
+        (("system.ranker=null",), r"system.answers_only is true, which needs one ranker; system.ranker is null"),
+        (
+            ("system.memory=session",),
+            r"memory is session, which goes over the contexts of family graph, not of lexical",
+        ),
         (("answer.backend=chat",), r"answer.url is needed by backend chat"),
         (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
         (("answer.max_tokens=9000",), r"answer.max_tokens is 9000, lm.window \(8192\) must hold a prompt besides"),
         (("answer.stop=['']",), r"answer.stop holds an empty text"),
         (("answer.refusals=[No]",), r"answer.refusals holds 'No', which is not in lower case"),
-        (("system.lm=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),
+        (("system.reader=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),
     ],
 )
 def test_settings_that_cannot_answer_are_refused_before_anything_runs(tmp_path, overrides, said):

@@ -9,9 +9,9 @@ from collections import Counter
 import polars as pl
 import pytest
 
-FIELDS = ["dataset", "system", "track", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
-FIELDS += ["n", "split", "published"]
-UNIQUE = ("dataset", "system", "track", "scorer", "subset", "metric", "split", "published")
+FIELDS = ["dataset", "system", "order", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
+FIELDS += ["n", "units", "split", "published"]
+UNIQUE = ("dataset", "system", "order", "scorer", "subset", "metric", "split", "published")
 
 
 def refused(project, *args: str, **env: str) -> str:
@@ -35,7 +35,12 @@ def refused(project, *args: str, **env: str) -> str:
     [
         (
             ["experiment=lokomo"],
-            ["'lokomo'", "conf/experiment", "quickstart, red_herrings, sessions, smoke", "did you mean 'locomo'?"],
+            [
+                "'lokomo'",
+                "conf/experiment",
+                "quickstart, readers, red_herrings, sessions, smoke",
+                "did you mean 'locomo'?",
+            ],
         ),
         (
             ["experiment=smoke", "overrides=[retriever.topk=100]"],
@@ -159,5 +164,5 @@ def test_a_table_as_json_has_the_promised_fields_and_unique_rows(smoke):
     assert not any(row["published"] for row in rows)
     for row in rows:
         assert isinstance(row["answer_aware"], bool)
-        assert row["track"] in ("blind", "aware", None)
+        assert row["order"] in ("blind", "aware", None)
         assert row["low"] is None or row["low"] <= row["value"] <= row["high"]

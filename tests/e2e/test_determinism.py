@@ -1,4 +1,4 @@
-"""The same bytes whatever the hash seed and the threads the environment asks for, from the passages to the candidates;
+"""The same bytes whatever the hash seed and the threads the environment asks for, from the passages to the contexts;
 and the same figures whichever kernel OpenBLAS takes.
 
 Stages are called under their contract, but without Snakemake, which would set the threads of each job itself. Caches
@@ -26,13 +26,15 @@ import importlib, os, sys
 from pathlib import Path
 
 from secateur.pipeline.contract import Job, run_stage  # first, as a rule's script has it
-from secateur.pipeline import config
+from secateur.pipeline.config import compose
+from secateur.pipeline.config.leaves import leaves as leaves_of
 
 import polars
 from threadpoolctl import threadpool_info
 
-GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "track": "blind", "embedder": "minilm"}
+GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "order": "blind", "embedder": "minilm"}
 GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "default"}
+GROUPS |= {"assembly": "cover", "lm": "smollm2"}
 CODEBOOK, RUNS = ["entities", "relations", "edges", "lines", "edge_sources"], ["runs", "run_edges"]
 STAGES = [
     ("prepare_corpus", [], ["passages"]),
@@ -43,9 +45,10 @@ STAGES = [
     ("consolidate", ["passages", "entities", "edges", "edge_sources", "run_edges"],
      ["aliases", "edges", "edge_sources", "run_edges", "tombstones"]),
     ("encode_questions", ["questions"], ["triples"]),
-    ("propose_candidates", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges"],
-     ["candidates", "ranked"]),
-    ("calibrate_sources", ["ranked"], ["sources"]),
+    ("rank_by_graph", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges"],
+     ["candidates", "rankings"]),
+    ("assemble_contexts", ["passages", "questions", "rankings", "triples", "entities", "relations", "edges",
+     "edge_sources"], ["contexts"]),
 ]
 
 
@@ -61,10 +64,10 @@ def watched(run):
 
 
 out = Path(sys.argv[1])
-leaves = {}
+leaves = {"extra.order": '"blind"'}
 for group, name in GROUPS.items():
-    leaves |= config.leaves(group, config.option(Path("conf"), group, name))
-axes = {"shard": "0of1", "track": "blind", "dataset": "toy_documents"}
+    leaves |= leaves_of(group, compose.option(Path("conf"), group, name))
+axes = {"shard": "0of1", "dataset": "toy_documents", "assembly": "cover", "pick": "graph"}
 newest = {"files": [Path("data/toy/documents/passages.jsonl")]}
 for stage, reads, writes in STAGES:
     made = {name: out / "tables" / stage / f"{name}.parquet" for name in writes}

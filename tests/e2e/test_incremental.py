@@ -14,7 +14,7 @@ from secateur.pipeline.contract import Context, Inputs, Outputs
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, write_table
 
-GROUPS = ("extractor", "embedder", "codebook", "consolidation", "track")
+GROUPS = ("extractor", "embedder", "codebook", "consolidation", "order")
 OPTIONS = dict(zip(GROUPS, ("openie", "minilm", "default", "default", "aware"), strict=True))
 STAGES = (
     ("extract_triples", ("passages",), ("triples",)),

@@ -1,4 +1,4 @@
-"""Answers: the prompt and its window, where an answer ends, its scores, and generation that no batch changes."""
+"""Answers: the prompt and its window, where an answer ends, its scores, and generation that no other prompt changes."""
 
 from types import SimpleNamespace
 
@@ -103,7 +103,7 @@ PROMPTS = [
 
 
 def settings(**changes) -> SimpleNamespace:
-    plain = {"window": None, "max_tokens": 12, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40, "batch": 4}
+    plain = {"window": None, "max_tokens": 12, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40}
     return SimpleNamespace(**plain | changes)
 
 
@@ -136,17 +136,34 @@ def alone(lm, prompt: str, steps: int) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
-def test_no_batch_and_no_order_changes_an_answer(answering, tiny_lm, kind):
+def test_no_company_and_no_order_changes_an_answer(answering, tiny_lm, kind):
     expected = [alone(tiny_lm(kind, window=256), p, 12) for p in PROMPTS]
-    answers = answering(PROMPTS, kind=kind, batch=1)
+    answers = answering(PROMPTS, kind=kind)
     assert [a.completion_tokens for a in answers] == [len(tokens) for tokens in expected]
     texts = [tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip() for tokens in expected]
     assert [a.text for a in answers if a.stopped in ("end", "length")] == [
         text for text, a in zip(texts, answers, strict=True) if a.stopped in ("end", "length")
     ]
-    for batch in (2, 3, 6):
-        assert answering(PROMPTS, kind=kind, batch=batch) == answers
+    assert [answering([prompt], kind=kind)[0] for prompt in PROMPTS] == answers
     assert answering(PROMPTS[::-1], kind=kind) == answers[::-1]
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
+def test_every_step_of_an_answer_is_its_prompts_own_to_the_bit(answering, tiny_lm, kind):
+    """Ties included: the logits of each step are equal, whatever is answered beside it."""
+    seen = []
+
+    def steps(prompts) -> set[bytes]:
+        """The logits of every step and row."""
+        seen.clear()
+        answering(prompts, kind=kind)
+        return {row.numpy().tobytes() for logits in seen for row in logits}
+
+    hook = tiny_lm(kind).model.register_forward_hook(lambda module, given, out: seen.append(out.logits[:, -1]))
+    together = steps(PROMPTS)
+    parts = [steps(part) for part in (PROMPTS[:1], PROMPTS[1:2], PROMPTS[2:3], PROMPTS[::2], PROMPTS[3:])]
+    hook.remove()
+    assert all(part and part <= together for part in parts)
 
 
 def test_an_answer_ends_at_the_longest(answering):
@@ -160,7 +177,6 @@ def test_a_model_that_repeats_itself_is_cut(answering):
     cut = [answer for answer in answers if answer.stopped == "repeats"]
     assert cut, "a random network is expected to fall into a loop"
     assert all(answer.completion_tokens < 120 for answer in cut)
-    assert answers == answering(PROMPTS, max_tokens=120, least_repeated=4, batch=1)
 
 
 def test_the_chat_template_frames_the_prompt_and_bos_stands_once(tiny_lm, answering, tmp_path):

@@ -86,7 +86,7 @@ def test_a_killed_sweep_resumes_with_the_block_it_was_in(tiny_lm, ecs, tmp_path,
     assert read == []
 
 
-def test_the_cache_tells_models_windows_and_settings_apart(tiny_lm, ecs, tmp_path):
+def test_the_cache_tells_models_windows_packs_and_settings_apart(tiny_lm, ecs, tmp_path):
     known = lambda: len(list(tmp_path.rglob("*.json")))  # noqa: E731
     counts = []
     for lm, cfg in (
@@ -94,6 +94,7 @@ def test_the_cache_tells_models_windows_and_settings_apart(tiny_lm, ecs, tmp_pat
         (tiny_lm(), ecs()),
         (tiny_lm(bos=True), ecs()),
         (tiny_lm(window=128), ecs()),
+        (tiny_lm(pack=32), ecs()),  # it moves the last bits
         (tiny_lm("mistral"), ecs()),
         (tiny_lm(), ecs(top_k=5)),
         (tiny_lm(), ecs(length_penalty=0.5, seed=9, draws=3)),
@@ -101,7 +102,7 @@ def test_the_cache_tells_models_windows_and_settings_apart(tiny_lm, ecs, tmp_pat
         table(lm, cfg, cache=tmp_path)
         counts.append(known())
     first = counts[0]
-    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5, 5))]
+    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5, 6, 6))]
 
 
 def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog):

@@ -57,6 +57,7 @@ if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.arg
     if changed:
         print(f"\n{EXPERIMENT} {changed}\n", file=sys.stderr)
 
+
 wildcard_constraints:
     **{group: "|".join(compose.names(CONF, group)) for group in GROUPS},
     file=r"[A-Za-z0-9_.]+",

@@ -50,8 +50,15 @@ def dataset_rows(_):
     return [{"name": name} | {key: getattr(one, key) for key in keys} for name, one in datasets.items()]
 
 
+def figure_files(_):
+    return unique(row["file"] for row in figure_rows(_))
+
+
 def dataset_tables(name):
-    return [f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)]
+    """A table of every data set."""
+    return lambda _: [
+        f"results/{c}/{d}/questions/{name}.parquet" for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)
+    ]
 
 
 def selections_of(wildcards):
@@ -182,7 +189,7 @@ rule measure_graph:
 
 rule compare_variants:
     input:
-        question_metrics=unique(row["file"] for row in figure_rows(None)),
+        question_metrics=figure_files,
         questions=dataset_tables("questions"),
         evidence=dataset_tables("evidence"),
         published="data/published.yaml",

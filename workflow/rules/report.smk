@@ -59,7 +59,10 @@ def drawn_rows(_):
 
 
 def samples(table):
-    return [f"{layout.folder(v.wildcards)}/samples/{layout.source(v.wildcards)}/{table}.parquet" for v in drawn()]
+    """A table of each drawn variant."""
+    return lambda _: [
+        f"{layout.folder(v.wildcards)}/samples/{layout.source(v.wildcards)}/{table}.parquet" for v in drawn()
+    ]
 
 
 def of_study(kind):
@@ -68,7 +71,13 @@ def of_study(kind):
 
 
 def beside_figures(kind, table):
-    return [layout.beside(layout.figures(v.wildcards, kind), f"{table}.parquet") for v in of_study(kind)]
+    """A table of each variant of a study."""
+    return lambda _: [layout.beside(layout.figures(v.wildcards, kind), f"{table}.parquet") for v in of_study(kind)]
+
+
+def files_in(rows):
+    """The files that rows name."""
+    return lambda _: [row["file"] for row in rows(_)]
 
 
 def checked_rows(_):
@@ -153,8 +162,8 @@ rule build_report:
     input:
         metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
         comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
-        graph_measures=[row["file"] for row in measured_rows(None)],
-        dataset_statistics=[row["file"] for row in described_rows(None)],
+        graph_measures=files_in(measured_rows),
+        dataset_statistics=files_in(described_rows),
         samples=samples("samples"),
         subgraphs=samples("subgraphs"),
         published="data/published.yaml",

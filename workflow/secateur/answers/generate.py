@@ -1,6 +1,7 @@
-"""Greedy answers to prompts, by a model in process: batched, left-padded, sorted by length.
+"""Greedy answers to prompts, by a model in process, one at a time.
 
-An answer depends on its prompt alone, but for ties: padding is masked, and sums differ in their last bits at most.
+So an answer depends on its prompt alone, near ties included: in a batch its sums would hang on the padding, and on how
+many others are beside it.
 """
 
 import time
@@ -59,8 +60,8 @@ class _Row:
     stopped: str | None = None
 
 
-def _watch(lm: CausalLM, cfg, width: int, rows: list[_Row], clock: list[float]):
-    """A criterion that ends each row by itself and notes the time of each step. width: tokens of the padded prompts."""
+def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
+    """A criterion that ends an answer and notes the time of each step. width: tokens of the prompt."""
     import torch
     from transformers import StoppingCriteria
 
@@ -69,12 +70,11 @@ def _watch(lm: CausalLM, cfg, width: int, rows: list[_Row], clock: list[float]):
     class Watch(StoppingCriteria):
         def __call__(self, input_ids, scores, **_):
             clock.append(time.perf_counter())
-            for row, ids in zip(rows, input_ids[:, width:].tolist(), strict=True):
-                if row.stopped is None:
-                    row.tokens = len(ids)
-                    row.text = lm.tokenizer.decode(ids, skip_special_tokens=True)
-                    row.stopped = "end" if ids[-1] in final else "cut" if is_over(row.text, cfg) else None
-            return torch.tensor([row.stopped is not None for row in rows], device=input_ids.device)
+            ids = input_ids[0, width:].tolist()
+            row.tokens = len(ids)
+            row.text = lm.tokenizer.decode(ids, skip_special_tokens=True)
+            row.stopped = "end" if ids[-1] in final else "cut" if is_over(row.text, cfg) else None
+            return torch.tensor([row.stopped is not None], device=input_ids.device)
 
     return Watch()
 
@@ -98,15 +98,12 @@ class InProcess:
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
         known, cfg = RequestCache(self.cache / "answers"), self.cfg
-        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated)
+        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated, "alone")  # older answers came from batches
         keys = {prompt: digest(self.lm.identity, prompt, rules) for prompt in prompts}
         found = {prompt: Completion(**reply) for prompt, key in keys.items() if (reply := known.get(key))}
-        missing = sorted((p for p in keys if p not in found), key=lambda p: (self.size(p), p))
-        for first in range(0, len(missing), cfg.batch):
-            batch = missing[first : first + cfg.batch]
-            for prompt, answer in zip(batch, self._answers([self._ids(p) for p in batch]), strict=True):
-                found[prompt] = answer
-                known.put(keys[prompt], asdict(answer))
+        for prompt in [prompt for prompt in keys if prompt not in found]:
+            found[prompt] = self._answer(self._ids(prompt))
+            known.put(keys[prompt], asdict(found[prompt]))
         return [found[prompt] for prompt in prompts]
 
     def _ids(self, prompt: str) -> tuple[int, ...]:
@@ -117,31 +114,25 @@ class InProcess:
             text = self.lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return self.lm.encoder.encode([text], [""], [None], ["a prompt"])[0].ids
 
-    def _answers(self, prompts: Sequence[Sequence[int]]) -> list[Completion]:
-        """One batch."""
+    def _answer(self, prompt: Sequence[int]) -> Completion:
+        """The answer to a prompt's tokens."""
         import torch
         from transformers import StoppingCriteriaList
 
-        width, final = max(map(len, prompts)), sorted(ends(self.lm))
-        rows, clock, device = [_Row() for _ in prompts], [time.perf_counter()], self.lm.model.device
-        padded = [[final[0]] * (width - len(p)) + list(p) for p in prompts]
-        shown = [[0] * (width - len(p)) + [1] * len(p) for p in prompts]
+        row, clock, given = _Row(), [time.perf_counter()], torch.tensor([prompt], device=self.lm.model.device)
         with torch.inference_mode():
             self.lm.model.generate(
-                torch.tensor(padded, device=device),
-                attention_mask=torch.tensor(shown, device=device),
-                stopping_criteria=StoppingCriteriaList([_watch(self.lm, self.cfg, width, rows, clock)]),
-                generation_config=_greedily(self.cfg.max_tokens, final),
+                given,
+                attention_mask=torch.ones_like(given),
+                stopping_criteria=StoppingCriteriaList([_watch(self.lm, self.cfg, len(prompt), row, clock)]),
+                generation_config=_greedily(self.cfg.max_tokens, sorted(ends(self.lm))),
             )
-        self.seconds.prompts += len(prompts)
+        self.seconds.prompts += 1
         self.seconds.prefill += clock[1] - clock[0]
         self.seconds.steps += len(clock) - 2
         self.seconds.decode += clock[-1] - clock[1]
-        return [self._completion(row, len(prompt)) for row, prompt in zip(rows, prompts, strict=True)]
-
-    def _completion(self, row: _Row, size: int) -> Completion:
         text, why = finished(row.text, self.cfg)
-        return Completion(text, size, row.tokens, why or ("end" if row.stopped == "end" else "length"))
+        return Completion(text, len(prompt), row.tokens, why or ("end" if row.stopped == "end" else "length"))
 
 
 def _greedily(most: int, final: list[int]):

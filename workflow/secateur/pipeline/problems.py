@@ -43,7 +43,8 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
     for group in ("codebook", "embedder", "consolidation", "order", "ecs", "policy", "answer"):
         of(group, variant.wildcards.get(group, "blind"))
     rankers = of("rankers")
-    wrong = ranking.rankers_problems(rankers, f"conf/rankers/{variant['rankers']}")
+    wrong = _family_problems(variant, system)
+    wrong += ranking.rankers_problems(rankers, f"conf/rankers/{variant['rankers']}")
     wrong += of.settings("form", "assembly", of("assembly").form, "assembly.form")
     if system.ranker and not wrong:
         free = [name for name in ranking.forms(rankers) if "+answer" not in name]  # no answer ever reaches a context
@@ -64,6 +65,19 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
         _policy_problems(of, dataset, variant) if variant.study == "policy" or variant["memory"] != layout.NONE else []
     )
     return wrong + models.lm_problems(of("lm"))
+
+
+def _family_problems(variant, system: System) -> list[str]:
+    """What is asked of contexts that this family does not make, each in a clause."""
+    wrong, family, memory = [], variant["family"], variant["memory"]
+    if family != "graph" and (memory != layout.NONE or variant.study in ("policy", "sessions")):
+        asked = f"study.kind is {variant.study}" if variant.study else f"memory is {memory}"
+        wrong.append(f"{asked}, which goes over the contexts of family graph, not of {family}")
+    if family == "lexical" and system.ranker is None:
+        asked = "answers_only is true" if system.answers_only else ""
+        asked = asked or (f"reranker is {variant['reranker']}" if variant["reranker"] != layout.NONE else "")
+        wrong += [f"system.{asked}, which needs one ranker; system.ranker is null"] if asked else []
+    return wrong
 
 
 def _unknown(where: str, found: Iterable[Any], allowed: Iterable[Any]) -> list[str]:

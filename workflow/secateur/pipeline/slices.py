@@ -34,7 +34,7 @@ GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=def
 MEASURING = ("eval.exact_min_content=default", "eval.qualifiers=default")
 ANSWERING = keys_but("answer", "shards")  # which stands in paths
 WRITING = keys_of(  # what an answer that is written in process depends on
-    *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated", "batch")
+    *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated")
 )
 JUDGING = ("budget", "frontier", "classifier_steps", "trained_on")  # of a policy, what its training does not see
 WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "clip", "latency", *JUDGING)

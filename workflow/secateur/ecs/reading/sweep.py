@@ -67,7 +67,7 @@ def statistics(
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
     for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
         block = _Block(lm, cfg, asked, everyone, best or {})
-        key = (lm.identity, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
+        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
         yield frame_of(_cached(known, (*key, "base"), block.alone))
         for own, pairs in blocks:
             part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)

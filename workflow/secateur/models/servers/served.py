@@ -33,6 +33,8 @@ class Served:
     Raises SecateurError where the server does not answer, serves another model, or takes fewer tokens than the window.
     """
 
+    pack = None  # a server packs as it likes
+
     def __init__(self, cfg, tokenizer, log: logging.Logger = LOG) -> None:
         self.cfg, self.tokenizer, self.backend, self.name = cfg, tokenizer, cfg.backend, cfg.model
         self.top_logprobs, self.encoder = cfg.top_logprobs, Encoder(tokenizer, cfg.window)

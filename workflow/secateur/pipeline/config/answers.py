@@ -26,7 +26,6 @@ class Answer:
     least_repeated: int = key("characters that must be nothing but such repeats", low=1)
     refusals: tuple[str, ...] = key("phrases by which an answer counts as a refusal, in lower case")
     shards: int = key("jobs the sessions are spread over", low=1, high=1000)
-    batch: int = key("prompts of like length answered at once, in process", low=1)
     backend: Literal["lm", "chat", "completions"] = key(
         "what answers: the system's `lm` in process, or an OpenAI-compatible endpoint"
     )

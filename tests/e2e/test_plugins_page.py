@@ -1,0 +1,65 @@
+"""docs/plugins.md runs as it stands: its files are written into a copy of the project, and its experiment is run."""
+
+import os
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
+BLOCKS = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+FOLDER = "results/mine/mine"
+
+
+@pytest.fixture(scope="module")
+def mine(copy_project, tmp_path_factory):
+    """A copy of the project in which the page's experiment has run up to its figures."""
+    project = copy_project(tmp_path_factory.mktemp("plugins") / "project")
+    for name, text in BLOCKS:
+        path = project.root / name
+        assert not path.exists(), f"{name} stands in the project already"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (project.root / "mypackage/__init__.py").touch()
+    paths = os.pathsep.join(map(str, (project.root / "workflow", project.root)))
+    asked = ("results/experiments/mine/metrics.parquet", "results/mine/triples/pattern/0of1/triples.parquet")
+    done = project.snakemake(*asked, "--config", "experiment=mine", PYTHONPATH=paths)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+def contexts(project, source: str, budget: int) -> dict[str, str]:
+    """The context of each question."""
+    found = pl.read_parquet(project.root / FOLDER / f"contexts/{source}/contexts.parquet")
+    rows = found.filter(pl.col("budget") == budget).sort("question_id", "place")
+    return dict(rows.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
+
+
+def test_every_system_of_the_page_has_figures(mine):
+    metrics = pl.read_parquet(mine.root / "results/experiments/mine/metrics.parquet").filter(~pl.col("published"))
+    recall = metrics.filter(metric="evidence_recall@512", subset="all")
+    found = {(system, order): value for system, order, value in recall.select("system", "order", "value").iter_rows()}
+    assert found == dict.fromkeys(
+        [("mine", "blind"), ("mine_run", "blind"), ("mine_contexts", None), ("bm25", "blind")], 1
+    )
+
+
+def test_the_extractor_read_the_texts(mine):
+    triples = pl.read_parquet(mine.root / "results/mine/triples/pattern/0of1/triples.parquet")
+    assert set(triples.select("head", "relation", "tail").iter_rows()) == {
+        ("Acme", "bought", "Bolt"),
+        ("Bolt", "makes", "nuts"),
+    }
+
+
+def test_the_ranker_the_reranker_and_the_form_made_the_context(mine):
+    made = contexts(mine, "lexical/minilm.mine/overlap/short_first/text/numbered.smollm2", 512)
+    assert made["q1"].startswith("What is known:\n[1] Acme bought Bolt in May 2021.\n[2] Before May 2021")
+
+
+def test_what_was_made_elsewhere_is_read_as_it_is(mine):
+    run = contexts(mine, "lexical/minilm.mine/elsewhere/none/text/default.smollm2", 512)
+    assert run["q1"] == "Before May 2021 Bolt belonged to the Olsen family.\nAcme bought Bolt in May 2021."
+    file = contexts(mine, "imported/mine_contexts/imported/none/text/default.smollm2", 64)
+    assert file["q2"] == "What is known:\nBolt makes nuts, and it employs forty people in Ghent."

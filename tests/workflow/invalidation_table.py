@@ -1,0 +1,369 @@
+"""Which rules re-run for which key: an override, and the rules whose own params or inputs it changes.
+
+An option of the groups system and study stands in paths: with it every rule from where the variants branch has new jobs.
+"""
+
+import re
+
+from invalidation_matrix import EXPERIMENT, RULES
+
+# --- sets of rules ---------------------------------------------------------------------------------
+
+ANSWERS = {"answer_questions", "evaluate_answers"}
+EXTRACTS = {"extract_triples", "encode_questions", "build_preferences", "recall_context"}  # corpus, questions, answers
+EMBEDS = {"build_codebook", "rank_passages", "rank_by_graph", "evaluate_contexts", "measure_graph"}
+EMBEDS |= {"build_preferences", "recall_context"}
+SCORES_RUNS = {"rank_by_graph", "measure_graph", "build_preferences", "recall_context"}
+ASKED = {"answer_questions", "recall_context"}  # the sample of questions that are answered
+SWEEPS = {"score_candidates", "check_red_herrings", "rerank_passages"}  # every question with its candidates
+PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
+READS_LM = PASSES | {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context"}
+LOADS_LM = READS_LM | {"answer_questions"}
+WRITES = {"answer_questions", "recall_context"}
+MEASURES = {"evaluate_contexts", "evaluate_answers", "replay_sessions"}
+COUNTED = EXPERIMENT - {"build_report"}  # told which variants have which figures
+LEARNT = {"train_policy", "evaluate_policy"}
+PREFERS = {"build_preferences"} | LEARNT
+ACTING = {"build_preferences", "train_policy"}  # what a policy that acts stands on
+WRITTEN = {"assemble_contexts", "compare_variants"}  # how contexts are written, in which rows may differ
+
+# From a rule downwards, of systems.
+FROM_RECALL = {"recall_context"} | ANSWERS | EXPERIMENT
+FROM_CONTEXTS = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain", "sample_questions"}
+FROM_CONTEXTS |= ACTING | FROM_RECALL
+FROM_RANKING = {"rerank_passages"} | FROM_CONTEXTS
+FROM_GRAPH_RANKING = {"rank_by_graph", "measure_graph"} | FROM_RANKING
+FROM_GRAPH = {"consolidate"} | FROM_GRAPH_RANKING
+FROM_RUNS = {"build_runs"} | FROM_GRAPH
+FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
+FROM_STATISTICS = {"score_candidates", "combine_scores", "select_greedily", "evaluate_selection"} | EXPERIMENT
+FROM_POOL = {"propose_passages"} | FROM_STATISTICS
+FROM_TURNS = {"rank_passages", "select_context"} | FROM_POOL
+# And of studies, which have no figures of contexts.
+POLICIES = PREFERS | EXPERIMENT
+STUDIED = {"assemble_contexts", "replay_sessions"} | POLICIES
+STUDIED_GRAPH = {"consolidate", "rank_by_graph"} | STUDIED
+
+# --- the table -------------------------------------------------------------------------------------
+
+KEYS = {
+    "corpus.format=stem": {"prepare_corpus"},
+    "corpus.files=[stem_question.json]": {"prepare_corpus", "fetch_dataset"},
+    "corpus.extra=[data/published.yaml]": {"prepare_corpus"},
+    "corpus.folder=data/toy/documents": {"prepare_corpus"},
+    "corpus.shuffle=3": {"prepare_corpus"},
+    "corpus.documents=1": {"prepare_corpus", "prepare_dataset"},
+    "dataset.corpus=toy_documents": RULES - {"fetch_dataset", "prepare_model"},
+    "dataset.format=stem": {"prepare_dataset"} | EXPERIMENT,  # one format alone says what its distractors are
+    "dataset.kind=dialogue": {"prepare_dataset"} | FROM_TURNS - {"select_greedily"},
+    "dataset.files=[stem_question.json]": {"prepare_dataset", "fetch_dataset"},
+    "dataset.folder=data/toy/documents": {"prepare_dataset"},
+    "dataset.control_of=toy_documents": {"prepare_dataset"},
+    "+dataset.sample.test=3": {"prepare_dataset"},
+    "dataset.crossfit=true": {"assemble_contexts"},
+    "dataset.split=dev": {"measure_answer_gain", "sample_questions", "replay_sessions"} | ASKED | EXPERIMENT,
+    "++dataset.trained={train: 2, dev: 1, test: 1}": POLICIES,  # also where there was none
+    "dataset.semantic=true": {"evaluate_contexts"},
+    "+dataset.types.hard=[3-hop]": {"compare_variants"},
+    "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
+    "dataset.unanswerable=['3']": {"rank_passages", "propose_passages", "compare_variants"},
+    "dataset.scored=F1": {"propose_passages"},
+    "dataset.probed=null": {"propose_passages"},
+    "dataset.grown=[single-hop]": {"select_greedily", "evaluate_selection"},  # where it was asked for, and elsewhere
+    "dataset.grown=[]": {"evaluate_selection"},
+    "dataset.grown_of=null": {"select_greedily"},
+    "dataset.gain=3": {"measure_answer_gain"} | COUNTED,  # also where there was none
+    "dataset.gain=0": COUNTED,
+    "dataset.answered=1": ASKED,
+    "dataset.answered=0": EXPERIMENT,
+    "+dataset.cutoffs=[1, 5]": {"evaluate_selection"},
+    "extractor.kind=openie & extractor.files=[] & extractor.shards=2": EXTRACTS | {"build_codebook"},
+    "extractor.shards=3": {"extract_triples", "build_codebook"},
+    "extractor.block=64": EXTRACTS,
+    "extractor.settings.batch=16": EXTRACTS,
+    "extractor.settings.model=folder/other": EXTRACTS,
+    "extractor.settings.beams=1": EXTRACTS,
+    "extractor.settings.length_penalty=1.0": EXTRACTS,
+    "extractor.settings.max_tokens=128": EXTRACTS,
+    "extractor.settings.url=http://localhost:8000/v1": EXTRACTS,
+    "extractor.settings.timeout=60": EXTRACTS,
+    "extractor.settings.delays=[1]": EXTRACTS,
+    "extractor.settings.max_wait=60": EXTRACTS,
+    "extractor.settings.max_failed=0.02": EXTRACTS,
+    "extractor.files=[data/mine.csv]": {"extract_triples"},
+    "embedder.model=package:other/model": EMBEDS | {"assemble_contexts", "describe_dataset", "propose_passages"},
+    "embedder.dim=256": EMBEDS,
+    "embedder.max_tokens=64": EMBEDS,
+    "embedder.batch=16": EMBEDS,
+    "embedder.batch_tokens=256": EMBEDS,
+    "embedder.block=64": EMBEDS,
+    "embedder.engine=torch": EMBEDS,
+    "embedder.tau=0.6": {"build_runs", "measure_graph"},
+    "codebook.bonus_path=0.06": {"build_runs", "measure_graph"},
+    "codebook.bonus_node=0.04": {"build_runs", "measure_graph"},
+    "codebook.refine=false": {"build_runs"},
+    "consolidation.merge=false": {"consolidate"},
+    "consolidation.tau=0.95": {"consolidate"},
+    "consolidation.slack=0.03": {"consolidate"},
+    "consolidation.guarded=false": {"consolidate"},
+    "consolidation.exact_limit=1000": {"consolidate"},
+    "consolidation.probes=4": {"consolidate"},
+    "consolidation.budget=1000": {"consolidate"},
+    "consolidation.floor=0.85": {"consolidate"},
+    "consolidation.iterations=5": {"consolidate"},
+    "consolidation.seed=8": {"consolidate"},
+    "consolidation.prune=frequency": {"consolidate"},
+    "consolidation.min_mentions=3": {"consolidate"},
+    "consolidation.aliases=data/registry/stem_titles.yaml": {"consolidate"},
+    "order.runs=document": {"build_runs", "measure_graph"},
+    "order.neighbour=0.5": {"rank_by_graph"},
+    "retriever.coarse=maxpair": SCORES_RUNS,
+    "retriever.w_ent=0.9": SCORES_RUNS,
+    "retriever.w_rel=0.4": SCORES_RUNS,
+    "retriever.w_text=0.5": SCORES_RUNS,
+    "retriever.top_k=100": SCORES_RUNS,
+    "retriever.top_m=10": SCORES_RUNS,
+    "retriever.top_t=2": SCORES_RUNS,
+    "retriever.coverage=count": SCORES_RUNS,
+    "retriever.w_coverage=0.2": SCORES_RUNS,
+    "retriever.tau_coverage=0.5": SCORES_RUNS,
+    "retriever.w_pairs=0.3": SCORES_RUNS,
+    "retriever.tau_pairs=0.6": SCORES_RUNS,
+    "retriever.t_pairs=0.2": SCORES_RUNS,
+    "retriever.w_distinct=0.2": SCORES_RUNS,
+    "retriever.tau_distinct=0.6": SCORES_RUNS,
+    "retriever.w_whole=0.2": SCORES_RUNS,
+    "retriever.tau_whole=0.6": SCORES_RUNS,
+    "retriever.t_whole=0.2": SCORES_RUNS,
+    "retriever.k1=0.9": SCORES_RUNS,
+    "retriever.b=0.4": SCORES_RUNS,
+    "retriever.title=false": {"rank_by_graph"},
+    "retriever.passages=100": {"rank_by_graph"},
+    "retriever.units=runs": {"rank_by_graph"},
+    "retriever.facts=include_all": {"rank_by_graph"},
+    "retriever.theta=0.9": {"rank_by_graph"},
+    "retriever.w_bm25=0.5": {"rank_by_graph"},
+    "retriever.w_dense=0.5": {"rank_by_graph"},
+    "retriever.w_run=0.5": {"rank_by_graph"},
+    "retriever.w_line=0.5": {"rank_by_graph"},
+    "reranker.spec.top=48": {"rerank_passages"},
+    "reranker.spec.lm=other": {"rerank_passages", "prepare_model"},
+    "assembly.form={kind: dense, drop: [a]}": WRITTEN,
+    "assembly.form.kind=lines": FROM_CONTEXTS | STUDIED,  # its path says which graph it is written from
+    "assembly.form.mix=0.3": WRITTEN,
+    "assembly.packing=stop": WRITTEN,
+    "assembly.placement=best_first": WRITTEN,
+    "assembly.counter=word_pieces": WRITTEN,
+    "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
+    | {"build_preferences", "recall_context"}
+    | ANSWERS,
+    "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
+    | LOADS_LM,
+    "lm.backend=sglang": {"prepare_model"} | LOADS_LM,
+    "lm.window=4096": LOADS_LM,
+    "lm.dtype.cpu=bfloat16": LOADS_LM,
+    "lm.pack.cpu=128": LOADS_LM,
+    "lm.url=http://localhost:8001": LOADS_LM,
+    "lm.top_logprobs=20": LOADS_LM,
+    "lm.concurrency=2": LOADS_LM,
+    "lm.timeout=60": LOADS_LM,
+    "lm.delays=[1]": LOADS_LM,
+    "lm.max_wait=60": LOADS_LM,
+    "ecs.shards=3": {"score_candidates", "combine_scores", "select_greedily", "evaluate_selection"},
+    "ecs.pooled_by=zsum": {"propose_passages"},
+    "ecs.pool=24": {"propose_passages"},
+    "ecs.pool_aware=0": {"propose_passages"},
+    "ecs.neighbours=0": {"score_candidates", "select_greedily"},
+    "ecs.probes=[judge_factual]": {"score_candidates"},
+    "ecs.grow_by={zsum: 2.0}": {"select_greedily"},
+    "ecs.layout=question_first": READS_LM,
+    "ecs.horizon=4": PASSES,
+    "ecs.top_k=20": PASSES,
+    "ecs.epsilon=1e-9": PASSES,
+    "ecs.length_penalty=0.002": {"combine_scores", "check_red_herrings"},
+    "ecs.draws=4": {"propose_passages", "combine_scores", "check_red_herrings"},
+    "ecs.folds=5": {"combine_scores"},
+    "ecs.percentile=0.9": {"combine_scores", "select_greedily", "check_red_herrings"},
+    "ecs.threshold=0.1": {"check_red_herrings"},
+    "ecs.quantiles=[0.5]": {"check_red_herrings"},
+    "ecs.pseudo_answers=2": {"score_candidates"},
+    "ecs.pseudo_tokens=12": {"score_candidates"},
+    "ecs.pseudo_context=4": {"score_candidates"},
+    "ecs.temperature=1.0": {"score_candidates"},
+    "ecs.seed=8": {"propose_passages", "score_candidates", "check_red_herrings"},
+    "ecs.questions=8": SWEEPS,
+    "ecs.passages=32": SWEEPS,
+    "memory.enabled=false": PREFERS | {"recall_context"},
+    "memory.questions=1": {"build_preferences", "recall_context"},
+    "memory.answers=1": {"build_preferences", "recall_context"},
+    "memory.gold=true": {"build_preferences"},
+    "memory.window=512": {"replay_sessions", "recall_context"},
+    "memory.fresh=128": {"replay_sessions", "recall_context"},
+    "memory.theta=0.9": {"build_preferences", "recall_context"},
+    "memory.policy_of=none": ACTING | {"recall_context"},
+    "policy.alpha=2": LEARNT,
+    "policy.beta=0.5": LEARNT,
+    "policy.gamma=0.1": LEARNT,
+    "policy.delta=1": LEARNT,
+    "policy.clip=[0.1, 0.9]": LEARNT,
+    "policy.latency=[0.1, 0.001]": LEARNT,
+    "policy.trained_on=stem_old_test": {"evaluate_policy"},
+    "policy.margin=0.05": {"train_policy"},
+    "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
+    "policy.without=[score_margin]": {"train_policy"},
+    "policy.hidden=[32]": {"train_policy"},
+    "policy.beta_dpo=0.5": {"train_policy"},
+    "policy.learning_rate=0.001": {"train_policy"},
+    "policy.weight_decay=0": {"train_policy"},
+    "policy.batch=32": {"train_policy"},
+    "policy.epochs=10": {"train_policy"},
+    "policy.patience=5": {"train_policy"},
+    "policy.seed=8": {"train_policy"},
+    "policy.budget=300": {"evaluate_policy"},
+    "policy.frontier=[0.5]": {"evaluate_policy"},
+    "policy.classifier_steps=100": {"evaluate_policy"},
+    "answer.instructions=Answer.": WRITES | {"build_preferences"},
+    "answer.window=1024": WRITES | {"build_preferences"},
+    "answer.max_tokens=32": WRITES | {"build_preferences"},
+    "answer.stop=[]": WRITES | {"build_preferences"},
+    "answer.repeats=4": WRITES | {"build_preferences"},
+    "answer.least_repeated=60": WRITES | {"build_preferences"},
+    "answer.refusals=[no]": WRITES,
+    "answer.shards=3": ANSWERS,
+    "answer.backend=completions": WRITES,
+    "answer.url=http://localhost:8001/v1": WRITES,
+    "answer.model=another": WRITES,
+    "answer.concurrency=2": WRITES,
+    "answer.timeout=60": WRITES,
+    "answer.delays=[1]": WRITES,
+    "answer.max_wait=60": WRITES,
+    "+rankers.scorers.mine={kind: dense}": {"rank_passages"},
+    "+rankers.utilities.mine={kind: statistic, of: signed}": {"combine_scores"},
+    "rankers.suffixes=['+neighbour', '+answer', '+neighbour+answer']": {"rank_passages"},
+    "rankers.neighbour=0.5": {"rank_passages"},
+    "rankers.keep=10": {"rank_passages"},
+    "system.family=graph": FROM_RUNS - FROM_RECALL - ACTING | EXPERIMENT | ANSWERS,
+    "system.ranker=zsum": FROM_CONTEXTS,
+    "system.orders=[blind]": EXPERIMENT,
+    "system.rankers=other": {"rank_passages", "assemble_contexts", "evaluate_contexts"} | EXPERIMENT,
+    "system.turns=other": FROM_TURNS,
+    "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
+    "system.embedder=other": FROM_CODEBOOK | FROM_TURNS,
+    "system.codebook=other": FROM_RUNS,
+    "system.consolidation=other": FROM_GRAPH,
+    "system.retriever=paper": FROM_GRAPH_RANKING,
+    "system.reranker=pmi_q": FROM_RANKING,
+    "system.assembly=stop": FROM_CONTEXTS | {"import_contexts"},
+    "system.reader=other": FROM_CONTEXTS | FROM_STATISTICS | {"import_contexts", "prepare_model"},
+    "system.ecs=quick": FROM_POOL | FROM_RECALL | ACTING | {"measure_answer_gain"},  # in whose paths it stands
+    "system.memory=none": EXPERIMENT,
+    "system.policy=other": {"train_policy"} | FROM_RECALL,
+    "system.answer=endpoint": FROM_RECALL,
+    "system.contexts=data/elsewhere.jsonl": {"import_contexts", "evaluate_contexts", "measure_answer_gain"}
+    | ANSWERS
+    | EXPERIMENT,
+    "system.answers_only=true": EXPERIMENT,
+    "study.kind=sessions": {"replay_sessions"} | EXPERIMENT,
+    "study.family=utility": EXPERIMENT,
+    "study.orders=[aware]": {"build_runs"} | STUDIED_GRAPH,
+    "study.extractor=other": EXTRACTS - {"recall_context"} | {"build_codebook", "build_runs"} | STUDIED_GRAPH,
+    "study.embedder=other": {"build_codebook", "build_runs"} | STUDIED_GRAPH,
+    "study.codebook=other": {"build_runs"} | STUDIED_GRAPH,
+    "study.consolidation=other": STUDIED_GRAPH,
+    "study.retriever=paper": STUDIED_GRAPH - {"consolidate"},
+    "study.reranker=pmi_q": {"rerank_passages"} | STUDIED,
+    "study.assembly=words": STUDIED,
+    "study.reader=other": {"check_red_herrings", "prepare_model"} | STUDIED,
+    "study.ecs=quick": {"check_red_herrings"} | POLICIES,
+    "study.memory=none": {"replay_sessions"} | POLICIES,
+    "study.policy=other": POLICIES - {"build_preferences"},
+    "study.rankers=other": {"compare_variants"},  # which is told of it; that study ranks nothing
+    # What no study has: a ranker of a list, turns, answers, contexts made elsewhere.
+    "study.ranker=null": set(),
+    "study.turns=other": set(),
+    "study.answer=endpoint": set(),
+    "study.contexts=null": set(),
+    "study.answers_only=true": set(),
+    "eval.budgets=[64, 128, 256, 512]": {
+        "assemble_contexts",
+        "import_contexts",
+        "evaluate_contexts",
+        "sample_questions",
+    },
+    "eval.exact_min_content=0.6": MEASURES,
+    "eval.qualifiers=[no]": MEASURES,
+    "eval.claim=[64]": {"compare_variants"},
+    "eval.against=[]": {"compare_variants"},
+    "eval.gain_budgets=[64]": {"measure_answer_gain", "compare_variants"},
+    "eval.gain_control=128": {"measure_answer_gain"},
+    "eval.folds=3": {"assemble_contexts"},
+    "eval.resamples=1000": {"compare_variants"},
+    "eval.permutations=1000": {"compare_variants"},
+    "eval.confidence=0.9": {"compare_variants"},
+    "eval.min_clusters=3": {"assemble_contexts", "combine_scores", "compare_variants"},
+    "eval.min_units=5": {"build_report"},
+    "eval.seed=8": {"rank_passages", "compare_variants", "measure_graph", "sample_questions"},
+    "eval.samples=2": {"sample_questions"},
+    "eval.max_edges=20": {"sample_questions"},
+    "eval.lemma_questions=10": {"measure_graph"},
+    "eval.symbol_shares=[0.1]": {"measure_graph"},
+    "eval.read_shares=[0.1, 1.0]": {"measure_graph"},
+    "eval.shortlists=[100]": {"measure_graph"},
+    "eval.tau_steps=[0.0]": {"measure_graph"},
+    "eval.windows=[1, 2]": {"measure_graph"},
+    "experiment.title=Another": {"build_report"},
+    "experiment.datasets=[toy_documents_smoke]": EXPERIMENT,
+    "experiment.systems=[secateur]": EXPERIMENT,
+    "experiment.studies=[policy]": EXPERIMENT,
+    "experiment.axes.retriever=[paper]": FROM_GRAPH_RANKING - FROM_RECALL - ACTING | ANSWERS | EXPERIMENT,
+    "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
+    "experiment.answers=false": COUNTED,  # which no longer have those figures
+    "experiment.gains=false": COUNTED,
+}
+
+# --- in which experiment a key is asked ------------------------------------------------------------
+
+SERVER = ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait")
+ENDPOINT = ("backend", "url", "model", "concurrency", "timeout", "delays", "max_wait")
+OWNERS = {  # keys that only some front ends or backends have: an option that has them
+    **{f"extractor.{key}": "rebel" for key in ("model", "beams", "length_penalty", "max_tokens")},
+    **{f"extractor.{key}": "llm" for key in ("url", "timeout", "delays", "max_wait", "max_failed")},
+    **{f"extractor.{key}": "lightrag_medical" for key in ("kind", "files")},
+    **{f"lm.{key}": "vllm_qwen2_5_7b" for key in SERVER},
+    **{f"answer.{key}": "endpoint" for key in ENDPOINT},
+}
+SERVED = (  # of the utilities those that a server can give
+    "system.turns=turns",
+    "+rankers.utilities.signed={kind: statistic, of: signed}",
+    "ecs.probes=[]",
+    "++reranker.spec.lm=vllm_qwen2_5_7b",
+    "system.answer=endpoint",
+    "system.memory=none",  # what a session keeps is written in process
+    "study.memory=none",
+)
+ALONE = {  # and systems that can take the override
+    "dataset.kind": ("experiment.systems=[rankers, title_zsum, secateur]", "experiment.studies=[]"),
+    "dataset.scored": ("+dataset.first.F1=1",),
+    "assembly.form={": ("experiment.axes.assembly=[]",),
+    "assembly.form.kind": ("experiment.axes.assembly=[]",),
+    "assembly.form.mix": ("system.assembly=cover", "study.assembly=cover", "experiment.systems=[title_zsum]"),
+    "memory.policy_of": ("experiment.systems=[compressed]",),
+    "reranker.spec": ("experiment.axes.assembly=[]",),
+    "system.family": ("experiment.systems=[rankers]",),
+    "system.ranker=": ("experiment.systems=[title_zsum]",),
+    "system.rankers": ("experiment.systems=[rankers]",),
+    "system.reranker": ("experiment.systems=[secateur, compressed]",),
+    "system.contexts": ("experiment.systems=[title_zsum]",),
+    "system.answers_only": ("experiment.systems=[secateur]",),
+    "study.kind": ("experiment.studies=[policy]",),
+    "study.family": ("experiment.studies=[distractors]",),
+}
+
+
+def asked_of(override: str) -> tuple[str, ...]:
+    """What the experiment is asked besides, before and after the override."""
+    group, key = re.split(r"[.=]", override.lstrip("+").replace(".settings", ""))[:2]
+    owner, axis = OWNERS.get(f"{group}.{key}"), "reader" if group == "lm" else group
+    given = (f"system.{axis}={owner}", f"study.{axis}={owner}") if owner else ()
+    given += SERVED if owner and group == "lm" else ()
+    return given + tuple(one for prefix, own in ALONE.items() if override.startswith(prefix) for one in own)

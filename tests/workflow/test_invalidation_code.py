@@ -1,0 +1,165 @@
+"""Exact invalidation: which rules an edit of the library, a script, a rule or a table's declaration re-runs."""
+
+import ast
+import dataclasses
+import json
+import sys
+
+import pytest
+from invalidation_matrix import ROOT, RULES
+from invalidation_table import LEARNT, SCORES_RUNS, WRITES
+
+from secateur.pipeline import provenance
+from secateur.pipeline.tables.catalog import TABLES
+
+LIST = """
+import importlib, json, pkgutil, sys
+import secateur
+from secateur.pipeline.provenance import GLUE, is_glue
+for name in GLUE:
+    package = importlib.import_module(f"secateur.{name}")
+    for below in pkgutil.iter_modules(getattr(package, "__path__", ())):
+        importlib.import_module(f"secateur.{name}.{below.name}")
+found = {}
+for rule in sys.argv[1:]:
+    loaded = [n for n in sys.modules if n.startswith("secateur.")]
+    for name in [n for n in loaded if not is_glue(n.removeprefix("secateur."))]:
+        parent, _, own = name.rpartition(".")
+        vars(sys.modules[parent]).pop(own, None) if parent in sys.modules else None
+        del sys.modules[name]
+    __import__(f"scripts.{rule}")
+    found[rule] = sorted(n.removeprefix("secateur.") for n in sys.modules if n.startswith("secateur."))
+print(json.dumps(found))
+"""
+LIBRARY = ROOT / "workflow" / "secateur"
+MODULES = sorted(
+    str(path.relative_to(LIBRARY).with_suffix("")).replace("/", ".")
+    for path in LIBRARY.rglob("*.py")
+    if path.name != "__init__.py"
+)
+
+
+@pytest.fixture(scope="module")
+def users(untouched) -> dict[str, set[str]]:
+    """By module: the rules whose stage loads it, as the interpreter says; what only the glue needs is glue."""
+    said = untouched.run(sys.executable, "-c", LIST, *sorted(RULES))
+    assert said.returncode == 0, said.stderr
+    loaded = json.loads(said.stdout)
+    return {module: {rule for rule in RULES if module in loaded[rule]} for module in MODULES}
+
+
+def source(matrix, module: str) -> tuple[str, str]:
+    name = f"workflow/secateur/{module.replace('.', '/')}.py"
+    return name, (matrix.root / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, users, module):
+    name, text = source(matrix, module)
+    expected = set() if provenance.is_glue(module) else users[module]
+    assert matrix.edited({name: text + "\nADDED = 1\n"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("evaluation.resampling", {"compare_variants"}),
+        ("report.page", {"build_report"}),
+        ("report.plots", {"build_report"}),
+        ("graph.runs", {"build_runs", "measure_graph"}),
+        ("graph.lemmas", {"measure_graph"}),
+        ("graph.retrieval.candidates", SCORES_RUNS),
+        ("report.drawing", {"build_report"}),
+        ("report.sections.lemmas", {"build_report"}),
+        ("graph.retrieval.passages", {"rank_by_graph"}),
+        ("ranking.calibration", {"assemble_contexts"}),
+        ("contexts.assemble", {"assemble_contexts"}),
+        ("contexts.pack", {"assemble_contexts"}),
+        ("contexts.placement", {"assemble_contexts"}),
+        ("contexts.imported", {"import_contexts"}),
+        ("ranking.rank", {"rank_passages"}),
+        ("models.embedder", {}),
+        ("datasets.description", {"describe_dataset"}),
+        ("evaluation.evidence", {}),
+        ("evaluation.rankings", {"evaluate_selection"}),
+        ("ranking.select", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
+        ("ecs.selection.pool", {"propose_passages", "score_candidates", "select_greedily"}),
+        ("ecs.scoring.combine", {"combine_scores", "select_greedily"}),
+        ("ecs.scoring.fusion", {"combine_scores", "select_greedily"}),
+        ("ecs.selection.grow", {"select_greedily"}),
+        ("ecs.answer_gain", {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context"}),
+        ("evaluation.answers", {"evaluate_answers"}),
+        ("answers.generate", WRITES | {"build_preferences"}),
+        ("memory.sessions", WRITES | {"build_preferences", "replay_sessions"}),
+        ("memory.store", {"recall_context", "build_preferences"}),
+        ("memory.transcript", {"recall_context", "replay_sessions"}),
+        ("policy.dpo", {"train_policy"}),
+        ("policy.utility", LEARNT | {"build_preferences"}),
+        ("datasets.fetch", {"fetch_dataset"}),
+        ("pipeline.contract", set()),
+        ("pipeline.layout", set()),
+        ("cli", set()),
+        ("report.question", set()),
+    ],
+)
+def test_a_module_is_used_by_the_rules_one_would_name(matrix, module, rules):
+    name, text = source(matrix, module)
+    assert matrix.edited({name: text + "\nADDED = 1\n"}) == rules
+
+
+def test_a_comment_in_the_library_reruns_nothing(matrix):
+    sources = dict(source(matrix, module) for module in MODULES)
+    assert matrix.edited({name: f"# A thought.\n{text}\n\n# Another.\n" for name, text in sources.items()}) == set()
+
+
+def redocumented(text: str) -> str:
+    """A source with every docstring replaced by another one."""
+    lines, said = text.splitlines(), []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+            said.append(node.body[0])
+    for one in sorted(said, key=lambda node: -node.lineno):
+        lines[one.lineno - 1 : one.end_lineno] = [f'{" " * one.col_offset}"""Said otherwise."""']
+    return "\n".join(lines) + "\n"
+
+
+def test_a_docstring_in_the_library_reruns_nothing(matrix):
+    sources = dict(
+        source(matrix, module)
+        for module in ("evaluation.resampling", "graph.retrieval.scores", "graph.triples.extractors.openie")
+    )
+    assert matrix.edited({name: redocumented(text) for name, text in sources.items()}) == set()
+
+
+def test_a_rules_own_comment_reruns_nothing_and_its_own_text_only_itself(matrix):
+    name = "workflow/rules/graph.smk"
+    text = (matrix.root / name).read_text()
+    commented = "# Before.\n" + text.replace("    threads: 1\n", "    # Why.\n    threads: 1  # so\n")
+    assert matrix.edited({name: commented}) == set()
+    assert matrix.edited({name: text.replace("Build the runs of", "Runs of")}) == {"build_runs"}
+
+
+def test_a_script_reruns_its_own_rule(matrix):
+    name = "scripts/build_runs.py"
+    text = (matrix.root / name).read_text()
+    assert matrix.edited({name: text + "\nprint()\n"}) == {"build_runs"}
+    assert matrix.edited({name: text + "\n# A thought.\n"}) == set()
+
+
+def test_the_reports_template_reruns_the_report(matrix):
+    name = "workflow/secateur/report/page.html.j2"
+    assert matrix.edited({name: (matrix.root / name).read_text() + "\n<p>\n"}) == {"build_report"}
+
+
+def test_a_tables_declaration_reruns_the_rules_that_write_or_read_it(matrix, monkeypatch):
+    before = matrix.digests()
+    monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], version=99))
+    after = matrix.digests()
+    changed = {rule for rule in RULES if after[rule] != before[rule]}
+    assert changed == {"rank_by_graph", "build_preferences", "recall_context"}
+
+
+def test_what_is_said_about_a_table_reruns_nothing(matrix, monkeypatch):
+    before = matrix.digests()
+    monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], doc="Said otherwise."))
+    assert matrix.digests() == before
