@@ -8,27 +8,23 @@ from pathlib import Path
 import pytest
 
 from secateur.graph.triples import extraction
-from secateur.pipeline.config import (
-    GROUPS,
-    LMS,
-    ConfigError,
-    Retriever,
-    from_dict,
-    leaves,
-    lm_problems,
-    load,
-    names,
-    option,
-    unflatten,
-)
-from secateur.pipeline.kinds import kinds
+from secateur.pipeline import kinds as plugins
+from secateur.pipeline.config.compose import names, option
+from secateur.pipeline.config.fields import ConfigError, from_dict
+from secateur.pipeline.config.graph import Retriever
+from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.config.leaves import leaves, load, unflatten
+from secateur.pipeline.config.models import LMS, lm_problems
+from secateur.pipeline.config.policy import Policy
 
 CONF = Path(__file__).parents[2] / "conf"
-OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
+OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/[!_]*.yaml"))
 RETRIEVER = vars(option(CONF, "retriever", "paper"))
+POLICY = vars(option(CONF, "policy", "default"))
 
 
-def message(values, cls=Retriever, where="conf/retriever/x") -> str:
+def message(values, cls=Retriever, where="") -> str:
+    where = where or f"conf/{cls.__name__.lower()}/x"
     with pytest.raises(ConfigError) as raised:
         from_dict(cls, values, where)
     return str(raised.value)
@@ -55,14 +51,45 @@ def test_every_group_has_an_option_and_every_folder_is_a_group():
 
 
 def test_an_option_inherits_and_overrides():
-    base, dense = option(CONF, "prompt", "lines"), option(CONF, "prompt", "dense")
-    assert (base.words, dense.words) == ("all", "content")
-    changed = {name for name, value in vars(base).items() if getattr(dense, name) != value}
-    assert changed == {"words"}
+    base, stops = option(CONF, "assembly", "words"), option(CONF, "assembly", "paper")
+    changed = {name for name, value in vars(base).items() if getattr(stops, name) != value}
+    assert (changed, stops.packing, stops.form) == ({"packing"}, "stop", {"kind": "words"})
 
 
-def test_names_are_the_options_of_a_group():
-    assert names(CONF, "track") == ["aware", "blind"]
+def test_names_are_the_options_of_a_group_without_what_they_begin_with():
+    assert names(CONF, "order") == ["aware", "blind"]
+    assert "_default" not in names(CONF, "system")
+    with pytest.raises(ConfigError, match="system '_default' is no option"):
+        option(CONF, "system", "_default")
+
+
+@pytest.mark.parametrize("name", names(CONF, "system"))
+def test_a_system_is_a_few_lines_over_what_every_system_begins_with(name):
+    lines = (CONF / "system" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    own = [line for line in lines if not line.startswith("#")]
+    assert own[0] == "defaults: [_default, _self_]"
+    assert 2 <= len(own) <= 6
+    assert lines[0].startswith("# ")
+
+
+@pytest.mark.parametrize("name", names(CONF, "study"))
+def test_a_study_begins_as_a_system_does(name):
+    study, system = option(CONF, "study", name), option(CONF, "system", "rankers")
+    assert (study.retriever, study.assembly, study.reader) == (system.retriever, system.assembly, system.reader)
+    assert set(vars(study)) - set(vars(system)) == {"kind"}
+
+
+@pytest.mark.parametrize(
+    ("group", "key", "family"),
+    [("assembly", "form", "form"), ("reranker", "spec", "reranker"), ("corpus", "format", "format"),
+     ("dataset", "format", "format"), ("rankers", "scorers", "ranker")],
+)  # fmt: skip
+def test_every_kind_that_an_option_names_takes_the_settings_that_it_gives(group, key, family):
+    for name in names(CONF, group):
+        spec = getattr(option(CONF, group, name), key)
+        for one in spec.values() if key == "scorers" else [spec]:
+            if plugins.named(one) != ("none",):  # the reranker that changes nothing
+                plugins.settings(family, one, f"conf/{group}/{name}")
 
 
 # --- problems ----------------------------------------------------------------------------------
@@ -132,8 +159,8 @@ def test_places_in_a_list_are_named(changes, expected):
 
 
 def test_places_in_a_mapping_are_named():
-    assert "retriever.calibration.blind[0] is 'x'" in message(RETRIEVER | {"calibration": {"blind": ["x", 1]}})
-    assert "retriever.calibration is [1], a mapping is needed" in message(RETRIEVER | {"calibration": [1]})
+    assert "policy.reference.facts[0] is 'x'" in message(POLICY | {"reference": {"facts": ["x", 1]}}, Policy)
+    assert "policy.reference is [1], a mapping is needed" in message(POLICY | {"reference": [1]}, Policy)
 
 
 def test_several_problems_are_reported_at_once():
@@ -146,9 +173,9 @@ def test_several_problems_are_reported_at_once():
 
 
 def test_an_override_changes_its_option_only():
-    changed = option(CONF, "retriever", "paper", ("retriever.top_k=7", "prompt.budget=9"))
+    changed = option(CONF, "retriever", "paper", ("retriever.top_k=7", "assembly.budget=9"))
     assert vars(changed) == RETRIEVER | {"top_k": 7}
-    assert option(CONF, "prompt", "paper", ("retriever.top_k=7", "prompt.budget=9")).budget == 9
+    assert option(CONF, "assembly", "paper", ("retriever.top_k=7", "assembly.budget=9")).budget == 9
 
 
 @pytest.mark.parametrize(
@@ -164,7 +191,7 @@ def test_an_override_changes_its_option_only():
     ],
 )
 def test_a_misspelt_override_is_refused_whatever_group_is_asked_for(override, expected):
-    for group, name in (("retriever", "paper"), ("prompt", "default")):
+    for group, name in (("retriever", "paper"), ("assembly", "default")):
         with pytest.raises(ConfigError, match=expected):
             option(CONF, group, name, (override,))
 
@@ -193,18 +220,18 @@ def test_an_unknown_option_names_the_allowed_and_who_asked():
 
 def test_broken_yaml_is_a_configuration_error(tmp_path):
     shutil.copytree(CONF, tmp_path / "conf")
-    (tmp_path / "conf" / "track" / "broken.yaml").write_text("runs: [sentence\n")
-    with pytest.raises(ConfigError, match="conf/track/broken"):
-        option(tmp_path / "conf", "track", "broken")
+    (tmp_path / "conf" / "order" / "broken.yaml").write_text("runs: [sentence\n")
+    with pytest.raises(ConfigError, match="conf/order/broken"):
+        option(tmp_path / "conf", "order", "broken")
 
 
 def test_a_problem_in_a_file_names_the_file(tmp_path):
     shutil.copytree(CONF, tmp_path / "conf")
-    (tmp_path / "conf" / "track" / "mine.yaml").write_text("runs: sentence\nneighbor: 0.5\n")
+    (tmp_path / "conf" / "order" / "mine.yaml").write_text("runs: sentence\nneighbor: 0.5\n")
     with pytest.raises(
-        ConfigError, match=r"conf/track/mine\.yaml: 2 problems: unknown key track\.neighbor; did you mean 'neighbour'"
+        ConfigError, match=r"conf/order/mine\.yaml: 2 problems: unknown key order\.neighbor; did you mean 'neighbour'"
     ):
-        option(tmp_path / "conf", "track", "mine")
+        option(tmp_path / "conf", "order", "mine")
 
 
 # --- leaves ------------------------------------------------------------------------------------
@@ -214,18 +241,19 @@ def test_leaves_are_canonical_json():
     flat = leaves("retriever", option(CONF, "retriever", "paper"))
     assert flat["retriever.top_k"] == "200"
     assert flat["retriever.coarse"] == '"maxpair"'
-    assert flat["retriever.calibration"] == '{"aware":[-1.8,0.9],"blind":[-1.6,0.5]}'
+    flat = leaves("assembly", option(CONF, "assembly", "lines"))
+    assert flat["assembly.form"] == '{"kind":"lines"}'
 
 
 def test_one_and_one_point_zero_have_the_same_leaf():
-    one, other = (from_dict(Retriever, RETRIEVER | {"w_ent": v, "calibration": {"blind": [v]}}, "x") for v in (1, 1.0))
-    assert leaves("retriever", one) == leaves("retriever", other)
+    one, other = (from_dict(Policy, POLICY | {"alpha": v, "reference": {"facts": [v]}}, "x") for v in (1, 1.0))
+    assert leaves("policy", one) == leaves("policy", other)
 
 
 def test_relabelling_keys_of_a_mapping_in_another_order_changes_no_leaf():
-    one = RETRIEVER | {"calibration": {"a": [1], "b": [2]}}
-    other = RETRIEVER | {"calibration": {"b": [2], "a": [1]}}
-    assert leaves("retriever", from_dict(Retriever, one, "x")) == leaves("retriever", from_dict(Retriever, other, "x"))
+    one = POLICY | {"reference": {"a": [1], "b": [0.5]}}
+    other = POLICY | {"reference": {"b": [0.5], "a": [1]}}
+    assert leaves("policy", from_dict(Policy, one, "x")) == leaves("policy", from_dict(Policy, other, "x"))
 
 
 def test_part_of_a_group_loads_as_a_namespace():
@@ -235,9 +263,9 @@ def test_part_of_a_group_loads_as_a_namespace():
 
 
 def test_several_groups_load_at_once():
-    flat = leaves("track", option(CONF, "track", "blind")) | leaves("prompt", option(CONF, "prompt", "dense"))
+    flat = leaves("order", option(CONF, "order", "blind")) | leaves("assembly", option(CONF, "assembly", "dense"))
     found = load(flat)
-    assert (found.track, found.prompt) == (option(CONF, "track", "blind"), option(CONF, "prompt", "dense"))
+    assert (found.order, found.assembly) == (option(CONF, "order", "blind"), option(CONF, "assembly", "dense"))
 
 
 # --- language models: which keys belong to which backend -------------------------------------------
@@ -285,7 +313,7 @@ def extractor(name, *overrides):
 
 
 def test_every_extractor_fits_together_and_every_kind_has_one():
-    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(kinds("extractor"))
+    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(plugins.kinds("extractor"))
     assert [extractor(name) for name in names(CONF, "extractor")] == [[]] * len(names(CONF, "extractor"))
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from secateur.contexts.channels import ACTIONS
 
-__all__ = ["CHANNELS", "Configuration", "above", "by_tokens", "codes", "free_channels", "lattice", "name", "rises"]
+__all__ = ["CHANNELS", "Configuration", "above", "codes", "free_channels", "lattice", "name", "rises"]
 
 CHANNELS = ("question", "answer", "facts")
 Configuration = tuple[str, str, str]  # an action of each of CHANNELS
@@ -53,11 +53,3 @@ def rises(tokens: NDArray, configurations: Sequence[Configuration]) -> float:
     """
     upper, lower = np.nonzero(above(configurations))
     return float((tokens[:, lower] > tokens[:, upper]).mean())
-
-
-def by_tokens(tokens: NDArray) -> NDArray[np.int64]:
-    """Places of the configurations from the cheapest to the dearest on average; equal ones as in the lattice.
-
-    tokens: (questions, configurations).
-    """
-    return np.argsort(tokens.mean(0), kind="stable")

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["LAYOUTS", "Passage", "Question", "answer_text", "passage_line", "prompt", "require_pmi_q"]
-
-LAYOUTS = ("passage_first", "question_first")
+__all__ = ["Passage", "Question", "answer_text", "passage_line", "prompt", "require_pmi_q"]
 
 
 @dataclass(frozen=True)
