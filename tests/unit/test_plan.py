@@ -23,11 +23,11 @@ def write(tmp_path_factory):
     shutil.copytree(CONF, conf)
 
     def resolve(
-        datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), new={}, **more
+        datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), new=None, **more
     ):
         text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
         text += "".join(f"{key}: {value}\n" for key, value in more.items())
-        for name, own in new.items():
+        for name, own in (new or {}).items():
             (conf / f"{name}.yaml").write_text(own)
         name = f"mine{next(numbers)}"
         (conf / "experiment" / f"{name}.yaml").write_text(text)
