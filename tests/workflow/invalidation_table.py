@@ -19,6 +19,7 @@ SWEEPS = {"score_candidates", "check_red_herrings", "rerank_passages"}  # every 
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
 READS_LM = PASSES | {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context"}
 LOADS_LM = READS_LM | {"answer_questions"}
+ASKS_LM = LOADS_LM - {"recall_context"}  # also of a server
 WRITES = {"answer_questions", "recall_context"}
 MEASURES = {"evaluate_contexts", "evaluate_answers", "replay_sessions"}
 COUNTED = EXPERIMENT - {"build_report"}  # told which variants have which figures
@@ -28,9 +29,9 @@ ACTING = {"build_preferences", "train_policy"}  # what a policy that acts stands
 WRITTEN = {"assemble_contexts", "compare_variants"}  # how contexts are written, in which rows may differ
 
 # From a rule downwards, of systems.
+FROM_VARIANT = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"} | ANSWERS | EXPERIMENT
 FROM_RECALL = {"recall_context"} | ANSWERS | EXPERIMENT
-FROM_CONTEXTS = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain", "sample_questions"}
-FROM_CONTEXTS |= ACTING | FROM_RECALL
+FROM_CONTEXTS = {"sample_questions"} | FROM_VARIANT | ACTING | FROM_RECALL
 FROM_RANKING = {"rerank_passages"} | FROM_CONTEXTS
 FROM_GRAPH_RANKING = {"rank_by_graph", "measure_graph"} | FROM_RANKING
 FROM_GRAPH = {"consolidate"} | FROM_GRAPH_RANKING
@@ -159,16 +160,16 @@ KEYS = {
     | ANSWERS,
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | LOADS_LM,
-    "lm.backend=sglang": {"prepare_model"} | LOADS_LM,
+    "lm.backend=sglang": {"prepare_model"} | ASKS_LM,
     "lm.window=4096": LOADS_LM,
     "lm.dtype.cpu=bfloat16": LOADS_LM,
     "lm.pack.cpu=128": LOADS_LM,
-    "lm.url=http://localhost:8001": LOADS_LM,
-    "lm.top_logprobs=20": LOADS_LM,
-    "lm.concurrency=2": LOADS_LM,
-    "lm.timeout=60": LOADS_LM,
-    "lm.delays=[1]": LOADS_LM,
-    "lm.max_wait=60": LOADS_LM,
+    "lm.url=http://localhost:8001": ASKS_LM,
+    "lm.top_logprobs=20": ASKS_LM,
+    "lm.concurrency=2": ASKS_LM,
+    "lm.timeout=60": ASKS_LM,
+    "lm.delays=[1]": ASKS_LM,
+    "lm.max_wait=60": ASKS_LM,
     "ecs.shards=3": {"score_candidates", "combine_scores", "select_greedily", "evaluate_selection"},
     "ecs.pooled_by=zsum": {"propose_passages"},
     "ecs.pool=24": {"propose_passages"},
@@ -242,8 +243,8 @@ KEYS = {
     "rankers.suffixes=['+neighbour', '+answer', '+neighbour+answer']": {"rank_passages"},
     "rankers.neighbour=0.5": {"rank_passages"},
     "rankers.keep=10": {"rank_passages"},
-    "system.family=graph": FROM_RUNS - FROM_RECALL - ACTING | EXPERIMENT | ANSWERS,
-    "system.ranker=zsum": FROM_CONTEXTS,
+    "system.family=graph": FROM_RUNS - {"recall_context"} - ACTING,  # which ranks for other systems too, order-blind
+    "system.ranker=zsum": {"rerank_passages"} | FROM_VARIANT,
     "system.orders=[blind]": EXPERIMENT,
     "system.rankers=other": {"rank_passages", "assemble_contexts", "evaluate_contexts"} | EXPERIMENT,
     "system.turns=other": FROM_TURNS,
@@ -259,12 +260,10 @@ KEYS = {
     "system.memory=none": EXPERIMENT,
     "system.policy=other": {"train_policy"} | FROM_RECALL,
     "system.answer=endpoint": FROM_RECALL,
-    "system.contexts=data/elsewhere.jsonl": {"import_contexts", "evaluate_contexts", "measure_answer_gain"}
-    | ANSWERS
-    | EXPERIMENT,
+    "system.contexts=data/elsewhere.jsonl": {"import_contexts"} | FROM_VARIANT - {"assemble_contexts"},
     "system.answers_only=true": EXPERIMENT,
     "study.kind=sessions": {"replay_sessions"} | EXPERIMENT,
-    "study.family=utility": EXPERIMENT,
+    "study.family=graph": EXPERIMENT,  # of the distractors, told of it
     "study.orders=[aware]": {"build_runs"} | STUDIED_GRAPH,
     "study.extractor=other": EXTRACTS - {"recall_context"} | {"build_codebook", "build_runs"} | STUDIED_GRAPH,
     "study.embedder=other": {"build_codebook", "build_runs"} | STUDIED_GRAPH,
@@ -315,7 +314,7 @@ KEYS = {
     "experiment.datasets=[toy_documents_smoke]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
     "experiment.studies=[policy]": EXPERIMENT,
-    "experiment.axes.retriever=[paper]": FROM_GRAPH_RANKING - FROM_RECALL - ACTING | ANSWERS | EXPERIMENT,
+    "experiment.axes.retriever=[paper]": {"rank_by_graph"} | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
     "experiment.answers=false": COUNTED,  # which no longer have those figures
     "experiment.gains=false": COUNTED,
@@ -342,7 +341,6 @@ SERVED = (  # of the utilities those that a server can give
     "study.memory=none",
 )
 ALONE = {  # and systems that can take the override
-    "dataset.kind": ("experiment.systems=[rankers, title_zsum, secateur]", "experiment.studies=[]"),
     "dataset.scored": ("+dataset.first.F1=1",),
     "assembly.form={": ("experiment.axes.assembly=[]",),
     "assembly.form.kind": ("experiment.axes.assembly=[]",),
@@ -352,10 +350,10 @@ ALONE = {  # and systems that can take the override
     "system.family": ("experiment.systems=[rankers]",),
     "system.ranker=": ("experiment.systems=[title_zsum]",),
     "system.rankers": ("experiment.systems=[rankers]",),
-    "system.reranker": ("experiment.systems=[secateur, compressed]",),
-    "system.contexts": ("experiment.systems=[title_zsum]",),
+    "system.reranker": ("experiment.systems=[secateur, compressed]", "experiment.axes.reranker=[]"),
+    "system.contexts": ("experiment.systems=[rankers]",),
     "system.answers_only": ("experiment.systems=[secateur]",),
-    "study.kind": ("experiment.studies=[policy]",),
+    "study.kind": ("experiment.studies=[policy]", "experiment.datasets=[toy_documents_smoke]"),
     "study.family": ("experiment.studies=[distractors]",),
 }
 

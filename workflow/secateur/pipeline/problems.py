@@ -72,6 +72,8 @@ def _family_problems(variant, system: System) -> list[str]:
     if family != "graph" and (memory != layout.NONE or variant.study in ("policy", "sessions")):
         asked = f"study.kind is {variant.study}" if variant.study else f"memory is {memory}"
         wrong.append(f"{asked}, which goes over the contexts of family graph, not of {family}")
+    if system.contexts and system.ranker:
+        wrong.append(f"system.ranker is {system.ranker}; contexts made elsewhere (system.contexts) have none")
     if family == "lexical" and system.ranker is None:
         asked = "answers_only is true" if system.answers_only else ""
         asked = asked or (f"reranker is {variant['reranker']}" if variant["reranker"] != layout.NONE else "")
