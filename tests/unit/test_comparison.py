@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 from scripts import compare_variants
 
+from secateur.ecs.names import SCORER_NAMES, twins
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
 from secateur.evaluation.rows import order_of
+from secateur.pipeline.config import compose
 from secateur.pipeline.plan import variants
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import problems
@@ -18,6 +20,7 @@ SCHEMA = {
     "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
 }  # fmt: skip
+MODEL = set(SCORER_NAMES)
 BASE = dict.fromkeys(AXES, "default")
 
 
@@ -44,8 +47,8 @@ def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.Data
     )
 
 
-def compared(known, part=None, against=(), twins=None, cfg=CFG) -> pl.DataFrame:
-    found = differences(figures_of(*known) if part is None else part, known, against, twins or {}, cfg)
+def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame:
+    found = differences(figures_of(*known) if part is None else part, known, against, joined or {}, cfg)
     whole = found.with_columns(dataset=pl.lit("d"), subset=pl.lit("all"), split=pl.lit("all"))
     assert problems(TABLES["comparisons"], whole.select(list(TABLES["comparisons"].columns))) == []
     return found
@@ -201,16 +204,26 @@ def test_a_system_of_several_scorers_meets_the_strongest_listed_one():
 
 
 def test_of_equally_strong_ones_the_name_decides():
-    twins = [row("rankers", name, listed=True, ranker=name) for name in ("alpha", "beta")]
-    means = dict.fromkeys((one.key for one in twins), 0.5)
-    (found,) = pairs([*twins, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
+    alike = [row("rankers", name, listed=True, ranker=name) for name in ("alpha", "beta")]
+    means = dict.fromkeys((one.key for one in alike), 0.5)
+    (found,) = pairs([*alike, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
     assert found[1].scorer == "beta"
 
 
 def test_each_joined_scorer_meets_its_twin_without_a_language_model():
     known = [row("ecs", name, ranker="ecs") for name in ("sum(bm25)", "sum(bm25,pmi_q)")]
-    found = compared(known, twins={"sum(bm25,pmi_q)": "sum(bm25)", "sum(js)": "sum(tfidf)"})
+    found = compared(known, joined={"sum(bm25,pmi_q)": "sum(bm25)", "sum(js)": "sum(tfidf)"})
     assert of(found) == {("ecs", "sum(bm25,pmi_q)", "ecs", "sum(bm25)", "language_model")}
+
+
+def test_every_join_with_a_language_model_has_a_twin_that_joins_the_same_but_for_what_it_says():
+    specs = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").utilities
+    found = twins(specs)
+    said = {name for name, spec in specs.items() if spec["kind"] in ("sum", "fitted") and set(spec["of"]) & MODEL}
+    assert set(found) == said
+    for name, twin in found.items():
+        assert specs[name]["kind"] == specs[twin]["kind"]
+        assert set(specs[twin]["of"]) == set(specs[name]["of"]) - MODEL
 
 
 def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():
