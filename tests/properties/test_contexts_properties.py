@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.contexts.assemble import Assembly, Context
+from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
-from secateur.contexts.piece import Asked, Edge, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.piece import Asked, Context, Edge, Form, Material, Piece, Ranked, Row, text_of
 from secateur.contexts.table import context_rows, reads, texts
 from secateur.models.word_pieces import Counter, lm_counter, word_piece_counter
 from secateur.models.words import content_words

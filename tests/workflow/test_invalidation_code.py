@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from invalidation_matrix import ROOT, RULES
-from invalidation_table import LEARNT, SCORES_RUNS, WRITES
+from invalidation_table import EMBEDS, LEARNT, MEASURES, SCORES_RUNS, WRITES
 
 from secateur.pipeline import provenance
 from secateur.pipeline.tables.catalog import TABLES
@@ -63,7 +63,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
 @pytest.mark.parametrize(
     ("module", "rules"),
     [
-        ("evaluation.resampling", {"compare_variants"}),
+        ("evaluation.resampling", {"compare_variants", "build_report"}),
         ("report.page", {"build_report"}),
         ("report.plots", {"build_report"}),
         ("graph.runs", {"build_runs", "measure_graph"}),
@@ -78,9 +78,9 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("contexts.placement", {"assemble_contexts"}),
         ("contexts.imported", {"import_contexts"}),
         ("ranking.rank", {"rank_passages"}),
-        ("models.embedder", {}),
+        ("models.embedder", EMBEDS),
         ("datasets.description", {"describe_dataset"}),
-        ("evaluation.evidence", {}),
+        ("evaluation.evidence", MEASURES),
         ("evaluation.rankings", {"evaluate_selection"}),
         ("ranking.select", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
         ("ecs.selection.pool", {"propose_passages", "score_candidates", "select_greedily"}),

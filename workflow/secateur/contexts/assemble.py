@@ -9,18 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from secateur.contexts.pack import Packing, pack, pack_shared
-from secateur.contexts.piece import Asked, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.piece import Asked, Context, Form, Material, Piece, Ranked, Row, text_of
 from secateur.contexts.placement import Placement, placed
 
-__all__ = ["Assembly", "Context"]
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a reader gets within one budget, and its tokens."""
-
-    rows: list[Row]
-    tokens: int
+__all__ = ["Assembly"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.contexts.assemble import Context
-from secateur.contexts.piece import Piece, rows_of, text_of
+from secateur.contexts.piece import Context, Piece, rows_of, text_of
 from secateur.contexts.table import IMPORTED, context_rows
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines

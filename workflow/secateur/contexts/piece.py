@@ -8,6 +8,7 @@ from secateur.models.word_pieces import Counter
 
 __all__ = [
     "Asked",
+    "Context",
     "Edge",
     "Form",
     "LineTokens",
@@ -73,6 +74,14 @@ class Row:
     edge_ids: tuple[int, ...] = ()
     whole: bool = False
     says: str | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a reader gets within one budget, and its tokens."""
+
+    rows: list[Row]
+    tokens: int
 
 
 @dataclass(frozen=True)

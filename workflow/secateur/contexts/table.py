@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.contexts.assemble import Context
-from secateur.contexts.piece import Piece, rows_of, text_of
+from secateur.contexts.piece import Context, Piece, rows_of, text_of
 from secateur.models.word_pieces import Counter
 
 __all__ = [

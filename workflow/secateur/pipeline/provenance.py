@@ -3,7 +3,7 @@
 The code digest of a rule covers its script, the kinds that its options name, the modules these use
 transitively, the templates beside them, the declarations of its tables and the rule's own text; comments
 and docstrings do not count. It leaves out the modules named in `GLUE`: configuration values are params of
-their own, and table declarations enter by their own digests.
+their own, table declarations enter by their own digests, and where files stand is said by their paths.
 """
 
 import ast
@@ -26,7 +26,7 @@ __all__ = ["GLUE", "code_digest", "imports", "is_glue", "kind_digest", "machine"
 
 GLUE = tuple(
     f"pipeline.{name}"
-    for name in ("config", "kinds", "tables", "contract", "provenance", "plan", "artifacts", "errors")
+    for name in ("config", "kinds", "layout", "tables", "contract", "provenance", "plan", "artifacts", "errors")
 )
 PACKAGES = (
     "numpy",
