@@ -313,7 +313,9 @@ def extractor(name, *overrides):
 
 
 def test_every_extractor_fits_together_and_every_kind_has_one():
-    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(plugins.kinds("extractor"))
+    assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(
+        plugins.kinds("extractor")
+    )
     assert [extractor(name) for name in names(CONF, "extractor")] == [[]] * len(names(CONF, "extractor"))
 
 

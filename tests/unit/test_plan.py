@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from secateur.pipeline import layout
 from secateur.pipeline.config.compose import names
 from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline import layout
 from secateur.pipeline.plan import AXES, changes, experiment, variants
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -22,10 +22,12 @@ def write(tmp_path_factory):
     conf, numbers = tmp_path_factory.mktemp("root") / "conf", count()
     shutil.copytree(CONF, conf)
 
-    def resolve(datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), new={}, **more):  # noqa: B006
+    def resolve(
+        datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), new=None, **more
+    ):
         text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
         text += "".join(f"{key}: {value}\n" for key, value in more.items())
-        for name, own in new.items():
+        for name, own in (new or {}).items():
             (conf / f"{name}.yaml").write_text(own)
         name = f"mine{next(numbers)}"
         (conf / "experiment" / f"{name}.yaml").write_text(text)
@@ -50,7 +52,7 @@ def test_every_experiment_resolves(name):
     for variant in found:
         assert all(variant[axis] in names(CONF, GROUP_OF.get(axis, axis)) for axis in AXES)
         assert variant["lm"] == variant["reader"]
-        assert (variant.order is None) == (variant["pick"] == layout.ALL and variant.study is None)
+        assert (variant.order is None) == (variant["pick"] == layout.ALL)
 
 
 def test_two_variants_never_have_the_same_name():
@@ -205,8 +207,9 @@ def test_an_unknown_axis_names_the_nearest_one(write):
     said = r"mine\d+\.yaml: unknown axis 'asembly'; allowed: .*did you mean 'assembly'"
     with pytest.raises(ConfigError, match=said):
         write(axes="{asembly: [dense]}")
-    with pytest.raises(ConfigError, match=r"unknown axis 'family'"):
-        write(axes="{family: [graph]}")
+    for own in ("family", "ranker", "orders", "answers_only", "contexts"):  # what a system is
+        with pytest.raises(ConfigError, match=f"unknown axis '{own}'"):
+            write(axes=f"{{{own}: [graph]}}")
 
 
 @pytest.mark.parametrize(
@@ -262,9 +265,7 @@ def test_a_ranker_without_neighbours_has_no_row_that_knows_the_order(write):
     assert write(systems="[title_zsum]", overrides=("rankers.suffixes=[]", "system.orders=[blind]"))
 
 
-@pytest.mark.parametrize(
-    ("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")]
-)
+@pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")])
 def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
     with pytest.raises(ConfigError, match=rf"mine\d+\.yaml: {group} 'nothing' is no option"):
         write(**{argument: "[nothing]"})
@@ -285,8 +286,8 @@ def test_an_unknown_experiment_names_the_nearest_one():
 def test_a_bad_override_is_found_before_anything_runs(write):
     with pytest.raises(ConfigError, match=r"retriever\.top_k is 0"):
         write(overrides=("retriever.top_k=0",))
-        option_of_every_stage = write(overrides=("retriever.top_k=0",))
-        assert not option_of_every_stage
+    with pytest.raises(ConfigError, match=r"memory\.window is -1"):
+        write(overrides=("memory.window=-1",))
 
 
 def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(write):
@@ -368,7 +369,10 @@ def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(
             "+rankers.utilities.mine={kind: statistic, of: signd}",
             r"rankers\.utilities names signd, .*did you mean 'signed'",
         ),
-        ("+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}", r"rankers\.utilities names gold, allowed"),
+        (
+            "+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}",
+            r"rankers\.utilities names gold, allowed",
+        ),
         (
             "+rankers.utilities.mine={kind: statistic}",
             r"rankers\.utilities\.mine of kind statistic: has \[\], needs exactly \['of'\]",
@@ -413,7 +417,9 @@ def test_a_reader_is_a_language_model_that_fits_together(write):
 
 
 def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
-    found = write(datasets="[stem_old_test, stem]", systems="[]", studies="[policy]", axes="{memory: [none], assembly: [dense]}")
+    found = write(
+        datasets="[stem_old_test, stem]", systems="[]", studies="[policy]", axes="{memory: [none], assembly: [dense]}"
+    )
     assert rows(found) == {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}
 
 
@@ -428,9 +434,16 @@ def test_a_policy_needs_questions_of_every_split(write, trained, message):
 
 def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
     with pytest.raises(ConfigError, match=r"policy.trained_on names medical_simple.*did you mean 'medical_sample'"):
-        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.trained_on=medical_simple",))
+        write(
+            datasets="[stem_old_test]",
+            systems="[]",
+            studies="[policy]",
+            overrides=("policy.trained_on=medical_simple",),
+        )
     with pytest.raises(ConfigError, match=r"policy.without names score_margins.*did you mean 'score_margin'"):
-        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.without=[score_margins]",))
+        write(
+            datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.without=[score_margins]",)
+        )
 
 
 def test_a_policy_answers_test_questions_alone(write):
@@ -447,7 +460,7 @@ def test_a_policy_is_learnt_under_an_option_of_memory(write):
 
 
 def test_what_a_policys_sessions_keep_is_written_in_process(write):
-    served = ("system.reader=vllm_qwen2_5_7b",)
+    served = ("study.reader=vllm_qwen2_5_7b",)
     with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
         write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=served)
-    assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "system.memory=none"))
+    assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "study.memory=none"))

@@ -15,12 +15,12 @@ from secateur.pipeline.config.datasets import Dataset
 from secateur.pipeline.config.experiment import Experiment, Study, System
 from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import nearest
-from secateur.pipeline.problems import answer_problems, variant_problems
+from secateur.pipeline.problems import answer_problems, unseen, variant_problems
 
 __all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
-    f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts")
+    f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only")
 )
 
 
@@ -181,6 +181,7 @@ class _Resolved:
     def _variant(self, name: str, order: str | None, options: dict[str, str]) -> Variant:
         system, dataset = self.system, self.dataset
         assembly = option(self.conf, "assembly", options["assembly"], self.overrides, f"system {name}")
+        kinds.settings("form", assembly.form, f"conf/assembly/{options['assembly']}", "assembly.form")
         kind = kinds.load("form", assembly.form["kind"])
         own = options | {"family": layout.IMPORTED if system.contexts else system.family, "lm": options["reader"]}
         own |= {"pick": self._pick(order), "imported": self.name, "order": order or "blind"}
@@ -237,8 +238,3 @@ class _Resolved:
             "reader": own["reader"] + assembly.counter,
             "memory": own["memory"],
         }
-
-
-def unseen(dataset: Dataset) -> bool:
-    """Whether its figures are of questions that no policy of its own learnt from."""
-    return bool(dataset.trained) and dataset.split == "test"

@@ -15,7 +15,7 @@ from secateur.pipeline.config.experiment import System
 from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["answer_problems", "variant_problems"]
+__all__ = ["answer_problems", "unseen", "variant_problems"]
 
 
 class _Options:
@@ -40,12 +40,11 @@ class _Options:
 def variant_problems(conf: Path, dataset: Dataset, variant, system: System, overrides: tuple[str, ...]) -> list[str]:
     """Everything that a variant lacks, each in a clause."""
     of = _Options(conf, variant, overrides)
-    for group in ("codebook", "embedder", "consolidation", "order", "ecs", "policy", "answer"):
+    for group in ("codebook", "embedder", "consolidation", "order", "retriever", "ecs", "memory", "policy", "answer"):
         of(group, variant.wildcards.get(group, "blind"))
     rankers = of("rankers")
     wrong = _family_problems(variant, system)
     wrong += ranking.rankers_problems(rankers, f"conf/rankers/{variant['rankers']}")
-    wrong += of.settings("form", "assembly", of("assembly").form, "assembly.form")
     if system.ranker and not wrong:
         free = [name for name in ranking.forms(rankers) if "+answer" not in name]  # no answer ever reaches a context
         if variant["pick"] not in free and system.ranker in free:
@@ -140,7 +139,16 @@ def _policy_problems(of: _Options, dataset: Dataset, variant) -> list[str]:
         ]
     if acts:
         wrong += _unknown("memory.policy_of", [memory.policy_of], names(of.conf, "memory"))
+        if not unseen(dataset):
+            wrong += [
+                "a policy answers no question that it learnt from; allowed: data sets of split test with `trained`"
+            ]
     return wrong
+
+
+def unseen(dataset: Dataset) -> bool:
+    """Whether its figures are of questions that no policy of its own learnt from."""
+    return bool(dataset.trained) and dataset.split == "test"
 
 
 def answer_problems(conf: Path, found: list, overrides: tuple[str, ...]) -> list[str]:
