@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 from scripts import assemble_contexts
 
-from secateur.contexts.assemble import Context
 from secateur.contexts.pack import pack, pack_shared
-from secateur.contexts.piece import Piece, Row, passage_text, rows_of
+from secateur.contexts.piece import Context, Piece, Row, passage_text, rows_of
 from secateur.contexts.placement import placed
 from secateur.contexts.table import context_rows, listed, sizes_of, texts
 from secateur.pipeline.config import compose
