@@ -39,10 +39,10 @@ rule recall_context:
             "assembly.budget",
             "ecs.layout",
             "lm",
-            *slices.keys_but("memory", "gold"),
-            *slices.ANSWERING,
-            *slices.SHORTLISTING,
-            *slices.EXTRACTION,
+            *slices.keys_of("memory", "questions", "answers", "window", "fresh", "theta"),
+            *slices.keys_but("answer", "shards", "refusals"),
+            *slices.RECALL,
+            *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
         ),
     message:
@@ -75,7 +75,7 @@ rule replay_sessions:
             "memory.fresh",
             "assembly.budget",
             "lm.model",
-            *slices.MEASURING,
+            slices.EVIDENCE,
             order=order_of,
         ),
     message:

@@ -35,8 +35,8 @@ rule build_preferences:
             "dataset.trained",
             "assembly.budget",
             "ecs.layout",
-            *slices.SHORTLISTING,
-            *slices.EXTRACTION,
+            *slices.RECALL,
+            *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
         ),
     message:
@@ -59,7 +59,7 @@ rule train_policy:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", *slices.JUDGING)),
+        **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
     message:
         "Train the compression policy on {wildcards.dataset} (memory {wildcards.memory})"
     script:
