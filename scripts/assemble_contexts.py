@@ -5,6 +5,7 @@ import polars as pl
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Edge, Material, Ranked, passage_text
 from secateur.contexts.table import context_rows
+from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
@@ -35,13 +36,17 @@ def _material(cfg, inputs, needs_graph: bool) -> Material:
 
 
 def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
-    """The rankings, one scorer or all of them, with probabilities where the form wants them."""
+    """The rankings, one scorer or all of them, with probabilities where the form wants them: those of what the ranking
+    knows of the order of the text, which each scorer of a list says by itself."""
     rankings, pick = inputs["rankings"], ctx.axes["pick"]
     own = rankings if pick == "all" else rankings.filter(pl.col("scorer") == pick)
     if not getattr(form, "NEEDS_PROBABILITY", False):
         return own.with_columns(p=pl.lit(0.0))
     evidence = inputs["evidence"] if cfg.dataset.crossfit else None
-    return probabilities(own, settings, cfg.extra.order, inputs["questions"], evidence, cfg.eval, ctx.axes["dataset"])
+    more = (inputs["questions"], evidence, cfg.eval, ctx.axes["dataset"])
+    parts = {scorer: part for (scorer,), part in own.partition_by("scorer", as_dict=True, maintain_order=True).items()}
+    found = [probabilities(part, settings, cfg.extra.order or order_of(name), *more) for name, part in parts.items()]
+    return pl.concat(found) if found else own.with_columns(p=pl.lit(0.0))
 
 
 def run(cfg, inputs, outputs, ctx):

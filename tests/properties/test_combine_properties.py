@@ -130,7 +130,7 @@ def pools(draw):
     return {
         "pool": pl.DataFrame(pool, schema=columns, orient="row").with_columns(probed=pl.lit(True)),
         "statistics": frame_of(rows),
-        "utilities": pl.DataFrame(bm25, schema=["question_id", "scorer", "passage_id", "value"], orient="row"),
+        "rankings": pl.DataFrame(bm25, schema=["question_id", "scorer", "passage_id", "value"], orient="row"),
         "passages": pl.DataFrame(passages, schema=["passage_id", "doc_id", "position", "text"], orient="row"),
         "questions": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "cluster_id": ["c0", "c1", "c2"]}),
         "evidence": pl.DataFrame(gold, schema=["question_id", "passage_id"], orient="row"),
@@ -139,7 +139,7 @@ def pools(draw):
 
 def combined(inputs, ecs) -> dict[str, pl.DataFrame]:
     cfg = SimpleNamespace(
-        scorer=SimpleNamespace(utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
+        rankers=SimpleNamespace(utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
     )
     outputs = {}
     combine_scores.run(cfg, inputs, outputs, None)
@@ -165,6 +165,6 @@ def test_an_answer_free_score_depends_on_no_answer_of_its_own_question(ecs, inpu
     own = (pl.col("question_id") == "q0") & pl.col("passage_id").is_not_null()
     other = pl.Series(values(data.draw, statistics.height))
     changed = statistics.with_columns(answer_logprob=pl.when(own).then(other).otherwise("answer_logprob"))
-    before, after = (combined(inputs | {"statistics": s}, ecs)["utilities"] for s in (statistics, changed))
+    before, after = (combined(inputs | {"statistics": s}, ecs)["rankings"] for s in (statistics, changed))
     same = (pl.col("question_id") == "q0") & ~pl.col("answer_aware")
     assert before.filter(same).equals(after.filter(same))

@@ -1,12 +1,24 @@
 """Probabilities of ranked sentences, and the folds they are fitted on."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.evaluation.folds import folds_of
-from secateur.ranking.calibration import Ranked, cross_fitted, fit_calibration, probability, soft_rank
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.calibration import (
+    Ranked,
+    cross_fitted,
+    fit_calibration,
+    probabilities,
+    probability,
+    soft_rank,
+)
 
 WIDTH = 0.5
 
@@ -55,6 +67,64 @@ def test_a_questions_own_gold_never_reaches_its_coefficients():
 def test_a_fit_without_gold_is_refused():
     with pytest.raises(ValueError, match="no ranked sentence is gold"):
         fit_calibration([Ranked(np.array([2.0, 1.0]), np.array([False, False]))], WIDTH)
+
+
+# --- rankings ----------------------------------------------------------------------------------------
+
+SETTINGS = SimpleNamespace(calibration={"blind": (-1.0, 0.5), "aware": (-2.0, 1.0)}, rank_width=WIDTH)
+RESAMPLING = SimpleNamespace(min_clusters=5, folds=2)
+
+
+def rankings(*scorers: str, questions: int = 6) -> pl.DataFrame:
+    """Three passages for each question and scorer, of which the first is gold."""
+    rows = [
+        (f"q{q}", scorer, n, f"q{q}.{n}", None, 3.0 - n, False)
+        for scorer in scorers
+        for q in range(questions)
+        for n in range(3)
+    ]
+    return pl.DataFrame(rows, schema=TABLES["rankings"].empty().schema, orient="row")
+
+
+ASKED = pl.DataFrame({"question_id": [f"q{n}" for n in range(6)], "cluster_id": [f"c{n}" for n in range(6)]})
+
+
+def likely(table: pl.DataFrame, order: str, evidence=None) -> dict[str, list[float]]:
+    """scorer -> the probabilities of q0's passages."""
+    found = probabilities(table, SETTINGS, order, ASKED, evidence, RESAMPLING, "d")
+    assert found.columns == [*table.columns, "p"]
+    own = found.filter(question_id="q0").sort("rank")
+    return {scorer: own.filter(scorer=scorer)["p"].to_list() for scorer in table["scorer"].unique(maintain_order=True)}
+
+
+def test_each_order_has_a_map_of_its_own():
+    blind, aware = (likely(rankings("graph"), order)["graph"] for order in ("blind", "aware"))
+    values = np.array([3.0, 2.0, 1.0])
+    np.testing.assert_allclose(blind, probability(values, (-1.0, 0.5), WIDTH))
+    np.testing.assert_allclose(aware, probability(values, (-2.0, 1.0), WIDTH))
+
+
+def test_an_order_without_a_map_is_refused():
+    with pytest.raises(SecateurError, match=r"d: assembly\.form\.calibration has no map for order sideways"):
+        likely(rankings("graph"), "sideways")
+
+
+def test_a_map_that_is_fitted_is_fitted_for_each_scorer_on_its_own_gold():
+    gold = pl.DataFrame({"question_id": ASKED["question_id"], "passage_id": [f"q{n}.{n % 2}" for n in range(6)]})
+    found = likely(rankings("a", "b"), "blind", gold)
+    assert found["a"] == found["b"]
+    assert found["a"] != likely(rankings("a"), "blind")["a"]
+
+
+def test_gold_that_cannot_be_fitted_says_what_to_do():
+    none = pl.DataFrame({"question_id": ["q0"], "passage_id": [None]}, schema_overrides={"passage_id": pl.String})
+    with pytest.raises(
+        SecateurError, match=r"d: dataset\.crossfit is true, but no ranked .*Fix: dataset\.crossfit=false"
+    ):
+        likely(rankings("a"), "blind", none)
+
+
+# --- folds -------------------------------------------------------------------------------------------
 
 
 def test_the_questions_of_a_cluster_share_a_fold():

@@ -1,80 +1,276 @@
-"""Contexts without a graph: as many passages as the budget holds, the gold evidence, everything."""
+"""From rankings to contexts that can be followed by hand: packing, placement, the table, the stage."""
+
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from secateur.contexts.simple import as_blocks, gold_units, last_units, ranked_units
+from scripts import assemble_contexts
 
+from secateur.contexts.pack import pack, pack_shared
+from secateur.contexts.piece import Context, Piece, Row, passage_text, rows_of
+from secateur.contexts.placement import placed
+from secateur.contexts.table import context_rows, listed, sizes_of, texts
+from secateur.pipeline.config import compose
+from secateur.pipeline.contract import Context as StageContext
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import problems
 
-PASSAGES = pl.DataFrame(
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def count(said) -> np.ndarray:
+    return np.array([len(text.split()) for text in said], np.int64)
+
+
+# --- packing -------------------------------------------------------------------------------------------
+
+
+def packed(costs: list[int], budget: int, packing: str) -> list[int]:
+    return pack(costs, budget, packing, lambda chosen: sum(costs[n] for n in chosen))
+
+
+@pytest.mark.parametrize(
+    ("budget", "stops", "refills"),
+    [(64, [0], [0, 2]), (70, [0, 1], [0, 1]), (79, [0, 1], [0, 1]), (80, [0, 1, 2], [0, 1, 2]), (9, [], []), (10, [], [2])],
+)  # fmt: skip
+def test_a_ranking_stops_at_the_first_that_overflows_or_is_refilled_past_it(budget, stops, refills):
+    assert packed([30, 40, 10], budget, "stop") == stops
+    assert packed([30, 40, 10], budget, "refill") == refills
+
+
+@pytest.mark.parametrize("packing", ["stop", "refill"])
+def test_nothing_ranked_fills_no_budget(packing):
+    assert packed([], 64, packing) == []
+    assert pack_shared([], 64, packing, lambda chosen: 5 * bool(chosen), 3) == []
+
+
+def test_what_joins_pieces_decides_where_their_sum_would_not():
+    """Three tokens of separators that no piece has by itself."""
+    joined = lambda chosen: sum([10, 10, 10][n] for n in chosen) + max(0, len(chosen) - 1)  # noqa: E731
+    assert pack([10, 10, 10], 32, "refill", joined) == [0, 1, 2]
+    assert pack([10, 10, 10], 31, "refill", joined) == [0, 1]
+
+
+def test_few_contexts_are_counted_where_there_is_room():
+    counted = []
+    size = lambda chosen: counted.append(chosen) or 10 * len(chosen)  # noqa: E731
+    assert pack([10] * 50, 10_000, "refill", size) == list(range(50))
+    assert len(counted) <= 1  # the whole, at most
+
+
+def shared(new: list[set[str]], budget: int, packing: str, frame: int = 2) -> list[int]:
+    """Pieces that bring words of which each is said once, and a token of their own."""
+    size = lambda chosen: bool(chosen) * frame + len(chosen) + len(set().union(*(new[n] for n in chosen)))  # noqa: E731
+    return pack_shared([1] * len(new), budget, packing, size, frame)
+
+
+def test_pieces_that_share_text_cost_what_they_add():
+    facts = [{"a", "b"}, {"a", "c", "d", "e"}, {"a"}, {"b"}]
+    assert shared(facts, 7, "stop") == [0]
+    assert shared(facts, 7, "refill") == [0, 2, 3]
+    assert shared(facts, 11, "stop") == [0, 1, 2, 3]
+    assert shared(facts, 2, "refill") == []
+
+
+# --- placement -----------------------------------------------------------------------------------------
+
+PIECES = [Piece("p2", "b"), Piece("p1", "a1"), Piece("p3", "c"), Piece("p1", "a2")]
+ORDER = {"p1": 0, "p2": 1, "p3": 2}
+
+
+@pytest.mark.parametrize(
+    ("placement", "stand"),
     [
-        ("p2", "d1", "g", 1, "Two words"),
-        ("p1", "d1", "g", 0, "One"),
-        ("p3", "d2", "g", 0, "And three words"),
-        ("p4", "d3", "h", 0, "Elsewhere"),
+        ("best_first", ["b", "a1", "c", "a2"]),
+        ("best_last", ["a2", "c", "a1", "b"]),
+        ("as_written", ["a1", "a2", "b", "c"]),
     ],
-    schema={
-        "passage_id": pl.String,
-        "doc_id": pl.String,
-        "group_id": pl.String,
-        "position": pl.Int32,
-        "text": pl.String,
-    },
-    orient="row",
 )
-ASKED = pl.DataFrame({"question_id": ["q2", "q1"], "group_id": ["h", "g"]})
+def test_pieces_stand_where_the_placement_puts_them(placement, stand):
+    assert [piece.text for piece in placed(PIECES, placement, ORDER)] == stand
 
 
-def count(texts) -> np.ndarray:
-    return np.array([len(text.split()) for text in texts], np.int64)
+def test_what_stands_nowhere_in_the_text_stands_last():
+    assert [piece.text for piece in placed([Piece(None, "x"), *PIECES], "as_written", ORDER)][-1] == "x"
 
 
-def ids(units: pl.DataFrame, question: str) -> list[str]:
-    return units.filter(pl.col("question_id") == question)["passage_id"].to_list()
+# --- rows and the table --------------------------------------------------------------------------------
 
 
-def ranking(texts: list[str]) -> pl.DataFrame:
-    names = [f"p{n}" for n in range(len(texts))]
-    schema = dict.fromkeys(("question_id", "passage_id", "text"), pl.String)
-    return pl.DataFrame({"question_id": ["q"] * len(texts), "passage_id": names, "text": texts}, schema=schema)
+def test_rows_are_lines_and_the_last_has_no_end():
+    assert [row.text for row in rows_of(PIECES[:2])] == ["b\n", "a1"]
+    assert rows_of([]) == []
 
 
-@given(texts=st.lists(st.integers(1, 6).map(lambda n: " ".join(["w"] * n)), max_size=12), budget=st.integers(1, 30))
-def test_a_ranking_gives_the_longest_prefix_that_fits_and_the_best_stands_next_to_the_question(texts, budget):
-    best_first = ranked_units(ranking(texts), count, budget, best_last=False)
-    kept = best_first["text"].to_list()
-    assert kept == texts[: len(kept)]
-    assert sum(count(kept)) <= budget
-    assert len(kept) == len(texts) or sum(count(texts[: len(kept) + 1])) > budget
-    best_last = ranked_units(ranking(texts), count, budget, best_last=True)
-    assert best_last["passage_id"].to_list() == best_first["passage_id"].to_list()[::-1]
+@pytest.mark.parametrize(
+    ("speaker", "date", "text"),
+    [(None, None, "Hi."), ("Ann", None, "Ann: Hi."), (None, "May 4", "(May 4): Hi."), ("Ann", "May 4", "Ann (May 4): Hi.")],
+)  # fmt: skip
+def test_a_passage_says_who_and_when_where_that_is_known(speaker, date, text):
+    assert passage_text("Hi.", speaker, date) == text
 
 
-def test_gold_evidence_stands_in_text_order_and_what_resolves_to_nothing_behind_it():
-    rows = [("q1", 0, "stated", "p3"), ("q1", 1, "Said otherwise.", None), ("q1", 2, None, "p1"), ("q1", 3, "x", "p3")]
-    gold = pl.DataFrame(rows, schema=TABLES["evidence"].empty().schema, orient="row")
-    units = gold_units(ASKED, gold, PASSAGES)
-    assert ids(units, "q1") == ["p1", "p3", "q1 evidence 1"]
-    assert units["text"].to_list() == ["One", "And three words", "Said otherwise."]
-    assert ids(units, "q2") == []
+def table(*rows: tuple) -> pl.DataFrame:
+    found = pl.DataFrame(list(rows), schema=TABLES["contexts"].empty().schema, orient="row")
+    assert problems(TABLES["contexts"], found) == []
+    return found
 
 
-@pytest.mark.parametrize(("window", "left"), [(6, ["p1", "p2", "p3"]), (5, ["p2", "p3"]), (2, [])])
-def test_the_full_context_is_the_end_of_the_group_in_text_order(window, left):
-    units = last_units(ASKED, PASSAGES, count(PASSAGES["text"]).tolist(), window)
-    assert ids(units, "q1") == left
-    assert ids(units, "q2") == ["p4"]
+def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
+    made = {64: Context(rows_of(PIECES), 4), 32: Context(rows_of(PIECES[:1]), 1), 8: Context([], 0)}
+    found = table(*context_rows("q", "graph", False, "whole", made))
+    expected = {("q", "graph", 64): "b\na1\nc\na2", ("q", "graph", 32): "b"}
+    assert texts(found) == texts(found.reverse()) == expected
 
 
-def test_units_become_the_table_of_blocks_at_one_budget():
-    blocks = as_blocks(last_units(ASKED, PASSAGES, [1, 1, 1, 1], 9), count, 512)
-    assert problems(TABLES["blocks"], blocks) == []
-    own = blocks.filter(pl.col("question_id") == "q1").sort("n")
-    assert own["tokens"].to_list() == [1, 2, 3]
-    assert own["n"].to_list() == [0, 1, 2]
-    assert set(blocks["budget"]) == {512}
-    assert problems(TABLES["blocks"], as_blocks(blocks.clear(), count, 512)) == []
+def test_units_that_somebody_else_chose_are_a_context_of_their_own():
+    found = table(*listed("q", [("p1", "One two", True), ("x question", "Asked before", False)], 64, count))
+    assert texts(found) == {("q", "recalled", 64): "One two\nAsked before"}
+    assert found["tokens"].to_list() == [4, 4]
+    assert found["whole"].to_list() == [True, False]
+    assert list(listed("q", [], 64, count)) == []
+
+
+def test_the_contexts_of_a_question_are_sized_from_the_largest_down_unit_by_unit():
+    made = {
+        64: Context(rows_of([Piece("p1", "one two"), Piece("p2", "three")]), 3),
+        2: Context(rows_of([Piece("p1", "one two")]), 2),
+        128: Context([Row("too large", "p3")], 2),
+    }
+    sized = sizes_of(table(*context_rows("q", "graph", False, "whole", made)), 64, count)
+    units = [[(row["passage_id"], row["text"], row["size"]) for row in one] for one in sized["q"]]
+    assert units == [[("p1", "one two", 2), ("p2", "three", 1)], [("p1", "one two", 2)]]
+    assert sizes_of(table(), 64, count) == {}
+
+
+# --- the stage -----------------------------------------------------------------------------------------
+
+
+def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
+    """Passages best first under each scorer."""
+    lines = dict(edges)
+    rows = [
+        ("q1", scorer, n, passage, lines.get(passage), 3.0 - n, False)
+        for scorer, ranked in scorers
+        for n, passage in enumerate(ranked)
+    ]
+    return pl.DataFrame(rows, schema=TABLES["rankings"].empty().schema, orient="row")
+
+
+INPUTS = {
+    "passages": pl.DataFrame(
+        {
+            "passage_id": ["p3", "p1", "p2"],
+            "doc_id": ["d"] * 3,
+            "position": [2, 0, 1],
+            "text": ["Rivers freeze.", "Bears eat salmon.", "They sleep in winter."],
+            "speaker": ["Ann", None, None],
+            "date": pl.Series([None] * 3, dtype=pl.String),
+        }
+    ),
+    "questions": pl.DataFrame({"question_id": ["q1"], "cluster_id": ["c"], "text": ["What do bears eat?"]}),
+    "rankings": rankings(("zsum", ["p2", "p1", "p3"]), ("zsum+neighbour", ["p3", "p1", "p2"])),
+    "entities": pl.DataFrame({"entity_id": [0, 1, 2, 3], "text": ["bears", "salmon", "they", "winter"]}),
+    "relations": pl.DataFrame({"relation_id": [0, 1], "text": ["eat", "sleep in"]}),
+    "edges": pl.DataFrame({"edge_id": [0, 1], "h": [0, 2], "r": [0, 1], "t": [1, 3]}),
+    "edge_sources": pl.DataFrame(
+        {"doc_id": ["d", "d"], "position": [1, 0], "n": [0, 0], "passage_id": ["p2", "p1"], "edge_id": [1, 0]}
+    ),
+    "triples": pl.DataFrame({"doc_id": ["q1"], "head": ["bears"], "relation": ["eat"], "tail": ["what"]}),
+}
+
+
+@pytest.fixture
+def assembled(tmp_path, monkeypatch):
+    """The contexts that the stage makes under an option of conf/assembly."""
+    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model: count)
+
+    def run(name: str, pick: str = "all", order: str | None = None, **changed) -> dict[tuple[str, int], str]:
+        cfg = SimpleNamespace(
+            assembly=replace(compose.option(CONF, "assembly", name), budget=20),
+            eval=SimpleNamespace(budgets=(3, 10), min_clusters=5, folds=2),
+            lm=SimpleNamespace(model="reader"),
+            embedder=compose.option(CONF, "embedder", "minilm"),
+            dataset=SimpleNamespace(crossfit=False),
+            extra=SimpleNamespace(order=order),
+        )
+        ctx = StageContext(logging.getLogger("test"), tmp_path, {}, "code")
+        ctx.axes = {"pick": pick, "assembly": name, "dataset": "d"}
+        outputs = {}
+        assemble_contexts.run(cfg, INPUTS | changed, outputs, ctx)
+        assert problems(TABLES["contexts"], outputs["contexts"]) == []
+        return {(scorer, budget): text for (_, scorer, budget), text in texts(outputs["contexts"]).items()}
+
+    return run
+
+
+def test_every_scorer_of_a_list_is_written_at_every_budget_and_at_that_of_answers(assembled):
+    first, other, last = "Bears eat salmon.", "They sleep in winter.", "Ann: Rivers freeze."
+    assert assembled("best_first") == {
+        ("zsum", 3): first,
+        ("zsum", 10): f"{other}\n{first}\n{last}",
+        ("zsum", 20): f"{other}\n{first}\n{last}",
+        ("zsum+neighbour", 3): last,
+        ("zsum+neighbour", 10): f"{last}\n{first}\n{other}",
+        ("zsum+neighbour", 20): f"{last}\n{first}\n{other}",
+    }
+
+
+def test_one_scorer_may_be_picked(assembled):
+    assert {scorer for scorer, _ in assembled("default", "zsum")} == {"zsum"}
+
+
+def test_what_overflows_ends_a_context_or_is_passed_over(assembled):
+    assert ("zsum", 3) not in assembled("stop", "zsum")
+    assert assembled("default", "zsum")["zsum", 3] == "Bears eat salmon."
+
+
+def test_all_of_a_group_in_text_order_is_cut_at_its_beginning(assembled):
+    """What `full_context` reads: the last passage first in the ranking, in text order, until one overflows."""
+    backwards = rankings(("full_context", ["p3", "p2", "p1"]))
+    found = assembled("window", rankings=backwards)
+    assert found["full_context", 10] == "Bears eat salmon.\nThey sleep in winter.\nAnn: Rivers freeze."
+    assert found["full_context", 3] == "Ann: Rivers freeze."
+
+
+def test_the_gold_evidence_alone_stands_in_text_order(assembled):
+    assert assembled("as_written", rankings=rankings(("oracle", ["p3", "p1"])))["oracle", 20] == (
+        "Bears eat salmon.\nAnn: Rivers freeze."
+    )
+
+
+def test_a_form_of_the_graph_writes_the_edges_of_the_ranked_passages_with_the_questions_triples(assembled):
+    assert assembled("lines", "zsum")["zsum", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
+    view = assembled("words", "zsum", rankings=rankings(("zsum", ["p1"])))["zsum", 20]
+    assert json.loads(view.split("\n")[-1]) == {
+        "questions(words)": [["bears", "eat", "what"]],
+        "given knowledge(words)": [],
+        "facts(words)": [["bears", "eat", "salmon"]],
+    }
+
+
+def test_a_ranking_of_lines_is_written_line_by_line(assembled):
+    ranked = rankings(("graph", ["p2", "p1"]), edges=[("p2", 1), ("p1", 0)])
+    assert assembled("lines", rankings=ranked)["graph", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
+
+
+def test_a_cover_takes_each_scorers_own_order_where_several_are_written(assembled):
+    found = assembled("cover")
+    assert {scorer for scorer, _ in found} == {"zsum", "zsum+neighbour"}
+    assert found["zsum", 20].startswith(("They sleep", "they: sleep"))
+
+
+def test_nothing_ranked_is_no_row_whatever_the_form(assembled):
+    for name in ("default", "cover", "lines"):
+        assert assembled(name, rankings=rankings()) == {}
+
+
+def test_budgets_of_published_rows_count_the_embedders_word_pieces(assembled):
+    found = assembled("published", "zsum", rankings=rankings(("zsum", ["p1"])))
+    assert ("zsum", 3) not in found  # bears eat salmon .
+    assert found["zsum", 10] == "Bears eat salmon."

@@ -1,4 +1,4 @@
-"""The published and the known LoCoMo rows come out of the baselines, on the real data."""
+"""The published and the known rows of LoCoMo and of STEM come out of the rankers, on the real data."""
 
 import os
 from pathlib import Path
@@ -7,15 +7,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from secateur.contexts.assemble import Assembly
+from secateur.contexts.piece import Asked, Material, Ranked, passage_text
+from secateur.contexts.table import Read
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.evaluation.evidence import f1_at_gold
+from secateur.evaluation.evidence import Measured, f1_at_gold, gold_of, read_metrics
 from secateur.evaluation.subsets import members
+from secateur.models.word_pieces import word_piece_counter
+from secateur.pipeline import kinds
 from secateur.pipeline.config import compose
 from secateur.ranking.rank import rank
 
 ROOT = Path(__file__).parents[2]
+CONF = ROOT / "conf"
 MIRROR = os.environ.get("SECATEUR_MIRROR")
 pytestmark = pytest.mark.skipif(not MIRROR, reason="SECATEUR_MIRROR names no folder with the real data sets")
 
@@ -41,30 +47,46 @@ TOLERANCE = 0.002
 
 
 @pytest.fixture(scope="module")
-def f1(tmp_path_factory):
-    """(scorer, subset) -> mean F1, for the scorers that need no model."""
-    folder = tmp_path_factory.mktemp("locomo")
-    fetch(load_registry(ROOT / "data/registry")["locomo10.json"], folder / "locomo10.json", Path(MIRROR))
-    files = {"conversations": folder / "locomo10.json"}
-    passages = load_corpus("locomo", files).passages
-    found = load_questions("locomo", "locomo", files, passages)
-    conf = ROOT / "conf"
-    dataset, scorer = compose.option(conf, "dataset", "locomo"), compose.option(conf, "scorer", "turns")
-    lexical = {name: spec for name, spec in scorer.scorers.items() if spec["kind"] not in ("dense", "zsum")}
+def real(tmp_path_factory):
+    """A function that fetches a file of the registry."""
+    folder = tmp_path_factory.mktemp("real")
+
+    def get(name: str) -> Path:
+        fetch(load_registry(ROOT / "data/registry")[name], folder / name, Path(MIRROR))
+        return folder / name
+
+    return get
+
+
+def ranked(folder, passages, questions, dataset, rankers, scorers, suffixes=()):
+    """The table `rankings` of some rankers of a list."""
+    own = SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=rankers.neighbour, keep=rankers.keep)
     cfg = SimpleNamespace(
-        scorer=SimpleNamespace(scorers=lexical, suffixes=("+answer",), neighbour=scorer.neighbour, keep=scorer.keep),
+        rankers=own,
         dataset=dataset,
-        embedder=compose.option(conf, "embedder", "minilm"),
+        embedder=compose.option(CONF, "embedder", "minilm"),
         eval=SimpleNamespace(seed=7),
     )
     ctx = SimpleNamespace(cache=folder, log=None, counts={}, warn=print, progress=lambda work, total, what: work)
-    ranked = rank(cfg, passages, found.questions, ctx).sort("question_id", "scorer", "rank")
+    return rank(cfg, passages, questions, None, ctx).sort("question_id", "scorer", "rank")
+
+
+@pytest.fixture(scope="module")
+def f1(real, tmp_path_factory):
+    """(scorer, subset) -> mean F1, for the rankers that need no model."""
+    files = {"conversations": real("locomo10.json")}
+    passages = load_corpus("locomo", files).passages
+    found = load_questions("locomo", "locomo", files, passages)
+    dataset, rankers = compose.option(CONF, "dataset", "locomo"), compose.option(CONF, "rankers", "turns")
+    lexical = {name: spec for name, spec in rankers.scorers.items() if spec["kind"] not in ("dense", "zsum")}
+    folder = tmp_path_factory.mktemp("locomo")
+    rankings = ranked(folder, passages, found.questions, dataset, rankers, lexical, ("+answer",))
     gold = found.evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id")
     wanted = dict(gold.iter_rows())
     spec = {"types": dataset.types, "first": dataset.first}
     subsets = members(found.questions, found.evidence, spec)
     scores: dict[tuple[str, str], list[float]] = {}
-    for qid, name, ids in ranked.group_by("question_id", "scorer").agg("passage_id").iter_rows():
+    for qid, name, ids in rankings.group_by("question_id", "scorer").agg("passage_id").iter_rows():
         if qid in wanted:
             value = f1_at_gold(ids[: len(wanted[qid])], wanted[qid])
             for subset in (s for s, own in subsets.items() if qid in own):
@@ -75,3 +97,50 @@ def f1(tmp_path_factory):
 @pytest.mark.parametrize(("scorer", "subset", "value"), ROWS)
 def test_a_known_locomo_row_comes_out(f1, scorer, subset, value):
     assert f1[scorer, subset] == pytest.approx(value, abs=TOLERANCE)
+
+
+# --- contexts: the longest prefix of a ranking that fits so many word pieces ------------------------------
+
+BM25 = {  # budget: evidence_recall (once `exact`), token_recall (once `novel`) of BM25 on stem_old
+    64: (0.370, 0.403),
+    128: (0.568, 0.623),
+    256: (0.631, 0.708),
+    512: (0.738, 0.822),
+    1024: (0.786, 0.882),
+    2048: (0.839, 0.924),
+}
+
+
+@pytest.fixture(scope="module")
+def stem(real, tmp_path_factory):
+    """budget -> mean figures of BM25 on stem_old, under the assembly of published rows."""
+    corpus = {"corpus": real("stem_corpus_plain.json"), "titles": ROOT / "data/registry/stem_titles.yaml"}
+    passages = load_corpus("stem", corpus).passages
+    found = load_questions("stem", "stem_old", {"questions": real("old_stem_QnA_modified.json")}, passages)
+    rankers, dataset = compose.option(CONF, "rankers", "sentences"), compose.option(CONF, "dataset", "stem_old")
+    name = "bm25_k1.2_b0.75"
+    folder = tmp_path_factory.mktemp("stem")
+    rankings = ranked(folder, passages, found.questions, dataset, rankers, {name: rankers.scorers[name]})
+    option = compose.option(CONF, "assembly", "published")
+    assert (option.form, option.packing, option.counter) == ({"kind": "whole"}, "stop", "word_pieces")
+    count = word_piece_counter(compose.option(CONF, "embedder", "minilm").model)
+    texts = {row[0]: passage_text(*row[1:]) for row in passages.select("passage_id", "text", "speaker", "date").rows()}
+    material = Material(texts, count)
+    form = kinds.load("form", "whole").form(kinds.settings("form", option.form, "conf/assembly/published"), material)
+    assembly = Assembly(form, option.packing, option.placement, material, {})
+    gold = gold_of(found.questions, found.evidence, passages)
+    values: dict[int, list[tuple[float, float]]] = {budget: [] for budget in BM25}
+    for qid, ids in rankings.group_by("question_id", maintain_order=True).agg("passage_id").iter_rows():
+        for budget, context in assembly.contexts(Asked(""), [Ranked(p) for p in ids], list(BM25)).items():
+            assert [row.passage_id for row in context.rows] == ids[: len(context.rows)]
+            rows = [(row.text, row.passage_id, row.whole) for row in context.rows]
+            read = Read(*([row[n] for row in rows] for n in range(3)), context.tokens)
+            figures = read_metrics(gold[qid], read, Measured(0.5))
+            values[budget].append((figures["evidence_recall"], figures["token_recall"]))
+    assert {len(rows) for rows in values.values()} == {122}
+    return {budget: np.mean(rows, axis=0) for budget, rows in values.items()}
+
+
+@pytest.mark.parametrize("budget", BM25)
+def test_a_known_stem_row_comes_out(stem, budget):
+    np.testing.assert_allclose(stem[budget], BM25[budget], atol=TOLERANCE)

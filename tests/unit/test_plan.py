@@ -22,13 +22,9 @@ def write(tmp_path_factory):
     conf, numbers = tmp_path_factory.mktemp("root") / "conf", count()
     shutil.copytree(CONF, conf)
 
-    def resolve(
-        datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), new=None, **more
-    ):
+    def resolve(datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), **more):
         text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
         text += "".join(f"{key}: {value}\n" for key, value in more.items())
-        for name, own in (new or {}).items():
-            (conf / f"{name}.yaml").write_text(own)
         name = f"mine{next(numbers)}"
         (conf / "experiment" / f"{name}.yaml").write_text(text)
         return variants(conf, name, overrides)
