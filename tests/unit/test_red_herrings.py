@@ -15,7 +15,7 @@ from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
-from secateur.report.sections.distractors import herring_headlines, herring_parts
+from secateur.report.sections.distractors import distractor_headlines, distractor_parts
 
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
 LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
@@ -235,7 +235,7 @@ def metrics(rows: pl.DataFrame) -> pl.DataFrame:
 
 def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):
     spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
-    parts = herring_parts("mine", metrics(checked["question_metrics"]), spreads)
+    parts = distractor_parts("mine", metrics(checked["question_metrics"]), spreads)
     tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
     assert len(tables) == 10
     assert all(names <= ANSWER_AWARE or not names & ANSWER_AWARE for names in tables)
@@ -243,5 +243,5 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
     rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
-    assert herring_parts("mine", rows, pl.DataFrame()) == []
-    assert herring_headlines("mine", rows) == []
+    assert distractor_parts("mine", rows, pl.DataFrame()) == []
+    assert distractor_headlines("mine", rows) == []

@@ -1,32 +1,7 @@
 # The waist: a ranking, or contexts made elsewhere, become the one table that every evaluation reads.
 
 
-def form_of(options):
-    """The kind of form of an assembly."""
-    return kinds.load("form", option("assembly", options["assembly"]).form["kind"])
-
-
-def graph_table(name):
-    """A table of the graph that a form writes from; none for a form that writes from the text alone."""
-
-    def found(options):
-        if not form_of(options).NEEDS_GRAPH:
-            return []
-        return [f"results/{options['corpus']}/{layout.graph_folder(name, options)}/{name}.parquet"]
-
-    return of_options(found)
-
-
-def fitted_on(options):
-    """The gold that probabilities are cross-fitted on, where a form wants them and a data set has that."""
-    wanted = getattr(form_of(options), "NEEDS_PROBABILITY", False) and option("dataset", options["dataset"]).crossfit
-    return [f"{layout.folder(options)}/questions/evidence.parquet"] if wanted else []
-
-
-def contexts_elsewhere(wildcards):
-    """The file of contexts that were made elsewhere."""
-    name = wildcards.imported
-    return made_elsewhere(option("system", name).contexts, f"`contexts` in conf/system/{name}.yaml names a JSONL file")
+include: "functions/contexts.smk"
 
 
 rule assemble_contexts:

@@ -1,11 +1,7 @@
 # Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> what is selected.
 
 
-def statistics_shards(wildcards):
-    """The statistics of every shard of the questions."""
-    count, axes = option("ecs", wildcards.ecs).shards, UTILITY.format(**wildcards)
-    folder = f"results/{wildcards.corpus}/{wildcards.dataset}/statistics/{axes}"
-    return [f"{folder}/{n}of{count}/statistics.parquet" for n in range(count)]
+include: "functions/ecs.smk"
 
 
 rule propose_passages:

@@ -1,24 +1,10 @@
 # The graph: triples -> codebook -> runs -> consolidation -> candidates and a ranking (AutoPrunedRetriever, section 2).
 
+
+include: "functions/graph.smk"
+
+
 RUNS = layout.pattern((*layout.BOOK, "codebook", "order"))
-
-
-def shards(wildcards):
-    """The triples of every shard of the documents."""
-    count = option("extractor", wildcards.extractor).shards
-    folder = f"results/{wildcards.corpus}/triples/{wildcards.extractor}"
-    return [f"{folder}/{n}of{count}/triples.parquet" for n in range(count)]
-
-
-def triple_files(wildcards):
-    """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
-    return raw(getattr(option("extractor", wildcards.extractor), "files", None) or ())
-
-
-def alias_file(wildcards):
-    """The file of forced and forbidden aliases, where the option names one."""
-    path = option("consolidation", wildcards.consolidation).aliases
-    return [path] if path else []
 
 
 rule extract_triples:

@@ -1,16 +1,7 @@
 # Memory across the questions of a session: contexts as its reader has them, and what that saves.
 
 
-def acting_policy(wildcards):
-    """The policy that chooses what an answered prompt shows, where there is one."""
-    studied = option("memory", wildcards.memory).policy_of
-    return [learnt_policy(layout.options_of(wildcards) | {"memory": studied})] if studied else []
-
-
-def sight_of_policy(wildcards):
-    """The candidates whose scores such a policy sees."""
-    own = "results/{corpus}/{dataset}/rankings/{ranking}/candidates.parquet".format(**wildcards)
-    return [own] if option("memory", wildcards.memory).policy_of else []
+include: "functions/memory.smk"
 
 
 rule recall_context:
@@ -39,10 +30,10 @@ rule recall_context:
             "assembly.budget",
             "ecs.layout",
             "lm",
-            *slices.keys_but("memory", "gold"),
-            *slices.ANSWERING,
-            *slices.SHORTLISTING,
-            *slices.EXTRACTION,
+            *slices.keys_of("memory", "questions", "answers", "window", "fresh", "theta"),
+            *slices.keys_but("answer", "shards", "refusals"),
+            *slices.RECALL,
+            *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
         ),
     message:
@@ -75,7 +66,7 @@ rule replay_sessions:
             "memory.fresh",
             "assembly.budget",
             "lm.model",
-            *slices.MEASURING,
+            slices.EVIDENCE,
             order=order_of,
         ),
     message:

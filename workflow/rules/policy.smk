@@ -1,11 +1,7 @@
 # The compression policy: every configuration of training questions -> utilities -> DPO -> test questions (section 2.8).
 
 
-def learnt_policy(options):
-    """The file of a policy: learnt on the data set itself, or on the one that policy.trained_on names."""
-    dataset = option("policy", options["policy"]).trained_on or options["dataset"]
-    own = options | {"dataset": dataset, "corpus": option("dataset", dataset).corpus}
-    return f"{layout.policies(own)}/policy.safetensors"
+include: "functions/policy.smk"
 
 
 rule build_preferences:
@@ -35,8 +31,8 @@ rule build_preferences:
             "dataset.trained",
             "assembly.budget",
             "ecs.layout",
-            *slices.SHORTLISTING,
-            *slices.EXTRACTION,
+            *slices.RECALL,
+            *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
         ),
     message:
@@ -59,7 +55,7 @@ rule train_policy:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", *slices.JUDGING)),
+        **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
     message:
         "Train the compression policy on {wildcards.dataset} (memory {wildcards.memory})"
     script:

@@ -18,11 +18,12 @@ def keys_of(group: str, *names: str) -> tuple[str, ...]:
 
 
 EXTRACTION = keys_but("extractor", "shards", "files")  # those two stand in paths and inputs
-SHORTLISTING = keys_of(  # what decides the runs' coarse and fine scores, and no more
-    *("retriever", "coarse", "w_ent", "w_rel", "w_text", "k1", "b", "top_k", "top_m", "top_t"),
-    *("coverage", "w_coverage", "tau_coverage", "w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct"),
-    *("w_whole", "tau_whole", "t_whole"),
+ANSWER_TRIPLES = keys_but("extractor", "shards", "files", "block")  # of texts that are read alone
+RECALL = keys_of(  # what decides which runs of a session are recalled
+    *("retriever", "w_ent", "w_rel", "top_k", "top_t", "coverage", "w_coverage", "tau_coverage"),
+    *("w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct", "w_whole", "tau_whole", "t_whole"),
 )
+SHORTLISTING = (*RECALL, *keys_of("retriever", "coarse", "w_text", "k1", "b", "top_m"))  # and which of the graph's
 EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
 RETRIEVAL = keys_but("retriever")
 RANKING = keys_but("rankers", "utilities")
@@ -31,11 +32,12 @@ ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 SAMPLING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed")
 READING = (*ROWS, *SAMPLING, *keys_of("ecs", "neighbours", "probes"))
 GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
-MEASURING = ("eval.exact_min_content=default", "eval.qualifiers=default")
+EVIDENCE = "eval.exact_min_content=default"
+MEASURING = (EVIDENCE, "eval.qualifiers=default")
 ANSWERING = keys_but("answer", "shards")  # which stands in paths
 WRITING = keys_of(  # what an answer that is written in process depends on
     *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated")
 )
-JUDGING = ("budget", "frontier", "classifier_steps", "trained_on")  # of a policy, what its training does not see
+JUDGING = ("budget", "frontier", "classifier_steps")  # of a policy, what its training does not see
 WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "clip", "latency", *JUDGING)
 CHECKING = (*ROWS, *keys_of("ecs", "seed", "length_penalty", "draws", "percentile", "threshold", "quantiles"))

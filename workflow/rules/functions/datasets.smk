@@ -1,0 +1,55 @@
+# Which files data sets are read from.
+
+from secateur.datasets import loaders
+from secateur.datasets.registry import load_registry
+
+
+def raw(names):
+    """Files by their names in the registry; a name with a slash is a path already."""
+    return [f"results/raw/{name}/{name}" if Path(name).name == name else name for name in names]
+
+
+def registry_entry(wildcards):
+    """What the registry says of a file, without what is said about it."""
+    try:
+        entry = load_registry(ROOT / "data" / "registry").get(wildcards.file)
+    except SecateurError as error:
+        _stop(error)
+    if entry is None:
+        _stop(f"{wildcards.file}: not in data/registry. Fix: correct `files` in conf/corpus or conf/dataset.")
+    said = {"registered_in": str(entry.registered_in.relative_to(ROOT)), "instead": entry.instead}
+    return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
+
+
+def folder_file(folder, name):
+    """NAME.jsonl or NAME.jsonl.gz in a folder; the plain name where neither exists."""
+    if folder is None:
+        _stop(
+            "dataset custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR (with passages.jsonl and questions.jsonl)."
+        )
+    path = Path(folder) / f"{name}.jsonl"
+    if not path.exists() and not path.with_name(f"{name}.jsonl.gz").exists():
+        _stop(
+            f"{path}: no such file, nor {name}.jsonl.gz. Fix: DATA=DIR names a folder with passages.jsonl and questions.jsonl (docs/data.md)."
+        )
+    return [str(path if path.exists() else path.with_name(f"{name}.jsonl.gz"))]
+
+
+def corpus_files(wildcards):
+    """What prepare_corpus reads: fetched files, or the passages of a folder."""
+    corpus = option("corpus", wildcards.corpus)
+    if loaders.reads_folder(corpus.format):
+        return folder_file(corpus.folder, "passages")
+    return raw(corpus.files) + list(corpus.extra)
+
+
+def dataset_files(wildcards):
+    """What prepare_dataset reads besides the passages."""
+    dataset = option("dataset", wildcards.dataset)
+    return folder_file(dataset.folder, "questions") if loaders.reads_folder(dataset.format) else raw(dataset.files)
+
+
+def passages_of(wildcards):
+    """The passages a question set resolves against; none for questions without a corpus."""
+    form = loaders.format_of(option("corpus", wildcards.corpus).format)
+    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if getattr(form, "CORPUS", True) else []
