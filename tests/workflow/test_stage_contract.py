@@ -255,7 +255,7 @@ ASKED_FOR_TWO = dict.fromkeys(stage.THREADS + ("POLARS_MAX_THREADS",), "2")
 POOLS = """
 import json, os, sys
 from pathlib import Path
-import secateur.stage  # first, as a rule's script has it
+import secateur.pipeline.contract  # first, as a rule's script has it
 {before}
 from test_stage_contract import POOL, job_of, run_stage
 from threadpoolctl import threadpool_info
