@@ -67,9 +67,9 @@ def _front_end(cfg, ctx) -> FrontEnd:
     return kind_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
 
 
-def _code(cfg) -> str:
-    """What a cache knows an extractor's code by: not a rule's, which another stage does not share."""
-    return provenance.kind_digest(kinds.module_of("extractor", cfg.kind))
+def _code(front: FrontEnd) -> str:
+    """What a cache knows a front end's code by: not a rule's, which another stage does not share."""
+    return provenance.kind_digest(type(front).__module__)
 
 
 def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -102,8 +102,8 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
     A block's triples are cached under the digest of its texts, its title, the extractor's code, model and parameters.
     Raises SecateurError as soon as more than `max_failed` of all passages have got no usable answer.
     """
-    front, code = _front_end(cfg, ctx), _code(cfg)
-    cache = RequestCache(ctx.cache / "triples" / front.name)
+    front = _front_end(cfg, ctx)
+    cache, code = RequestCache(ctx.cache / "triples" / front.name), _code(front)
     rows, counts, silent, allowed = [], Counter(), 0, getattr(front, "max_failed", 0.0)
     blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
     for part in ctx.progress(blocks, len(blocks), "blocks"):
@@ -120,8 +120,8 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
 def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
     """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
     got no usable answer."""
-    front, code = _front_end(cfg, ctx), _code(cfg)
-    cache = RequestCache(ctx.cache / "triples" / front.name)
+    front = _front_end(cfg, ctx)
+    cache, code = RequestCache(ctx.cache / "triples" / front.name), _code(front)
 
     def read(text: str) -> list[Triple]:
         found = _block(front, cache, code, [text], None)
