@@ -274,7 +274,7 @@ run_stage(run, job_of(Path({folder!r}), "pool"))
 @pytest.mark.parametrize("before", ["", "import torch, scipy.linalg, sklearn.cluster, faiss"])
 def test_a_stage_has_one_thread_whatever_the_environment_says_and_whenever_a_library_is_loaded(tmp_path, before):
     script = POOLS.format(folder=str(tmp_path), before=before)
-    path = {"PYTHONPATH": f"{ROOT / 'workflow'}:{Path(__file__).parent}"}
+    path = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "workflow", ROOT, Path(__file__).parent)))}
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | path | ASKED_FOR_TWO,
