@@ -26,12 +26,12 @@ def _edges(inputs) -> tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]:
     return found, frozenset(twice.select("head", "rest").iter_rows())
 
 
-def _material(cfg, inputs, needs_graph: bool) -> Material:
+def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     """What the form writes from."""
     columns = inputs["passages"].select("passage_id", "text", "speaker", "date")
     texts = {row[0]: passage_text(*row[1:]) for row in columns.iter_rows()}
     own = cfg.assembly.counter == "word_pieces"
-    count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model)
+    count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model, ctx.cache)
     return Material(texts, count, *(_edges(inputs) if needs_graph else ()))
 
 
@@ -57,7 +57,7 @@ def run(cfg, inputs, outputs, ctx):
     )
     passages = inputs["passages"].sort("doc_id", "position")
     order = {p: n for n, p in enumerate(passages["passage_id"])}
-    material = _material(cfg, inputs, form.NEEDS_GRAPH)
+    material = _material(cfg, inputs, ctx, form.NEEDS_GRAPH)
     with kinds.calling("form", form):
         written = form.form(settings, material)
     assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)

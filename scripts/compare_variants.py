@@ -3,6 +3,7 @@
 import polars as pl
 
 from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, summarise
+from secateur.evaluation.metric import headlines
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import members, of_split
 from secateur.pipeline.contract import main
@@ -46,12 +47,12 @@ def run(cfg, inputs, outputs, ctx):
         own = figures.filter(pl.col("dataset") == name).join(
             chosen.select("question_id", "cluster_id"), on="question_id"
         )
-        rows = _rows(cfg, own, name)
+        rows, shown = _rows(cfg, own, name), headlines([*cfg.eval.metrics, *spec["metrics"]])
         for subset, ids in members(chosen, evidence, spec).items():
             part = own.filter(pl.col("question_id").is_in(list(ids)))
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
-            made = differences(part, rows, cfg.eval.against, cfg.extra.twins, cfg.eval)
+            made = differences(part, rows, shown, cfg.eval.against, cfg.extra.twins, cfg.eval)
             comparisons.append(made.with_columns(**extra))
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:

@@ -6,7 +6,8 @@ from secateur.contexts.table import NOTHING, names_passages, reads
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
-from secateur.evaluation.evidence import Measured, gold_of, read_metrics
+from secateur.evaluation.evidence import Case, gold_of
+from secateur.evaluation.metric import measured, only
 from secateur.evaluation.rows import long_rows
 from secateur.models.causal import load
 from secateur.pipeline.contract import main
@@ -39,12 +40,13 @@ def run(cfg, inputs, outputs, ctx):
     asked = inputs["questions"].join(answers, on="question_id", how="semi").sort("position")
     questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
     gold = gold_of(asked, inputs["evidence"], inputs["passages"])
-    measured = Measured(cfg.eval.exact_min_content, frozenset(cfg.eval.qualifiers))
     read, figures = _read(cfg, inputs["contexts"], answers), []
     sourced = names_passages(inputs["contexts"])
     known = {question: one for (question, _, _), one in reads(read)}
     texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
-    order = cfg.extra.order
+    cases = {q.id: Case(gold[q.id], known.get(q.id, NOTHING), sourced) for q in questions if q.id in gold}
+    shown = measured(list(cases.values()), (), only(cfg.eval.metrics, KEPT), "conf/eval/default")
+    recall, order = dict(zip(cases, shown, strict=True)), cfg.extra.order
     given = {row["question_id"]: row for row in answers.iter_rows(named=True)}
     for question in questions:
         own = given[question.id]
@@ -52,8 +54,7 @@ def run(cfg, inputs, outputs, ctx):
         found |= {"refused": float(own["refused"]), "read_tokens": float(own["prompt_tokens"])}
         found |= {"completion_tokens": float(own["completion_tokens"])}
         if question.id in gold:
-            recall = read_metrics(gold[question.id], known.get(question.id, NOTHING), measured, sourced)
-            found |= {f"read_{name}": recall[name] for name in KEPT if name in recall}
+            found |= {f"read_{name}": value for name, value in recall[question.id].items()}
         figures += [(question.id, order, None, False, name, value) for name, value in found.items()]
     figures += [(q, order, None, False, "read_gain", gain) for q, gain in _gains(cfg, ctx, questions, texts)]
     outputs["question_metrics"] = long_rows(figures)

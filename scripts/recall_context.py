@@ -66,10 +66,10 @@ class _Reader:
         return runs
 
 
-def _blocks(cfg, inputs) -> tuple[dict[str, list[Block]], set[Unit]]:
+def _blocks(cfg, inputs, ctx) -> tuple[dict[str, list[Block]], set[Unit]]:
     """Each question's context as used, and within smaller budgets: the largest first; and which units are whole
     passages."""
-    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model))
+    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
     blocks = {
         question: [[((row["passage_id"], row["text"]), row["size"]) for row in one] for one in sizes]
         for question, sizes in found.items()
@@ -90,8 +90,8 @@ def _chooser(cfg, inputs, symbols, embedder, lm):
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
-    blocks, whole = _blocks(cfg, inputs)
-    count = lm_counter(cfg.lm.model)
+    blocks, whole = _blocks(cfg, inputs, ctx)
+    count = lm_counter(cfg.lm.model, ctx.cache)
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)

@@ -3,7 +3,8 @@
 import polars as pl
 
 from secateur.contexts.table import Read, sizes_of
-from secateur.evaluation.evidence import Gold, Measured, gold_of, read_metrics
+from secateur.evaluation.evidence import Case, Gold, gold_of
+from secateur.evaluation.metric import measured, only
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import of_split
 from secateur.memory.replay import Step, Unit, replay
@@ -21,7 +22,7 @@ def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozens
     return {passage: frozenset(needs) for passage, needs in found.items()}
 
 
-def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
+def _blocks(cfg, inputs, ctx) -> dict[str, list[list[Unit]]]:
     """Each question's prompt as used, and under smaller budgets: the largest first."""
     shown = inputs["edge_sources"].join(inputs["contexts"], on="passage_id", how="semi")
     needs, nothing = _needs(inputs["edges"], shown), frozenset()  # a sentence without a triple needs no symbol
@@ -30,7 +31,7 @@ def _blocks(cfg, inputs) -> dict[str, list[list[Unit]]]:
         passage, whole = row["passage_id"], row["whole"]
         return Unit(row["text"], row["size"], passage, whole, needs.get(passage, nothing))
 
-    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model))
+    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
     return {question: [[unit(row) for row in block] for block in sizes] for question, sizes in found.items()}
 
 
@@ -40,8 +41,8 @@ KEPT = ("evidence_recall", "token_recall")
 def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
     """The evidence in what a reader has before it."""
     read = Read([u.text for u in units], [u.passage for u in units], [u.whole for u in units], 0)
-    found = read_metrics(gold, read, Measured(cfg.eval.exact_min_content))
-    return {f"memory_{name}{suffix}": found[name] for name in KEPT if name in found}
+    (found,) = measured([Case(gold, read)], (), only(cfg.eval.metrics, KEPT), "conf/eval/default")
+    return {f"memory_{name}{suffix}": value for name, value in found.items()}
 
 
 def _tokens(count, question: str, units: list[Unit]) -> int:
@@ -67,8 +68,8 @@ def run(cfg, inputs, outputs, ctx):
     questions, passages = inputs["questions"], inputs["passages"]
     gold, count, blocks = (
         gold_of(questions, inputs["evidence"], passages),
-        lm_counter(cfg.lm.model),
-        _blocks(cfg, inputs),
+        lm_counter(cfg.lm.model, ctx.cache),
+        _blocks(cfg, inputs, ctx),
     )
     chosen = of_split(questions, cfg.dataset.split)
     asked, rows, several = dict(chosen.select("question_id", "text").iter_rows()), [], 0

@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 from scripts import assemble_contexts, rerank_passages
 
+from secateur.contexts.table import NOTHING
+from secateur.evaluation.evidence import Case, Gold
+from secateur.evaluation.metric import measured
 from secateur.pipeline import kinds
 from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context
@@ -139,8 +142,6 @@ FORM = """\
 NEEDS_GRAPH = False
 
 class Mine:
-    additive = True
-
     def pieces(self, asked, ranked, budgets):
         return {pieces}
 
@@ -156,7 +157,7 @@ ROWS = "[Row(piece.text, piece.passage_id) for piece in pieces]"
 
 def assembled(ctx, monkeypatch):
     words = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
-    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model: words)
+    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model, cache: words)
     own = SimpleNamespace(form={"kind": "mypackage.mine"}, counter="reader", packing="refill", placement="best_first")
     own.budget = 4
     cfg = SimpleNamespace(assembly=own, eval=SimpleNamespace(budgets=(2, 4)), lm=SimpleNamespace(model="lm"))
@@ -169,7 +170,7 @@ def assembled(ctx, monkeypatch):
     ("pieces", "rows", "said"),
     [
         ("{}", ROWS, "pieces() offers them for budgets [], asked for [2, 4]"),
-        ("{}['p']", ROWS, "mine.py:10: KeyError"),
+        ("{}['p']", ROWS, "mine.py:8: KeyError"),
         (PIECES, "['Text.' for piece in pieces]", "'str' object has no attribute 'text'"),
         (PIECES, "[Row('a b c d e')]", "not (tokens within the budget) in 2 rows"),
         (PIECES, "[Row(None) for _ in pieces]", "mine.py"),
@@ -183,3 +184,30 @@ def test_a_form(plugin, ctx, monkeypatch, pieces, rows, said):
 def test_a_form_that_works(plugin, ctx, monkeypatch):
     plugin(FORM.replace("{pieces}", PIECES).replace("{rows}", ROWS))
     assert assembled(ctx, monkeypatch)["passage_id"].to_list() == ["p2", "p1"] * 2
+
+
+METRIC = 'from secateur.evaluation.metric import Figure\nFIGURE = Figure("mine")\n'
+
+
+def figures_of(cases: int):
+    gold = Gold("Who?", {"p1": "Acme bought Bolt."}, ("Acme bought Bolt.",))
+    return list(measured([Case(gold, NOTHING)] * cases, (), ["mypackage.mine"], "conf/eval/default"))
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("[1.0]", "1 figures for 2 contexts"),
+        ("['much', 'more']", "ValueError: could not convert string to float"),
+        ("[float('nan'), 1.0]", "a figure that is NaN or infinite"),
+        ("cases[9]", "mine.py:7: IndexError"),
+    ],
+)
+def test_a_metric(plugin, gives, said):
+    plugin(f"{METRIC}def measure(cases, settings, embed):\n    return {gives}\n")
+    assert said in message(figures_of, 2)
+
+
+def test_a_metric_that_works(plugin):
+    plugin(f"{METRIC}def measure(cases, settings, embed):\n    return [None, len(cases)]\n")
+    assert figures_of(2) == [{}, {"mypackage.mine": 2.0}]

@@ -15,7 +15,7 @@ OPTIONS = {
     "rankers/mine": "defaults: [sentences, _self_]\nscorers: {mine: {kind: import, run: mine.run}}\n",
     "system/mine_run": "defaults: [_default, _self_]\nrankers: mine\nranker: mine\norders: [blind]\n",
     "system/mine_contexts": "defaults: [_default, _self_]\ncontexts: mine.jsonl\n",
-    "experiment/mine": "title: Imports\ndatasets: [toy_documents_smoke]\naxes: {}\nexclude: []\nanswers: true\n"
+    "experiment/mine": "title: Imports\ndatasets: [toy_documents_smoke]\naxes: {}\nexclude: []\nanswers: true\ngains: true\n"
     f"systems: [{', '.join(SOURCES)}]\n",
 }
 

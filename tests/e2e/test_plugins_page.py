@@ -45,6 +45,16 @@ def test_every_system_of_the_page_has_figures(mine):
     )
 
 
+def test_the_metric_is_measured_at_each_budget_and_tested_in_pairs(mine):
+    metrics = pl.read_parquet(mine.root / "results/experiments/mine/metrics.parquet")
+    own = metrics.filter(pl.col("metric").str.starts_with("reciprocal_place@"), pl.col("subset") == "all")
+    by = {(row["system"], row["metric"]): row["value"] for row in own.iter_rows(named=True)}
+    assert by["mine_run", "reciprocal_place@512"] == 0.75  # the gold passage stands last, that of q1 second
+    assert by["mine", "reciprocal_place@512"] == 0.5  # a header stands before the first passage
+    compared = pl.read_parquet(mine.root / "results/experiments/mine/comparisons.parquet")
+    assert "reciprocal_place@claim" in set(compared["metric"])
+
+
 def test_the_extractor_read_the_texts(mine):
     triples = pl.read_parquet(mine.root / "results/mine/triples/pattern/0of1/triples.parquet")
     assert set(triples.select("head", "relation", "tail").iter_rows()) == {

@@ -62,7 +62,7 @@ def test_the_order_chooses_the_variant(smoke, ids):
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (("smok", "Q"), ["'smok'", "quickstart, red_herrings, sessions, smoke", "did you mean 'smoke'?"]),
+        (("smok", "Q"), ["'smok'", "quickstart, readers, red_herrings, sessions, smoke", "did you mean 'smoke'?"]),
         (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (

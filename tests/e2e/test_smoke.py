@@ -325,7 +325,7 @@ def test_a_reranker_a_form_of_the_graph_and_a_policy_in_action_run_beside_it(rer
     assert gained == {(system, order) for system in systems for order in ("blind", "aware")}
     read = dict(rows.filter(pl.col("metric") == "read_tokens").select("system", "value").iter_rows())
     assert set(read) == {"rag_zsum", "compressed"}
-    (path,) = (rerun.root / "results").rglob("recalled/**/compressed/**/memories.parquet")
+    (path,) = (rerun.root / "results").rglob("recalled/**/compressed.*/**/memories.parquet")
     stored = read_table(TABLES["memories"], path)
     assert set(stored["channel"]) == {"question", "answer", "facts"}
     assert not stored["verified"].any()

@@ -29,12 +29,12 @@ quick = settings(max_examples=40)
 
 
 @pytest.fixture(scope="module", params=["smollm2", "minilm", "gemma3_270m"])
-def count(request) -> Counter:
+def count(request, tmp_path_factory) -> Counter:
     """A counter of tokens; Gemma's only where its package is installed."""
     if request.param == "minilm":
         return word_piece_counter(compose.option(CONF, "embedder", "minilm").model)
     try:
-        return lm_counter(compose.option(CONF, "lm", request.param).model)
+        return lm_counter(compose.option(CONF, "lm", request.param).model, tmp_path_factory.mktemp("cache"))
     except SecateurError as error:
         pytest.skip(str(error))
 

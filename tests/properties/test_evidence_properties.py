@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from secateur.contexts.table import Read
-from secateur.evaluation.evidence import Gold, Measured, read_metrics
+from secateur.evaluation import metric
+from secateur.evaluation.evidence import Case, Gold
 
 quick = settings(max_examples=100)
 texts = st.lists(
@@ -20,13 +21,15 @@ golds = st.builds(
 )
 names = st.sampled_from(["p1", "p2", "p3", "p4"])
 lines = st.lists(st.tuples(texts, names, st.just(False)), max_size=6)
-QUALIFIERS = frozenset({"not"})
 
 
 def measured(gold, rows, least=0.5) -> dict[str, float]:
     """The figures of a context, but for what it costs."""
     read = Read(*([row[n] for row in rows] for n in range(3)), len(rows))
-    return {k: v for k, v in read_metrics(gold, read, Measured(least, QUALIFIERS)).items() if k != "tokens"}
+    own = [{"kind": name, "min_content": least, "words": ["not"]} for name in ("qualified_recall", "qualified_kept")]
+    plain = ["provenance_recall", "evidence_coverage", "token_recall"]
+    spec = [{"kind": "evidence_recall", "min_content": least}, *plain, *own]
+    return dict(next(metric.measured([Case(gold, read)], (), spec, "conf/eval/default")))
 
 
 @st.composite

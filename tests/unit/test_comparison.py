@@ -9,6 +9,7 @@ from scripts import compare_variants
 
 from secateur.ecs.names import SCORER_NAMES, twins
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
+from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
 from secateur.pipeline.config import compose
 from secateur.pipeline.plan import variants
@@ -21,6 +22,17 @@ SCHEMA = {
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
 }  # fmt: skip
 MODEL = set(SCORER_NAMES)
+SHOWN = headlines(
+    [
+        "evidence_recall",
+        "evidence_coverage",
+        "token_recall",
+        "qualified_kept",
+        "semantic",
+        "provenance_recall",
+        "tokens",
+    ]
+)
 BASE = dict.fromkeys(AXES, "default")
 
 
@@ -48,7 +60,7 @@ def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.Data
 
 
 def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame:
-    found = differences(figures_of(*known) if part is None else part, known, against, joined or {}, cfg)
+    found = differences(figures_of(*known) if part is None else part, known, SHOWN, against, joined or {}, cfg)
     whole = found.with_columns(dataset=pl.lit("d"), subset=pl.lit("all"), split=pl.lit("all"))
     assert problems(TABLES["comparisons"], whole.select(list(TABLES["comparisons"].columns))) == []
     return found

@@ -188,7 +188,7 @@ INPUTS = {
 @pytest.fixture
 def assembled(tmp_path, monkeypatch):
     """The contexts that the stage makes under an option of conf/assembly."""
-    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model: count)
+    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model, cache: count)
 
     def run(name: str, pick: str = "all", order: str | None = None, **changed) -> dict[tuple[str, int], str]:
         cfg = SimpleNamespace(

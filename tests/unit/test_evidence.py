@@ -7,12 +7,17 @@ import polars as pl
 import pytest
 
 from secateur.contexts.table import NOTHING, Read, reads
-from secateur.evaluation.evidence import Gold, Measured, f1_at_gold, qualifiers_of, read_metrics, semantic
+from secateur.evaluation.evidence import Case, Gold, f1_at_gold
+from secateur.evaluation.metric import headlines, measured, only
+from secateur.evaluation.metrics._qualified import qualifiers_of
+from secateur.pipeline import kinds
 from secateur.pipeline.config import compose
 from secateur.pipeline.tables.catalog import TABLES
 
-EVAL = compose.option(Path(__file__).parents[2] / "conf", "eval", "default")
-WORDS = frozenset(EVAL.qualifiers)
+METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
+(KEPT,) = only(METRICS, ["qualified_kept"])
+WORDS = frozenset(KEPT["words"])
+UNDER = ("evidence_recall", "provenance_recall", "evidence_coverage")
 
 # Content words: bear, eat, sockeye, salmon (evidence) · bear, eat (question), so sockeye and salmon are new.
 SENTENCE = "The bears eat sockeye salmon."
@@ -23,9 +28,15 @@ def context(*lines: tuple[str, str | None, bool], tokens: int = 9) -> Read:
     return Read(*([line[n] for line in lines] for n in range(3)), tokens)
 
 
+def read_metrics(gold: Gold, shown: Read, sourced: bool = True, least: float | None = None) -> dict[str, float]:
+    spec = METRICS if least is None else [{"kind": "evidence_recall", "min_content": least}, *UNDER[1:], "token_recall"]
+    (found,) = measured([Case(gold, shown, sourced)], (), spec, "conf/eval/default")
+    return dict(found)
+
+
 def figures(gold: Gold, shown: Read, least: float = 0.5) -> tuple[float, ...]:
-    found = read_metrics(gold, shown, Measured(least))
-    return tuple(found[name] for name in ("evidence_recall", "provenance_recall", "evidence_coverage", "token_recall"))
+    found = read_metrics(gold, shown, least=least)
+    return tuple(found[name] for name in (*UNDER, "token_recall"))
 
 
 # --- one gold passage ----------------------------------------------------------------------------
@@ -66,9 +77,8 @@ def test_the_whole_text_of_another_passage_makes_no_gold_present():
 
 def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_token_recall():
     gold = Gold("Do the bears eat?", {"p1": "Bears eat."}, ("Bears eat.",))
-    under = ("evidence_recall", "provenance_recall", "evidence_coverage")
-    assert read_metrics(gold, NOTHING, Measured(0.5)) == dict.fromkeys(under, 0) | {"tokens": 0}
-    assert read_metrics(gold, context(("bears: sleep", "p1", False)), Measured(0.5)) == {
+    assert read_metrics(gold, NOTHING) == dict.fromkeys(UNDER, 0) | {"tokens": 0}
+    assert read_metrics(gold, context(("bears: sleep", "p1", False))) == {
         "evidence_recall": 1,
         "provenance_recall": 1,
         "evidence_coverage": 0.5,
@@ -78,12 +88,12 @@ def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_tok
 
 def test_gold_without_content_words_covers_nothing_unless_it_is_whole():
     gold = Gold("Why?", {"p1": "It was so."}, ("It was so.",))
-    assert read_metrics(gold, context(("it: was", "p1", False)), Measured(0.5))["evidence_coverage"] == 0
-    assert read_metrics(gold, context(("It was so.", "p1", True)), Measured(0.5))["evidence_coverage"] == 1
+    assert read_metrics(gold, context(("it: was", "p1", False)))["evidence_coverage"] == 0
+    assert read_metrics(gold, context(("It was so.", "p1", True)))["evidence_coverage"] == 1
 
 
 def test_tokens_are_those_of_the_text_as_sent():
-    assert read_metrics(BEARS, context((SENTENCE, "p1", True), tokens=7), Measured(0.5))["tokens"] == 7
+    assert read_metrics(BEARS, context((SENTENCE, "p1", True), tokens=7))["tokens"] == 7
 
 
 # --- several, and unresolved -----------------------------------------------------------------------
@@ -100,7 +110,7 @@ def test_several_golds_are_averaged_and_their_words_pooled():
 def test_evidence_that_does_not_resolve_is_measured_by_its_words_only():
     gold = Gold("What do bears eat?", {}, ("Salmon is eaten.",))
     shown = context(("bears: eat salmon", "p1", False))
-    assert read_metrics(gold, shown, Measured(0.5)) == {"token_recall": 0.5, "tokens": 9}
+    assert read_metrics(gold, shown) == {"token_recall": 0.5, "tokens": 9}
 
 
 def test_inflection_and_case_are_of_no_account():
@@ -108,15 +118,15 @@ def test_inflection_and_case_are_of_no_account():
 
 
 def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
-    assert read_metrics(BEARS, context((SENTENCE, None, False)), Measured(0.5, WORDS)) == {
+    assert read_metrics(BEARS, context((SENTENCE, None, False))) == {
         "token_recall": 1,
         "tokens": 9,
     }
 
 
 def test_an_empty_context_of_a_kind_that_names_no_passage_has_no_provenance_either():
-    assert read_metrics(BEARS, NOTHING, Measured(0.5, WORDS), sourced=False) == {"token_recall": 0, "tokens": 0}
-    assert read_metrics(BEARS, NOTHING, Measured(0.5, WORDS))["evidence_recall"] == 0
+    assert read_metrics(BEARS, NOTHING, sourced=False) == {"token_recall": 0, "tokens": 0}
+    assert read_metrics(BEARS, NOTHING)["evidence_recall"] == 0
 
 
 def test_rows_without_a_passage_are_no_matter_where_others_have_one():
@@ -143,7 +153,7 @@ DOSED = Gold("How?", {"p1": FED, "p2": "Colistin acts."}, (FED,))
 
 
 def qualified(shown: Read, gold: Gold = DOSED) -> tuple[float, float]:
-    found = read_metrics(gold, shown, Measured(0.5, WORDS))
+    found = read_metrics(gold, shown)
     return found["qualified_recall"], found["qualified_kept"]
 
 
@@ -182,7 +192,7 @@ def test_a_passage_that_is_not_there_keeps_nothing():
 
 def test_passages_without_such_a_word_do_not_count():
     plain = Gold("How?", {"p2": "Colistin acts."}, ("Colistin acts.",))
-    assert not {"qualified_recall", "qualified_kept"} & set(read_metrics(plain, NOTHING, Measured(0.5, WORDS)))
+    assert not {"qualified_recall", "qualified_kept"} & set(read_metrics(plain, NOTHING))
 
 
 @pytest.mark.parametrize(
@@ -201,17 +211,50 @@ def test_what_qualifies_a_text(text, words):
     assert qualifiers_of(text, WORDS) == words
 
 
-# --- semantic, F1 ------------------------------------------------------------------------------------
+# --- semantic, floors, F1 ------------------------------------------------------------------------------
+
+VECTORS = {"gold one": (1, 0), "gold two": (0, 1), "near both": (0.6, 0.8), "near one": (1, 0)}
+
+
+def semantic(shown: Read, other: Read | None = None) -> dict[str, float]:
+    """Under an embedder of known vectors."""
+    gold = Gold("?", {}, ("gold one", "gold two"))
+    others = [Case(gold, other)] if other else []
+    (found,) = measured(
+        [Case(gold, shown)], others, ["semantic"], "conf/eval/default", lambda t: np.array([VECTORS[x] for x in t])
+    )
+    return dict(found)
 
 
 def test_semantic_is_the_mean_of_each_golds_best_cosine():
-    gold = np.array([[1, 0], [0, 1]], np.float32)
-    units = np.array([[0.6, 0.8], [1, 0], [1, 0]], np.float32)
-    assert semantic(gold, units) == pytest.approx((1 + 0.8) / 2)
+    shown = context(("near both", None, False), ("near one", None, False), ("near one", None, False))
+    assert semantic(shown)["semantic"] == pytest.approx((1 + 0.8) / 2)
 
 
 def test_semantic_of_an_empty_context_is_zero():
-    assert semantic(np.eye(2, dtype=np.float32), np.zeros((0, 2), np.float32)) == 0
+    assert semantic(NOTHING) == {"semantic": 0}
+
+
+def test_a_floor_is_the_same_of_another_questions_context():
+    one, both = context(("near one", None, False)), context(("near one", None, False), ("near both", None, False))
+    assert semantic(both, one) == {"semantic": pytest.approx(0.9), "semantic_floor": pytest.approx(0.5)}
+
+
+def test_only_metrics_that_text_alone_can_please_have_a_floor():
+    case = Case(BEARS, context((SENTENCE, "p1", True)))
+    (found,) = measured([case], [Case(BEARS, NOTHING)], METRICS, "conf/eval/default")
+    assert {name for name in found if name.endswith("_floor")} == {"token_recall_floor"}
+    assert (found["token_recall"], found["token_recall_floor"]) == (1, 0)
+
+
+def test_a_pointer_is_no_headline():
+    shown = headlines(METRICS)
+    assert "evidence_recall" in shown and "provenance_recall" not in shown and "tokens" not in shown
+
+
+def test_every_metric_says_how_it_is_shown():
+    for name in kinds.kinds("metric"):
+        assert kinds.load("metric", name).FIGURE.title
 
 
 @pytest.mark.parametrize(

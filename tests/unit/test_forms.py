@@ -10,13 +10,15 @@ from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import RULES
 from secateur.contexts.forms.dense import without
 from secateur.contexts.piece import Asked, Edge, Material, Ranked, text_of
-from secateur.evaluation.evidence import qualifiers_of
+from secateur.evaluation.metric import only
+from secateur.evaluation.metrics._qualified import qualifiers_of
 from secateur.pipeline import kinds
 from secateur.pipeline.config import compose
 
 CONF = Path(__file__).parents[2] / "conf"
 DROP = frozenset(compose.option(CONF, "assembly", "dense").form["drop"])
-QUALIFIERS = frozenset(compose.option(CONF, "eval", "default").qualifiers)
+(KEPT,) = only(compose.option(CONF, "eval", "default").metrics, ["qualified_kept"])
+QUALIFIERS = frozenset(KEPT["words"])
 
 TEXTS = {
     "p1": "The bears of Katmai eat salmon.",

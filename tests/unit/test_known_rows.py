@@ -13,7 +13,8 @@ from secateur.contexts.table import Read
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.evaluation.evidence import Measured, f1_at_gold, gold_of, read_metrics
+from secateur.evaluation.evidence import Case, f1_at_gold, gold_of
+from secateur.evaluation.metric import measured
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
 from secateur.pipeline import kinds
@@ -111,6 +112,9 @@ BM25 = {  # budget: evidence_recall (once `exact`), token_recall (once `novel`) 
 }
 
 
+METRICS = compose.option(CONF, "eval", "default").metrics
+
+
 @pytest.fixture(scope="module")
 def stem(real, tmp_path_factory):
     """budget -> mean figures of BM25 on stem_old, under the assembly of published rows."""
@@ -135,7 +139,7 @@ def stem(real, tmp_path_factory):
             assert [row.passage_id for row in context.rows] == ids[: len(context.rows)]
             rows = [(row.text, row.passage_id, row.whole) for row in context.rows]
             read = Read(*([row[n] for row in rows] for n in range(3)), context.tokens)
-            figures = read_metrics(gold[qid], read, Measured(0.5))
+            (figures,) = measured([Case(gold[qid], read)], (), METRICS, "conf/eval/default")
             values[budget].append((figures["evidence_recall"], figures["token_recall"]))
     assert {len(rows) for rows in values.values()} == {122}
     return {budget: np.mean(rows, axis=0) for budget, rows in values.items()}

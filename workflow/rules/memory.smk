@@ -66,7 +66,7 @@ rule replay_sessions:
             "memory.fresh",
             "assembly.budget",
             "lm.model",
-            slices.EVIDENCE,
+            slices.MEASURING,
             order=order_of,
         ),
     message:

@@ -65,6 +65,7 @@ rule build_report:
         **leaf_params(
             "build_report",
             f"experiment.title={EXPERIMENT}",
+            slices.MEASURING,
             "eval.min_units=default",
             variants=variant_rows,
             measured=measured_rows,

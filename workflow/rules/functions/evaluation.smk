@@ -45,7 +45,7 @@ def twin_rows(_):
 
 def dataset_rows(_):
     """What compare_variants must know of each data set."""
-    keys = ("kind", "split", "types", "first", "unanswerable")
+    keys = ("kind", "split", "types", "first", "unanswerable", "metrics")
     datasets = {name: option("dataset", name) for name in unique(v.dataset for v in VARIANTS)}
     return [{"name": name} | {key: getattr(one, key) for key in keys} for name, one in datasets.items()]
 

@@ -15,7 +15,7 @@ def generator(cfg, ctx) -> Generator:
     """What answers: `lm` in this process, or an endpoint. cfg: options `answer` and `lm`."""
     if cfg.answer.backend == "lm":
         return InProcess(load(cfg.lm, ctx.cache, ctx.device), cfg.answer, ctx.cache)
-    return Remote(cfg.answer, lm_counter(cfg.lm.model), cfg.lm.window, ctx.cache, ctx.log)
+    return Remote(cfg.answer, lm_counter(cfg.lm.model, ctx.cache), cfg.lm.window, ctx.cache, ctx.log)
 
 
 def fitted(instructions: str, made: Generator, name: str, question: str, units: Sequence[str]) -> tuple[str, int]:

@@ -8,8 +8,8 @@ What is counted is what is sent: sizes are of the text with its separators, numb
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from secateur.contexts.pack import Packing, pack, pack_shared
-from secateur.contexts.piece import Asked, Context, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.pack import JOIN, Packing, pack, pack_shared
+from secateur.contexts.piece import Asked, Context, Form, LineTokens, Material, Piece, Ranked, Row, text_of
 from secateur.contexts.placement import Placement, placed
 
 __all__ = ["Assembly"]
@@ -32,17 +32,24 @@ class Assembly:
             raise ValueError(f"pieces() offers them for budgets {sorted(offered)}, asked for {sorted(budgets)}")
         for pieces in offered.values():
             if id(pieces) not in parts:  # most forms offer the same for every budget
-                parts[id(pieces)] = self.form.parts(pieces)
+                parts[id(pieces)] = self._parts(pieces)
         return {b: self._within(asked, pieces, parts[id(pieces)], b) for b, pieces in offered.items()}
+
+    def _parts(self, pieces: Sequence[Piece]) -> list[int]:
+        """Tokens that each piece adds: as the form says, else at least those of its own text."""
+        if hasattr(self.form, "parts"):
+            return self.form.parts(pieces)
+        return [max(tokens - JOIN, 0) for tokens in LineTokens(self.material.count)(pieces)]
 
     def _within(self, asked: Asked, pieces: list[Piece], parts: Sequence[int], budget: int) -> Context:
         def size(chosen: list[int]) -> int:
             return self._tokens(self._rows(asked, [pieces[n] for n in chosen]))
 
-        if self.form.additive:
+        if getattr(self.form, "additive", False):
             chosen = pack(parts, budget, self.packing, size)
         else:
-            chosen = pack_shared(parts, budget, self.packing, size, self._tokens(self.form.frame(asked)))
+            frame = self._tokens(self.form.frame(asked)) if hasattr(self.form, "frame") else 0
+            chosen = pack_shared(parts, budget, self.packing, size, frame)
         rows = self._rows(asked, [pieces[n] for n in chosen])
         return Context(rows, self._tokens(rows))
 

@@ -106,16 +106,13 @@ class Material:
 class Form(Protocol):
     """How ranked units are written. A form chooses no units but those that it offers for a budget.
 
-    additive: what a piece adds to the text does not hang on the other pieces, but for what tokens join.
+    It may say more, so that fewer texts are written out to be counted: `parts(pieces)`, tokens that each piece adds at
+    least (those of its text, where it does not say); `frame(asked)`, rows that stand around any pieces; `additive = True`,
+    that a piece adds just its part whatever stands beside it, but for what tokens join.
     """
-
-    additive: bool
 
     def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
         """By budget: the pieces to pack, best first."""
-
-    def parts(self, pieces: Sequence[Piece]) -> list[int]:
-        """Tokens that each piece adds with its separator; at least, where the form is not additive."""
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
         """The rows that these pieces make in this order: the whole text, headers and rules included."""

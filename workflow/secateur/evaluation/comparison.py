@@ -19,7 +19,14 @@ __all__ = ["AXES", "OF_POLICY", "Row", "axes_of", "claims", "differences", "pair
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
-COMPARED = r"^(evidence_recall|evidence_coverage|token_recall|qualified_kept|semantic|answer_gain)@|^(f1_at_gold|policy_utility|rouge_l|token_f1|read_gain)$"
+COMPARED = (
+    "answer_gain",
+    "f1_at_gold",
+    "policy_utility",
+    "rouge_l",
+    "token_f1",
+    "read_gain",
+)  # beside metrics of contexts
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
 MODEL, STRONGEST, NAMED = "language_model", "strongest", "named"  # what else a pair may be about
 
@@ -144,15 +151,23 @@ def _axis(a: Row, b: Row) -> str | None:
 # --- their differences ---------------------------------------------------------------------------------
 
 
-def differences(part: pl.DataFrame, rows: Sequence[Row], against: Sequence[str], twins: Mapping[str, str], cfg):
+def differences(
+    part: pl.DataFrame,
+    rows: Sequence[Row],
+    shown: Sequence[str],
+    against: Sequence[str],
+    twins: Mapping[str, str],
+    cfg,
+) -> pl.DataFrame:
     """The table `comparisons` of one subset of one data set, without its names: every pair in every metric compared.
+    shown: the metrics of contexts that are.
 
     p and interval are of one sign-flip test over whole resampling units, so that they agree; p_holm is adjusted over
     the pairs of the same metric and order. An end of an interval is null where too few units bound nothing.
     """
     known = {row.key: row for row in rows}
     found = []
-    compared = part.filter(pl.col("metric").str.contains(COMPARED))
+    compared = part.filter(pl.col("metric").str.split("@").list.first().is_in([*shown, *COMPARED]))
     groups = compared.sort("metric").partition_by("metric", "order", "answer_aware", maintain_order=True)
     for group in groups:
         series = {

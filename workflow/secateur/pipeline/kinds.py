@@ -53,6 +53,7 @@ FAMILIES: dict[str, Family] = {
     "ranker": Family("secateur.ranking.scorers", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
     "form": Family("secateur.contexts.forms", ("form",)),
+    "metric": Family("secateur.evaluation.metrics", ("FIGURE", "measure")),
 }
 
 

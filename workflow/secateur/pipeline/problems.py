@@ -59,11 +59,26 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
         wrong += _pool_problems(dataset, of("lm"), of("ecs"), rankers)
     if system.family == "graph" or variant["book"] != layout.TEXT:
         wrong += extraction.problems(of("extractor"), f"conf/extractor/{variant['extractor']}")
-    wrong += _gain_problems(dataset, of("eval", "default")) if variant.gained else []
+    measured = of("eval", "default")
+    wrong += _metric_problems((*measured.metrics, *dataset.metrics))
+    wrong += _gain_problems(dataset, measured) if variant.gained else []
     wrong += (
         _policy_problems(of, dataset, variant) if variant.study == "policy" or variant["memory"] != layout.NONE else []
     )
     return wrong + models.lm_problems(of("lm"))
+
+
+def _metric_problems(metrics: tuple[Any, ...]) -> list[str]:
+    """What is wrong with the metrics of eval and of a data set, each in a clause."""
+    wrong = []
+    for spec in metrics:
+        try:
+            kinds.settings("metric", spec, "conf/eval/default", "eval.metrics")
+        except ConfigError as error:
+            wrong.append(str(error))
+    found = [name for spec in metrics for name in kinds.named([spec])]
+    twice = sorted({name for name in found if found.count(name) > 1})
+    return wrong + ([f"eval.metrics and dataset.metrics name {', '.join(twice)} more than once"] if twice else [])
 
 
 def _family_problems(variant, system: System) -> list[str]:

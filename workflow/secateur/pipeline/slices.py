@@ -32,8 +32,7 @@ ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 SAMPLING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed")
 READING = (*ROWS, *SAMPLING, *keys_of("ecs", "neighbours", "probes"))
 GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
-EVIDENCE = "eval.exact_min_content=default"
-MEASURING = (EVIDENCE, "eval.qualifiers=default")
+MEASURING = "eval.metrics=default"
 ANSWERING = keys_but("answer", "shards")  # which stands in paths
 WRITING = keys_of(  # what an answer that is written in process depends on
     *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated")

@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.metric import figure_of
+
 __all__ = [
-    "METRICS",
     "UNTOLD",
     "bounds",
     "cell",
@@ -27,14 +28,6 @@ Cell = dict[str, str]
 
 OURS = ("secateur", "ecs")  # the systems that the others are there to be compared with
 UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
-METRICS = {  # metric without its budget: how it is called
-    "evidence_recall": "evidence recall",
-    "evidence_coverage": "evidence coverage",
-    "token_recall": "token recall",
-    "qualified_kept": "qualifiers kept",
-    "semantic": "semantic similarity",
-    "answer_gain": "answer gain",
-}
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -74,11 +67,11 @@ def said(metric: str) -> str:
     """A metric in words.
 
     >>> said("evidence_recall@claim"), said("token_recall@64"), said("rouge_l")
-    ('evidence recall over the budgets claimed', 'token recall at 64 tokens', 'rouge_l')
+    ('evidence recall over the budgets claimed', 'token recall at 64 tokens', 'rouge l')
     """
     base, _, budget = metric.partition("@")
     at = {"": "", "claim": " over the budgets claimed"}.get(budget, f" at {budget} tokens")
-    return METRICS.get(base, base) + at
+    return figure_of(base).title + at
 
 
 # --- figures -------------------------------------------------------------------------------------

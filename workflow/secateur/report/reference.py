@@ -81,6 +81,8 @@ def _kind(family: str, name: str) -> list[str]:
     """What a kind says of itself, and its settings."""
     module = load(family, name)
     lines = [f"### {family} {name}", "", (module.__doc__ or "").strip(), ""]
+    if family == "metric":
+        lines += [_shown(module.FIGURE), ""]
     own, hints = fields(module.Settings), typing.get_type_hints(module.Settings)
     if own:
         lines += ["| setting | type | allowed | what |", "|---|---|---|---|"]
@@ -88,6 +90,13 @@ def _kind(family: str, name: str) -> list[str]:
         allowed = _range(f.metadata["low"], f.metadata["high"])
         lines.append(f"| `{f.name}` | {_type(hints[f.name])} | {allowed} | {f.metadata['doc']} |")
     return [*lines, *[""] * bool(own)]
+
+
+def _shown(figure) -> str:
+    """How a metric is shown."""
+    ways = [f"{figure.better} is better"] if figure.better else []
+    ways += ["shown and tested in pairs"] if figure.headline else []
+    return f"*{figure.title}*: {', '.join([f'{figure.digits} digits', *ways, *(['with a floor'] if figure.floor else [])])}."
 
 
 def tables() -> str:

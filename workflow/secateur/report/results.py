@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.metric import figure_of
 from secateur.pipeline.artifacts import file_digest, read_json, write_text
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
@@ -27,19 +28,6 @@ CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "qualified_ke
 TESTED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")
 SELECTED = ("f1_at_gold",)
 ANSWERED = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
-HEADS = {
-    "evidence_recall": "evidence recall",
-    "evidence_coverage": "coverage",
-    "token_recall": "token recall",
-    "qualified_kept": "qualified kept",
-    "answer_gain": "answer gain",
-    "rouge_l": "ROUGE-L",
-    "token_f1": "token F1",
-    "f1_at_gold": "F1",
-    "read_gain": "answer gain",
-    "read_evidence_recall": "evidence read",
-    "read_tokens": "prompt tokens",
-}
 MARKS = re.compile(r"(<!-- figures: (\S+) (\S+) -->\n).*?(<!-- end -->)", re.S)
 DIGITS = 4
 
@@ -122,8 +110,8 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
         lines.setdefault(_name(row["system"], row["scorer"]), {})[_base(row)] = row
     body = [[name, *(_cell(own.get(base), base) for base in bases)] for name, own in lines.items()]
     counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
-    said = "; ".join(f"{HEADS.get(b, b)} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
-    return _markdown(["row", *(HEADS.get(base, base) for base in bases)], body) + f"\n\n{said}; 95 % intervals."
+    said = "; ".join(f"{figure_of(b).title} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
+    return _markdown(["row", *(figure_of(base).title for base in bases)], body) + f"\n\n{said}; 95 % intervals."
 
 
 def _base(row: Mapping[str, Any]) -> str:
@@ -133,9 +121,10 @@ def _base(row: Mapping[str, Any]) -> str:
 def _cell(row: Mapping[str, Any] | None, base: str) -> str:
     if row is None:
         return ""
-    if base.endswith("tokens"):
+    digits = figure_of(base).digits
+    if base.endswith("tokens"):  # a size, not a measure
         return f"{row['value']:.0f}"
-    return f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+    return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
 
 def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -148,7 +137,7 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
     if not pairs:
         return ""
     body = [[*key, *(_difference(own.get(base)) for base in bases)] for key, own in sorted(pairs.items())]
-    return _markdown(["axis", "row", "less", *(HEADS.get(base, base) for base in bases)], body)
+    return _markdown(["axis", "row", "less", *(figure_of(base).title for base in bases)], body)
 
 
 def _difference(row: Mapping[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from secateur.models.words import content_words
+from secateur.models.words import content_words, word_list
 
 __all__ = ["Chosen", "Line", "Source", "cover", "covers", "word_values"]
 
@@ -87,8 +87,9 @@ class _Block:
         """The valued words of a move."""
         if (s, n) not in self.contents:
             source = self.sources[s]
-            words = content_words(source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}")
-            self.contents[s, n] = {w: self.values[w] for w in words if self.values.get(w)}
+            text = source.text if n is None else f"{source.lines[n].head} {source.lines[n].rest}"
+            # In the order of the text: sums of values decide ties, and a set's order hangs on the hash seed.
+            self.contents[s, n] = {w: self.values[w] for w in word_list(text) if self.values.get(w)}
         return self.contents[s, n]
 
     def price(self, s: int, n: int | None) -> int:

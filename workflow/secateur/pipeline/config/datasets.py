@@ -36,7 +36,9 @@ class Dataset:
     sample: dict[str, int] = key(
         "split: how many of its questions are kept, the first by hash of their id; else all", low=1
     )
-    semantic: bool = key("also measure semantic@B (for evidence that is not quoted from the text)")
+    metrics: tuple[Any, ...] = key(
+        "measured beside eval.metrics: [semantic] for evidence that is not quoted from the text", family="metric"
+    )
     crossfit: bool = key(
         "probabilities of sources are fitted on this data set's other folds, not taken from the option"
     )

@@ -1,6 +1,7 @@
 """Options of measuring."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from secateur.pipeline.config.fields import key
 
@@ -12,8 +13,8 @@ class Eval:
     """How contexts are measured (budgets, intervals)."""
 
     budgets: tuple[int, ...] = key("tokens of the context at which evidence is measured", low=1)
-    exact_min_content: float = key(
-        "share of a gold passage's new content words that edges or a shortened text must keep", low=0, high=1
+    metrics: tuple[Any, ...] = key(
+        "what is measured of contexts: names, or {kind: NAME, its settings} (evaluation/metrics)", family="metric"
     )
     claim: tuple[int, ...] = key("budgets whose mean is the claim: metric@claim, tested in pairs", low=1)
     against: tuple[str, ...] = key(
@@ -42,4 +43,3 @@ class Eval:
     )
     windows: tuple[int, ...] = key("sentences in the windows around a gold sentence (lemma 14)", low=1)
     min_units: int = key("resampling units below which no verdict is given", low=1)
-    qualifiers: tuple[str, ...] = key("words of negation, quantity, comparison and order, in lower case")

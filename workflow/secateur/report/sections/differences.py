@@ -6,12 +6,14 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import AXES
-from secateur.report.format import METRICS, bounds, cell, difference, form, p_value, row_name, said, sizes
+from secateur.evaluation.metric import figure_of
+from secateur.report.format import bounds, cell, difference, form, p_value, row_name, said, sizes
 
-__all__ = ["claim_parts", "claims", "headlines", "matched_parts"]
+__all__ = ["CLAIMED", "claim_parts", "claims", "headlines", "matched_parts"]
 
 OURS, TWIN = "secateur", "title_zsum"
-CLAIMS = tuple(f"{name}@claim" for name in ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain"))
+CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")  # what a claim needs, together
+CLAIMS = tuple(f"{name}@claim" for name in CLAIMED)
 PAIR = ["system", "scorer", "baseline", "baseline_scorer"]
 NOTE = (
     "Paired by question; interval and p are of one sign-flip test over resampling units; p is adjusted over the pairs of "
@@ -110,4 +112,4 @@ def _line(pair: pl.DataFrame, metrics: list[str]) -> Mapping[str, Any]:
 
 
 def _heads(metrics) -> list[str]:
-    return [METRICS[metric.partition("@")[0]] for metric in metrics]
+    return [figure_of(metric.partition("@")[0]).title for metric in metrics]

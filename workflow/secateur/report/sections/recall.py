@@ -5,12 +5,14 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.metric import figure_of
+from secateur.pipeline import kinds
 from secateur.report import plots
-from secateur.report.format import METRICS, cell, form, interval, number
+from secateur.report.format import cell, form, interval, number
+from secateur.report.sections.differences import CLAIMED
 
 __all__ = ["note", "recall_parts"]
 
-SHOWN = ("evidence_recall", "evidence_coverage", "token_recall", "qualified_kept", "semantic")
 DRAWN = 2  # metrics that have curves
 MAX_CURVES, RANKERS = 8, 2  # lines in one panel that stay readable, and rankers of a list among them
 Part = dict[str, Any]
@@ -27,7 +29,7 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     """Curves and tables of one order. own: the rows of `metrics` of a data set, with `name`."""
     every = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
     rows = _by_budget(every)
-    present = [metric for metric in SHOWN if metric in set(rows["metric"])]
+    present = _present(set(rows["metric"]))
     if not present:
         return []
     shown, where = rows.filter(pl.col("metric").is_in(present)), f"dataset = {dataset}, order = {order}"
@@ -38,7 +40,7 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
         "form": "curves",
         "note": note(shown, where) + " Bands: intervals of single systems; the tables have all.",
     }
-    return [curves, *(_metric_part(shown, metric, used, order, where) for metric in present)]
+    return [curves, *(_metric_part(rows, metric, used, order, where) for metric in present)]
 
 
 def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
@@ -51,7 +53,14 @@ def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
 
 
 def _titles(metrics: Sequence[str]) -> dict[str, str]:
-    return {metric: METRICS[metric] for metric in metrics}
+    return {metric: figure_of(metric).title for metric in metrics}
+
+
+def _present(metrics: set[str]) -> list[str]:
+    """The metrics of contexts that are shown, those that a claim needs first."""
+    own = sorted(m for m in metrics if m in kinds.kinds("metric") or "." in m)
+    first = [m for m in CLAIMED if m in own]
+    return [*first, *(m for m in own if m not in first and figure_of(m).headline)]
 
 
 def _metric_part(
@@ -59,24 +68,31 @@ def _metric_part(
 ) -> Part:
     """One line a row, one column a budget, each with the tokens that were used of it."""
     part = rows.filter(pl.col("metric") == metric).sort("system", "scorer", nulls_last=True)
+    floor = {
+        (r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == f"{metric}_floor").to_dicts()
+    }
     budgets, lines = part["budget"].unique().sort().to_list(), []
     for (name,), own in part.group_by("name", maintain_order=True):
         by = {row["budget"]: row for row in own.iter_rows(named=True)}
-        cells = [_figure(by.get(budget), used.get((name, budget))) for budget in budgets]
+        beside = [(used.get((name, budget)), floor.get((name, budget))) for budget in budgets]
+        digits = figure_of(metric).digits
+        cells = [_figure(by.get(budget), *of, digits) for budget, of in zip(budgets, beside, strict=True)]
         lines.append({"form": form(own["system"][0]), "cells": [cell(name), *cells]})
     return {
-        "title": f"Order-{order}: {METRICS[metric]}",
+        "title": f"Order-{order}: {figure_of(metric).title}",
         "table": {"heads": ["system", *(f"{budget} tokens" for budget in budgets)], "rows": lines},
         "note": note(part, f"{where}, metric = {metric}@B")
-        + " Used: tokens of the context as sent (tokens@B), a mean.",
+        + " Used: tokens of the context as sent (tokens@B), a mean."
+        + (" Floor: the same of another question's context." if floor else ""),
     }
 
 
-def _figure(row: Mapping[str, Any] | None, used: float | None) -> dict[str, str]:
+def _figure(row: Mapping[str, Any] | None, used: float | None, floor: float | None, digits: int) -> dict[str, str]:
     if row is None:
         return cell("")
-    small = [interval(row), *([f"{used:.0f} used"] if used is not None else [])]
-    return cell(number(row["value"]), "\n".join(filter(None, small)))
+    small = [interval(row, digits), *([f"{used:.0f} used"] if used is not None else [])]
+    small += [f"floor {number(floor, digits)}"] if floor is not None else []
+    return cell(number(row["value"], digits), "\n".join(filter(None, small)))
 
 
 def _drawn(rows: pl.DataFrame) -> dict[str, int]:

@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.metric import figure_of
 from secateur.report.drawing import Drawn, draw
-from secateur.report.format import METRICS, number
+from secateur.report.format import number
 
 __all__ = ["samples_part"]
 
@@ -42,7 +43,7 @@ def _card(sample: Mapping[str, Any], edges: pl.DataFrame) -> dict[str, Any]:
     """A sampled question: its words and figures, and the drawing of its edges."""
     drawn = [Drawn(**row) for row in edges.select("head", "relation", "tail", "gold", "whole").iter_rows(named=True)]
     asked = frozenset(edges.filter("head_asked")["head"]) | frozenset(edges.filter("tail_asked")["tail"])
-    figures = [f"{METRICS[name]} {number(sample[name])}" for name in FIGURES if sample[name] is not None]
+    figures = [f"{figure_of(name).title} {number(sample[name])}" for name in FIGURES if sample[name] is not None]
     return {
         "id": sample["question_id"],
         "question": sample["text"],

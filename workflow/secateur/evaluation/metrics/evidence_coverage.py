@@ -1,0 +1,28 @@
+"""Mean share of the gold passages' content words that are there under their provenance: guards against pointers."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from secateur.evaluation.evidence import Case
+from secateur.evaluation.metric import Embed, Figure
+from secateur.models.words import content_words
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["FIGURE", "Settings", "measure"]
+
+FIGURE = Figure("evidence coverage")
+
+
+def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
+    """A figure a case; none where provenance is not known."""
+    for case in cases:
+        held = [_held(case, passage, text) for passage, text in case.gold.passages.items()]
+        yield float(np.mean(held)) if case.traced else None
+
+
+def _held(case: Case, passage: str, text: str) -> float:
+    words = content_words(text)
+    if passage in case.whole:
+        return 1.0
+    return len(words & case.words.get(passage, set())) / len(words) if words else 0.0

@@ -1,0 +1,17 @@
+"""The reader's tokens of the context as it is sent."""
+
+from collections.abc import Iterator, Sequence
+
+from secateur.evaluation.evidence import Case
+from secateur.evaluation.metric import Embed, Figure
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["FIGURE", "Settings", "measure"]
+
+FIGURE = Figure("tokens used", digits=0, better="", headline=False)
+
+
+def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
+    """A figure a case."""
+    for case in cases:
+        yield float(case.read.tokens)
