@@ -126,7 +126,9 @@ def test_a_browser_shows_the_runs_their_comparison_and_their_curves(address, tmp
         assert all(run.info.run_name in table for run in runs)
         side_by_side = page(f"{address}/#/compare-runs?runs={asked}&experiments=%5B%22{home}%22%5D", profile)
         assert all(name in side_by_side for name in ("tokens_at_64", "conf.extractor"))
-        assert "by_budget/evidence_recall" in page(f"{address}/#/experiments/{home}/runs?compareRunsMode=CHART", profile)
+        assert "by_budget/evidence_recall" in page(
+            f"{address}/#/experiments/{home}/runs?compareRunsMode=CHART", profile
+        )
 
 
 def test_a_server_that_never_answers_costs_seconds(address):

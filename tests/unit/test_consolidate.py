@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from secateur.graph.consolidation import groups as alias_groups
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
@@ -71,6 +72,18 @@ def test_a_bracket_whose_letters_are_not_the_initials_is_no_acronym(text):
 
 def test_an_acronym_with_two_expansions_is_left_out():
     assert acronyms(["The Alpha Beta Group (ABG).", "The Arctic Bear Group (ABG)."]) == {}
+
+
+def test_the_pairs_are_the_same_whichever_screen_this_cpu_takes(monkeypatch):
+    rng = np.random.default_rng(5)
+    vectors = np.repeat(rng.normal(size=(300, 24)), 5, axis=0) + rng.normal(scale=0.12, size=(1500, 24))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    found = []
+    for fast in (True, False):
+        monkeypatch.setattr(alias_groups, "_fast_bfloat16", lambda fast=fast: fast)
+        found.append(range_pairs(vectors, 0.93))
+    assert len(found[0][0]) > 1000
+    assert all((a == b).all() for a, b in zip(*found, strict=True))
 
 
 def test_complete_link_keeps_a_chain_apart():
