@@ -7,7 +7,7 @@ from secateur.evaluation.evidence import Case, Gold, gold_of
 from secateur.evaluation.metric import measured, only
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import of_split
-from secateur.memory.replay import Step, Unit, replay
+from secateur.memory.replay import Step, Unit, replay, within
 from secateur.memory.sessions import sessions
 from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.contract import main
@@ -43,6 +43,15 @@ def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]
     read = Read([u.text for u in units], [u.passage for u in units], [u.whole for u in units], 0)
     (found,) = measured([Case(gold, read)], (), only(cfg.eval.metrics, KEPT), "conf/eval/default")
     return {f"memory_{name}{suffix}": value for name, value in found.items()}
+
+
+def _evidence(cfg, gold: Gold, step: Step, sizes: list[list[Unit]]) -> dict[str, float]:
+    """The evidence before the reader of a later question: with memory, in its own context, and in its own context cut to
+    the tokens of evidence that memory lets it send; and what memory gives beyond the last."""
+    equal = within(sizes, sum(unit.tokens for unit in step.fresh))
+    held, cut = _recall(cfg, gold, step.held, ""), _recall(cfg, gold, equal, "_equal")
+    gains = {f"{name}_gain": value - cut[f"{name}_equal"] for name, value in held.items() if f"{name}_equal" in cut}
+    return held | cut | gains | _recall(cfg, gold, step.block, "_alone")
 
 
 def _tokens(count, question: str, units: list[Unit]) -> int:
@@ -82,9 +91,8 @@ def run(cfg, inputs, outputs, ctx):
             sent, alone = (_tokens(count, asked[step.question_id], units) for units in (step.fresh, step.block))
             first = first or sent
             found = _figures(step, "later" if n else "first", sent, alone, first)
-            if step.question_id in gold:
-                own = gold[step.question_id]
-                found |= _recall(cfg, own, step.held, "") | _recall(cfg, own, step.block, "_alone")
+            if n and step.question_id in gold:
+                found |= _evidence(cfg, gold[step.question_id], step, blocks.get(step.question_id, ()))
             rows += [
                 (step.question_id, cfg.extra.order, None, False, metric, float(value))
                 for metric, value in found.items()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripts.build_preferences import _Replay
 
-from secateur.memory.replay import Unit, replay
+from secateur.memory.replay import Unit, replay, within
 from secateur.memory.store import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
 from secateur.memory.transcript import Transcript
 from secateur.pipeline.config.compose import option
@@ -196,3 +196,20 @@ def test_a_later_prompt_is_smaller_where_its_evidence_is_all_new():
     assert [u.text for u in first.fresh] == ["a", "b"]
     assert [u.text for u in second.fresh] == ["d"]
     assert [u.text for u in second.block] == ["c", "d"]
+
+
+# --- the same tokens without a memory --------------------------------------------------------------
+
+
+def sized(**tokens: int) -> dict[str, Unit]:
+    return {name: Unit(name, size, name, True) for name, size in tokens.items()}
+
+
+def test_a_context_cut_to_some_tokens_keeps_what_smaller_ones_hold_first():
+    a, b, c, d = sized(a=10, b=20, c=5, d=40).values()
+    sizes = [[d, c, b, a], [c, b, a], [a]]  # the best last
+    assert within(sizes, 100) == [d, c, b, a]
+    assert within(sizes, 35) == [c, b, a]
+    assert within(sizes, 15) == [c, a]  # b does not fit and is passed over
+    assert within(sizes, 9) == [c]
+    assert within(sizes, 0) == within([], 9) == []

@@ -80,7 +80,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ranking.rank", {"rank_passages"}),
         ("models.embedder", EMBEDS),
         ("datasets.description", {"describe_dataset"}),
-        ("evaluation.evidence", MEASURES),
+        ("evaluation.evidence", MEASURES | {"compare_variants", "build_report"}),
         ("evaluation.rankings", {"evaluate_selection"}),
         ("ranking.select", {"combine_scores", "select_greedily", "select_context", "evaluate_selection"}),
         ("ecs.selection.pool", {"propose_passages", "score_candidates", "select_greedily"}),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from secateur.memory.transcript import Transcript
 
-__all__ = ["Step", "Unit", "replay"]
+__all__ = ["Step", "Unit", "replay", "within"]
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,18 @@ def replay(
         grown = len(needed - known)
         known |= needed
         yield Step(question, [unit for unit, _ in sizes[0]], fresh, list(transcript), reused, grown)
+
+
+def within(sizes: Sequence[Sequence[Unit]], tokens: int) -> list[Unit]:
+    """A question's own context, cut to some tokens: what it would show at the cost of a prompt with memory.
+
+    sizes: its contexts, the largest first. The smaller ones say which units are better: those of the smallest go first,
+    and one that does not fit is passed over.
+    """
+    best_first = dict.fromkeys(unit for block in reversed(sizes) for unit in block)
+    chosen, used = set(), 0
+    for unit in best_first:
+        if used + unit.tokens <= tokens:
+            chosen.add(unit)
+            used += unit.tokens
+    return [unit for unit in dict.fromkeys(unit for block in sizes for unit in block) if unit in chosen]

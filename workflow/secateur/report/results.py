@@ -21,13 +21,25 @@ from secateur.pipeline.artifacts import file_digest, read_json, write_text
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
+from secateur.report.sections.memory import ROWS as MEMORY
 
 __all__ = ["filled", "keep"]
 
-CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "qualified_kept", "answer_gain", "tokens")
-TESTED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")
+CLAIMED = (
+    "evidence_recall",
+    "evidence_coverage",
+    "token_recall",
+    "qualified_kept",
+    "semantic",
+    "answer_gain",
+    "tokens",
+)
+TESTED = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
 SELECTED = ("f1_at_gold",)
 ANSWERED = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
+CHOSEN = ("policy_utility", "policy_accuracy", "policy_tokens")
+WIDE = (*CLAIMED, *SELECTED, *ANSWERED, *CHOSEN)  # columns of figures
+PAIRED = (*TESTED, *SELECTED, "rouge_l", "token_f1", "read_gain", "policy_utility")  # columns of differences
 MARKS = re.compile(r"(<!-- figures: (\S+) (\S+) -->\n).*?(<!-- end -->)", re.S)
 DIGITS = 4
 
@@ -40,10 +52,13 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     record = read_json(home / "run.json")
     metrics = read_table(TABLES["metrics"], home / "metrics.parquet")
     comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
-    wanted = [f"{m}@claim" for m in CLAIMED] + [*SELECTED, *ANSWERED]
-    own = metrics.filter(pl.col("metric").is_in(wanted) & ~pl.col("published"))
-    tested = [f"{m}@claim" for m in TESTED] + [*SELECTED, "rouge_l", "token_f1", "read_gain"]
-    pairs = comparisons.filter(pl.col("metric").is_in(tested) & (pl.col("subset").is_in(["all", "cat1-4"])))
+    base = pl.col("metric").str.strip_suffix("@claim")
+    claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim") | base.is_in(
+        [*SELECTED, *ANSWERED, *CHOSEN]
+    )
+    own = metrics.filter((claimed | base.is_in(list(MEMORY))) & ~pl.col("published"))
+    tested = pl.col("metric").is_in([*(f"{m}@claim" for m in TESTED), *PAIRED[len(TESTED) :]])
+    pairs = comparisons.filter(tested & pl.col("subset").is_in(["all", "cat1-4"]) & (pl.col("axis") != "named"))
     kept = {
         "experiment": name,
         "command": f"make run EXPERIMENT={name}",
@@ -75,13 +90,13 @@ def filled(page: str, docs: Path) -> str:
         if not path.exists():
             raise SecateurError(f"{path}: not there. Fix: secateur keep {found[2]}")
         dataset, _, order = found[3].partition(":")
-        return f"{found[1]}{_tables(read_json(path), dataset, order or None)}\n{found[4]}"
+        return f"{found[1]}{_tables(found[2], read_json(path), dataset, order or None)}\n{found[4]}"
 
     return MARKS.sub(table, page)
 
 
-def _tables(kept: Mapping[str, Any], dataset: str, order: str | None) -> str:
-    """Figures and matched differences of one data set in one order."""
+def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None) -> str:
+    """Figures and matched differences of one data set in one order. Raises SecateurError where there are none."""
 
     def here(row: Mapping[str, Any]) -> bool:
         return (
@@ -92,7 +107,13 @@ def _tables(kept: Mapping[str, Any], dataset: str, order: str | None) -> str:
 
     metrics, pairs = [r for r in kept["metrics"] if here(r)], [r for r in kept["comparisons"] if here(r)]
     said = f"`{kept['command']}`, commit {kept['commit'][:10]}, metrics {kept['digests']['metrics'][:10]}."
-    parts = [_figures(metrics), _differences(pairs)]
+    if not metrics:
+        known = sorted({row["dataset"] for row in kept["metrics"]})
+        raise SecateurError(
+            f"docs/results/{name}.json has no figures of data set {dataset!r}{f' in order {order}' if order else ''}; it has "
+            f"{', '.join(known)}. Fix: correct the mark, or keep the experiment again."
+        )
+    parts = [_figures(metrics), _differences(pairs), _sessions(metrics)]
     return "\n\n".join([*(part for part in parts if part), said])
 
 
@@ -102,16 +123,28 @@ def _name(system: str, scorer: str | None) -> str:
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
     """A line a row of the experiment, a column a metric; n and units are those of the metrics in it."""
-    bases = [m for m in (*CLAIMED, *SELECTED, *ANSWERED) if any(_base(r) == m for r in rows)]
+    bases = [m for m in WIDE if any(_base(r) == m for r in rows)]
     if not bases:
         return ""
     lines: dict[str, dict[str, Mapping]] = {}
     for row in rows:
-        lines.setdefault(_name(row["system"], row["scorer"]), {})[_base(row)] = row
+        if _base(row) in bases:
+            lines.setdefault(_name(row["system"], row["scorer"]), {})[_base(row)] = row
     body = [[name, *(_cell(own.get(base), base) for base in bases)] for name, own in lines.items()]
     counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
     said = "; ".join(f"{figure_of(b).title} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
     return _markdown(["row", *(figure_of(base).title for base in bases)], body) + f"\n\n{said}; 95 % intervals."
+
+
+def _sessions(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line a figure of memory."""
+    by = {row["metric"]: row for row in rows}
+    body = [
+        [said, f"{by[m]['value']:.{n}f} ({by[m]['low']:.{n}f} to {by[m]['high']:.{n}f})", str(by[m]["n"])]
+        for m, (said, n) in MEMORY.items()
+        if m in by
+    ]
+    return _markdown(["figure", "mean", "questions"], body) if body else ""
 
 
 def _base(row: Mapping[str, Any]) -> str:
@@ -129,7 +162,7 @@ def _cell(row: Mapping[str, Any] | None, base: str) -> str:
 
 def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
     """A line a pair of rows that differ in one axis, a column a metric: difference, interval, Holm's p."""
-    bases = [m for m in (*TESTED, *SELECTED, *ANSWERED) if any(_base(r) == m for r in rows)]
+    bases = [m for m in PAIRED if any(_base(r) == m for r in rows)]
     pairs: dict[tuple, dict[str, Mapping]] = {}
     for row in rows:
         key = (row["axis"], _name(row["system"], row["scorer"]), _name(row["baseline"], row["baseline_scorer"]))

@@ -6,7 +6,7 @@ import polars as pl
 
 from secateur.report.format import cell, interval, number
 
-__all__ = ["memory_parts"]
+__all__ = ["ROWS", "memory_parts"]
 
 ROWS = {  # metric: what it is called, digits
     "memory_tokens_first": ("tokens of a session's first prompt", 0),
@@ -18,8 +18,12 @@ ROWS = {  # metric: what it is called, digits
     "memory_growth_later": ("symbols and edges that a later question adds", 0),
     "memory_evidence_recall": ("evidence recall of all that the reader holds", 3),
     "memory_evidence_recall_alone": ("evidence recall without memory", 3),
+    "memory_evidence_recall_equal": ("evidence recall without memory, at the tokens sent with it", 3),
+    "memory_evidence_recall_gain": ("what memory gives at equal tokens sent", 3),
     "memory_token_recall": ("token recall of all that the reader holds", 3),
     "memory_token_recall_alone": ("token recall without memory", 3),
+    "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
+    "memory_token_recall_gain": ("what memory gives at equal tokens sent", 3),
 }
 Part = dict[str, Any]
 

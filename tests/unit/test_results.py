@@ -1,0 +1,78 @@
+"""Figures kept of an experiment, and the page's tables made from them."""
+
+import json
+
+import pytest
+
+from secateur.pipeline.errors import SecateurError
+from secateur.report.results import filled
+
+ROW = {
+    "dataset": "toy",
+    "order": "blind",
+    "scorer": None,
+    "subset": "all",
+    "n": 12,
+    "units": 3,
+    "low": 0.1,
+    "high": 0.3,
+}
+PAIR = ROW | {"baseline": "plain", "baseline_scorer": None, "axis": "ranker", "difference": 0.05, "p_holm": 0.04}
+KEPT = {
+    "command": "make run EXPERIMENT=toy",
+    "commit": "0123456789abcdef",
+    "digests": {"metrics": "fedcba9876543210"},
+    "metrics": [
+        ROW | {"system": "ours", "metric": "evidence_recall@claim", "value": 0.25},
+        ROW | {"system": "ours", "metric": "tokens@claim", "value": 99.6},
+        ROW | {"system": "plain", "metric": "evidence_recall@claim", "value": 0.2},
+        ROW | {"system": "plain", "order": "aware", "metric": "evidence_recall@claim", "value": 0.9},
+        ROW | {"system": "sessions", "dataset": "talk", "metric": "memory_evidence_recall_gain", "value": 0.125},
+    ],
+    "comparisons": [
+        PAIR | {"system": "ours", "metric": "evidence_recall@claim"},
+        PAIR | {"system": "ours", "metric": "token_recall@claim", "low": None, "high": None},
+    ],
+}
+
+
+@pytest.fixture
+def docs(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/toy.json").write_text(json.dumps(KEPT))
+    return tmp_path
+
+
+def page(mark: str) -> str:
+    return f"Before.\n\n<!-- figures: {mark} -->\nold\n<!-- end -->\n\nAfter.\n"
+
+
+def test_a_table_is_made_anew_between_its_marks_and_nothing_else_is_touched(docs):
+    made = filled(page("toy toy:blind"), docs)
+    assert made.startswith("Before.\n\n<!-- figures: toy toy:blind -->\n")
+    assert made.endswith("<!-- end -->\n\nAfter.\n")
+    assert "old" not in made
+    assert "| ours | 0.250 (0.100 to 0.300) | 100 |" in made
+    assert "0.900" not in made  # of the other order
+    assert "| ranker | ours | plain | +0.050 (+0.100 to +0.300) p 0.0400 |" in made
+    assert "+0.050 (unbounded to unbounded) p 0.0400" in made
+    assert "`make run EXPERIMENT=toy`, commit 0123456789, metrics fedcba9876." in made
+    assert filled(made, docs) == made
+
+
+def test_figures_of_memory_are_lines(docs):
+    assert "| what memory gives at equal tokens sent | 0.125 (0.100 to 0.300) | 12 |" in filled(page("toy talk"), docs)
+
+
+def test_a_page_without_a_mark_stays_as_it_is(docs):
+    assert filled("Nothing.\n", docs) == "Nothing.\n"
+
+
+def test_a_mark_of_an_experiment_that_was_not_kept_says_what_to_do(docs):
+    with pytest.raises(SecateurError, match=r"other.json: not there. Fix: secateur keep other"):
+        filled(page("other toy"), docs)
+
+
+def test_a_mark_that_names_nothing_is_told(docs):
+    with pytest.raises(SecateurError, match=r"toy.json has no figures of data set 'tyo' in order blind.*toy"):
+        filled(page("toy tyo:blind"), docs)
