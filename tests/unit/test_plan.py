@@ -96,6 +96,21 @@ def test_axes_are_varied_one_at_a_time(write):
     assert {v.system for v in found} == {"secateur", "secateur:dense", "secateur:paper"}
 
 
+def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
+    axes = "{assembly: [dense, lines], reranker: [pmi_q], reader: [gemma3_270m, smollm2]}"
+    found = write(axes=axes, crossed="[reader]", systems="[secateur]")
+    alone = ["secateur", "secateur:dense", "secateur:lines", "secateur:pmi_q"]
+    under = ["gemma3_270m", "dense+gemma3_270m", "lines+gemma3_270m", "pmi_q+gemma3_270m"]
+    assert list(dict.fromkeys(v.system for v in found)) == [*alone, *(f"secateur:{one}" for one in under)]
+    both = next(v for v in found if v.system == "secateur:pmi_q+gemma3_270m")
+    assert (both["reranker"], both["lm"], both["assembly"]) == ("pmi_q", "gemma3_270m", "default")
+
+
+def test_a_crossed_axis_without_options_is_told(write):
+    with pytest.raises(ConfigError, match=r"crossed names 'readr', axes has reader; did you mean 'reader'\?.*Fix"):
+        write(axes="{reader: [gemma3_270m]}", crossed="[readr]", systems="[secateur]")
+
+
 def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
     found = write(axes="{assembly: [default]}", systems="[secateur]")
     assert [v.system for v in found] == ["secateur", "secateur"]

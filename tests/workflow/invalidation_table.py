@@ -315,6 +315,7 @@ KEYS = {
     "experiment.datasets=[toy_documents_smoke]": EXPERIMENT,
     "experiment.systems=[secateur]": EXPERIMENT,
     "experiment.studies=[policy]": EXPERIMENT,
+    "experiment.crossed=[assembly]": FROM_VARIANT,
     "experiment.axes.retriever=[paper]": {"rank_by_graph"} | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
     "experiment.answers=false": COUNTED,  # which no longer have those figures

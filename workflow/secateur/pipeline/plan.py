@@ -6,6 +6,7 @@ differs from that system: `secateur`, `secateur:dense`.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from itertools import chain, product
 from pathlib import Path
 
 from secateur.pipeline import kinds, layout
@@ -107,7 +108,13 @@ def _named(dataset: str, system: str, order: str | None) -> str:
 
 
 def _check_axes(spec: Experiment, where: str) -> None:
-    """Raise ConfigError for an axis that no system has."""
+    """Raise ConfigError for an axis that no system has, and for one that is crossed and not there."""
+    for axis in spec.crossed:
+        if axis not in spec.axes:
+            raise ConfigError(
+                f"{where}: crossed names {axis!r}, axes has {', '.join(spec.axes) or 'none'}{nearest(axis, spec.axes)}. "
+                "Fix: list its options in axes."
+            )
     places = {"": (spec.axes, AXES), "exclude: ": ({a for e in spec.exclude for a in e}, (*AXES, *EXCLUDABLE))}
     for said, (axes, allowed) in places.items():
         for axis in axes:
@@ -150,10 +157,16 @@ class _Resolved:
                 yield self._variant(full, order, base | changed)
 
     def _changes(self, base: dict[str, str]) -> Iterator[dict[str, str]]:
-        yield {}
-        for axis, values in self.spec.axes.items():
-            if axis in self.system.varied:
-                yield from ({axis: value} for value in values if value != base[axis])
+        """Nothing, one axis at a time, and both again under each combination of the crossed ones."""
+        others = {
+            axis: [{axis: value} for value in values if value != base[axis]]
+            for axis, values in self.spec.axes.items()
+            if axis in self.system.varied
+        }
+        crossed = [[{}, *others.pop(axis)] for axis in self.spec.crossed if axis in others]
+        for under in product(*crossed):
+            for changed in ({}, *chain.from_iterable(others.values())):
+                yield changed | dict(chain.from_iterable(one.items() for one in under))
 
     def _orders(self) -> tuple[str | None, ...]:
         """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""

@@ -77,6 +77,7 @@ class Experiment:
     datasets: tuple[str, ...] = key("options of conf/dataset")
     systems: tuple[str, ...] = key("options of conf/system")
     axes: dict[str, tuple[str, ...]] = key("further options of the systems, each varied by itself")
+    crossed: tuple[str, ...] = key("axes of these that are varied in every other variant too", default=())
     studies: tuple[str, ...] = key("options of conf/study", default=())
     exclude: tuple[dict[str, str], ...] = key(
         "combinations left out, e.g. {dataset: medical_v2, system: apr}", default=()
