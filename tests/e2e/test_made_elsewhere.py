@@ -15,7 +15,7 @@ OPTIONS = {
     "rankers/mine": "defaults: [sentences, _self_]\nscorers: {mine: {kind: import, run: mine.run}}\n",
     "system/mine_run": "defaults: [_default, _self_]\nrankers: mine\nranker: mine\norders: [blind]\n",
     "system/mine_contexts": "defaults: [_default, _self_]\ncontexts: mine.jsonl\n",
-    "experiment/mine": "title: Imports\ndatasets: [toy_documents_smoke]\naxes: {}\nexclude: []\nanswers: true\ngains: true\n"
+    "experiment/mine": "title: Imports\ndatasets: [toy_documents_smoke]\naxes: {}\nexclude: []\ngains: true\n"
     f"systems: [{', '.join(SOURCES)}]\n",
 }
 
@@ -69,7 +69,7 @@ def test_contexts_are_those_of_the_system_they_were_taken_from(imported):
     assert set(file["scorer"]) == set(file["form"]) == {"imported"}
 
 
-@pytest.mark.parametrize(("figures", "reader"), [("evidence", ""), ("answer_gain", "default"), ("answered", "default")])
+@pytest.mark.parametrize(("figures", "reader"), [("evidence", ""), ("answer_gain", "default")])
 def test_so_are_their_figures(imported, figures, reader):
     own, *others = (table(imported, "question_metrics", DATA, figures, source(name), reader) for name in SOURCES)
     assert own.height
