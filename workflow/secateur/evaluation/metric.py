@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from secateur.evaluation.evidence import Case
 from secateur.pipeline import kinds
 
-__all__ = ["Embed", "Figure", "figure_of", "headlines", "measured", "only"]
+__all__ = ["Embed", "Figure", "figure_of", "headlines", "measured", "only", "renamed"]
 
+FORMER = {  # names until 0.1, which are still understood
+    "exact": "evidence_recall",
+    "exact_pointer": "provenance_recall",
+    "held": "evidence_coverage",
+    "novel": "token_recall",
+    "lift": "answer_gain",
+    "lift_shuffled": "answer_gain_shuffled",
+    "read_lift": "read_gain",
+}
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors (texts, d)
 
 
@@ -37,6 +46,16 @@ def figure_of(metric: str) -> Figure:
     if metric in kinds.kinds("metric") or "." in metric:
         return kinds.load("metric", metric).FIGURE
     return Figure(metric.replace("_", " "))
+
+
+def renamed(metric: str) -> str:
+    """A metric by the name it has now.
+
+    >>> renamed("exact@256"), renamed("read_lift"), renamed("token_recall@64")
+    ('evidence_recall@256', 'read_gain', 'token_recall@64')
+    """
+    base, at, budget = metric.partition("@")
+    return FORMER.get(base, base) + at + budget
 
 
 def headlines(spec: Sequence[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import AXES, axes_of, claims
+from secateur.evaluation.metric import renamed
 from secateur.evaluation.resampling import paired, units
 from secateur.evaluation.subsets import of_split
 from secateur.pipeline.artifacts import read_json
@@ -84,7 +85,11 @@ def compare(
     left, right = left.where(dataset=dataset), right.where(dataset=dataset)
     order = _order(left, right, order)
     left, right = (row if row.published else row.where(order=order) for row in (left, right))
-    metric = metric or next((m for m in FIRST if m in left.values("metric") and m in right.values("metric")), None)
+    metric = (
+        renamed(metric)
+        if metric
+        else next((m for m in FIRST if m in left.values("metric") and m in right.values("metric")), None)
+    )
     metric = _shared("metric", "--metric", left.values("metric"), right.values("metric"), metric, (left, right))
     left, right = left.where(metric=metric), right.where(metric=metric)
     of = {"dataset": dataset, "order": order, "metric": metric}
