@@ -6,6 +6,7 @@ that does not fit and tries the next; `stop` ends at the first that overflows, t
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Literal
 
 __all__ = ["Packing", "pack", "pack_shared"]
@@ -45,7 +46,8 @@ def pack_shared(least: Sequence[int], budget: int, packing: Packing, size: Size,
     least: what each adds at least; frame: tokens of what stands around them. The longest prefix is found by bisection,
     since no text shrinks as it grows.
     """
-    prefix = bisect_right(range(len(least) + 1), budget, key=lambda n: size(list(range(n)))) - 1
+    longest = bisect_right(list(accumulate(least)), budget)  # no longer prefix can fit: none of it need be written out
+    prefix = bisect_right(range(longest + 1), budget, key=lambda n: size(list(range(n)))) - 1
     chosen = list(range(max(prefix, 0)))
     if packing == "stop":
         return chosen

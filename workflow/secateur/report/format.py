@@ -8,6 +8,7 @@ import polars as pl
 from secateur.evaluation.metric import figure_of
 
 __all__ = [
+    "MEMORY",
     "UNTOLD",
     "bounds",
     "cell",
@@ -27,6 +28,23 @@ __all__ = [
 Cell = dict[str, str]
 
 OURS = ("secateur", "ecs")  # the systems that the others are there to be compared with
+MEMORY = {  # figure of a session: what it is called, digits
+    "memory_tokens_first": ("tokens of a session's first prompt", 0),
+    "memory_tokens_later": ("tokens of a later prompt, as sent", 0),
+    "memory_tokens_later_alone": ("the same without memory", 0),
+    "memory_tokens_to_first": ("a later prompt over its session's first", 3),
+    "memory_reuse": ("needed symbols and edges that the session has met", 3),
+    "memory_growth_first": ("symbols and edges that a first question adds", 0),
+    "memory_growth_later": ("symbols and edges that a later question adds", 0),
+    "memory_evidence_recall": ("evidence recall of all that the reader holds", 3),
+    "memory_evidence_recall_alone": ("evidence recall without memory", 3),
+    "memory_evidence_recall_equal": ("evidence recall without memory, at the tokens sent with it", 3),
+    "memory_evidence_recall_gain": ("what memory gives at equal tokens sent", 3),
+    "memory_token_recall": ("token recall of all that the reader holds", 3),
+    "memory_token_recall_alone": ("token recall without memory", 3),
+    "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
+    "memory_token_recall_gain": ("what memory gives at equal tokens sent", 3),
+}
 UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
 
 

@@ -21,7 +21,7 @@ from secateur.pipeline.artifacts import file_digest, read_json, write_text
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
-from secateur.report.sections.memory import ROWS as MEMORY
+from secateur.report.format import MEMORY
 
 __all__ = ["filled", "keep"]
 

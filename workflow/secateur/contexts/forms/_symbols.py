@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from secateur.contexts.encodings import RULES, Fact, Payload, encode
+from secateur.contexts.encodings import RULES, Fact, Line, Payload, Triple, encode
 from secateur.contexts.pack import JOIN
 from secateur.contexts.piece import Asked, Material, Piece, Ranked, Row
 
@@ -32,6 +32,8 @@ class Symbols:
         """Tokens that a piece adds at least: its triples in words, what it says of a head that is there already, numbers
         for its edges."""
         triples = [[edge.triple for edge in piece.edges] for piece in pieces]
+        if self.encoding == "lines" and len({piece.passage_id for piece in pieces}) == len(pieces):
+            return self._own_lines(triples)
         if self.encoding == "words":
             said = [
                 "".join(f"{json.dumps(one, ensure_ascii=False, separators=(',', ':'))}," for one in own)
@@ -47,10 +49,19 @@ class Symbols:
             else []
         )
 
+    def _own_lines(self, triples: list[list[Triple]]) -> list[int]:
+        """The same where every passage has one piece: its lines are its own, and its number has a digit at least."""
+        views = [self._view(Payload((), (), tuple(Fact(triple, 1) for triple in own))) for own in triples]
+        said = ["".join(text for text, _ in view) + "\n" for view in views]
+        return [int(n) - JOIN for n in self.material.count(said)] if said else []
+
+    def _view(self, payload: Payload) -> list[Line]:
+        return encode(self.encoding, payload, self.material.ambiguous)
+
     def frame(self, asked: Asked) -> list[Row]:
         """What stands around the facts."""
         rules = RULES.get(self.encoding)
-        view = encode(self.encoding, Payload(asked.triples if rules else ()), self.material.ambiguous)
+        view = self._view(Payload(asked.triples if rules else ()))
         return [*([Row(rules + "\n")] if rules else []), *(Row(text) for text, _ in view)]
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
@@ -61,7 +72,7 @@ class Symbols:
         facts = [(piece.passage_id, edge) for piece in pieces for edge in piece.edges]
         stated = tuple(Fact(edge.triple, number[passage]) for passage, edge in facts)
         rules = RULES.get(self.encoding)
-        view = encode(self.encoding, Payload(asked.triples if rules else (), (), stated), self.material.ambiguous)
+        view = self._view(Payload(asked.triples if rules else (), (), stated))
         heads = [Row(rules + "\n")] if rules else []
         places = [n for _, n in view if n is not None] + [len(facts)]
         ends = dict(zip(places, places[1:], strict=False))  # a row of cited lines states all facts up to the next one
