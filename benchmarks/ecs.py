@@ -25,7 +25,8 @@ from secateur.ecs.reading.engine import cost, read
 from secateur.ecs.reading.pairs import base_readings, encode, families, pair_rows
 from secateur.ecs.reading.statistics import of_pair
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
-from secateur.models.causal import CausalLM, load
+from secateur.models.causal import CausalLM
+from secateur.models.reader import load
 from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).resolve().parent.parent

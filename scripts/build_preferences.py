@@ -11,8 +11,8 @@ from secateur.graph.retrieval.candidates import question_symbols
 from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
 from secateur.memory.store import GOLD, Store, Support, exchange, memories
-from secateur.models.causal import load
 from secateur.models.embedder import Embedder
+from secateur.models.reader import load
 from secateur.pipeline.config.datasets import SPLITS
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES

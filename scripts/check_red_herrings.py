@@ -10,7 +10,8 @@ from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.scoring.distractors import RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.scoring.null import tau
 from secateur.ecs.scoring.scorers import score
-from secateur.models.causal import CausalLM, load
+from secateur.models.causal import CausalLM
+from secateur.models.reader import load
 from secateur.pipeline.contract import main
 
 READ = [

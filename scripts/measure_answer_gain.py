@@ -5,7 +5,7 @@ from secateur.ecs.answer_gain import gain_rows
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.pipeline.contract import main
 
 

@@ -7,10 +7,10 @@ from secateur.pipeline.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     address = cfg.lm.model  # a server has its weights itself, and the address holds a tokenizer
-    weights = weights_digest(address) if cfg.lm.backend == "transformers" else None
+    weights = weights_digest(address) if cfg.extra.in_process else None
     prepare(address, ctx.cache)
     write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
-    ctx.log.info("%s: weights %s", address, weights or f"are those of a server ({cfg.lm.backend})")
+    ctx.log.info("%s: weights %s", address, weights or "are those of a server")
     return {"converted": int(is_gguf(address))}
 
 

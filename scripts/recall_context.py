@@ -15,8 +15,8 @@ from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
 from secateur.memory.store import Remembered, Store, Support, exchange, memories
 from secateur.memory.transcript import Transcript
-from secateur.models import causal
 from secateur.models.embedder import Embedder
+from secateur.models.reader import load as load_reader
 from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
@@ -94,7 +94,7 @@ def run(cfg, inputs, outputs, ctx):
     count = lm_counter(cfg.lm.model, ctx.cache)
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
-    lm = generate.lm if cfg.answer.backend == "lm" else causal.load(cfg.lm, ctx.cache, ctx.device)
+    lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
     choose, units, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.ecs.reading.sweep import frame_of, statistics
 from secateur.ecs.selection.pool import shard_of, with_neighbours
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.pipeline.contract import main
 
 

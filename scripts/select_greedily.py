@@ -9,7 +9,7 @@ from secateur.ecs.scoring.fusion import standardised
 from secateur.ecs.selection.grow import Growth
 from secateur.ecs.selection.pool import shard_of, with_neighbours
 from secateur.evaluation.subsets import members
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.select import NOTHING, gold_size

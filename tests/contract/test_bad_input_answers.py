@@ -13,7 +13,7 @@ from scripts import answer_questions
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
-from secateur.models.servers.http import KEYS
+from secateur.models.http import KEYS
 from secateur.pipeline.config import compose
 from secateur.pipeline.config.answers import answer_problems
 from secateur.pipeline.config.fields import ConfigError

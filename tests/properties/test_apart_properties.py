@@ -12,7 +12,7 @@ from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.engine import apart, read
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from scripts import prepare_model
 from secateur.ecs.reading.pairs import base_readings, pair_rows
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.models import prepare
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context
 from secateur.pipeline.errors import SecateurError
@@ -77,7 +77,7 @@ def test_the_stage_notes_which_weights_they_are(tmp_path, monkeypatch):
         def path(self, name):
             return tmp_path / f"{name}.json"
 
-    prepare_model.run(SimpleNamespace(lm=SMOLLM2), {}, Out(), context)
+    prepare_model.run(SimpleNamespace(lm=SMOLLM2, extra=SimpleNamespace(in_process=True)), {}, Out(), context)
     said = json.loads((tmp_path / "model.json").read_text())
     assert said["converted"] is True
     assert (CACHE / "models" / said["weights"] / "model.safetensors").is_file()
@@ -87,11 +87,12 @@ def test_the_weights_of_a_server_are_its_own(tmp_path):
     """A folder with a tokenizer alone is enough."""
     context = Context(logging.getLogger("test"), tmp_path, {}, "c1")
     out = SimpleNamespace(path=lambda name: tmp_path / f"{name}.json")
-    told, own = (SimpleNamespace(model=str(tmp_path), backend=name) for name in ("vllm", "transformers"))
-    assert prepare_model.run(SimpleNamespace(lm=told), {}, out, context) == {"converted": 0}
+    lm = SimpleNamespace(model=str(tmp_path))
+    told, own = (SimpleNamespace(lm=lm, extra=SimpleNamespace(in_process=here)) for here in (False, True))
+    assert prepare_model.run(told, {}, out, context) == {"converted": 0}
     assert json.loads((tmp_path / "model.json").read_text())["weights"] is None
     with pytest.raises(SecateurError, match=r"no \*\.safetensors"):
-        prepare_model.run(SimpleNamespace(lm=own), {}, out, context)
+        prepare_model.run(own, {}, out, context)
 
 
 # --- addresses -------------------------------------------------------------------------------------

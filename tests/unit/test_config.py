@@ -14,7 +14,7 @@ from secateur.pipeline.config.fields import ConfigError, from_dict
 from secateur.pipeline.config.graph import Retriever
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaves, load, unflatten
-from secateur.pipeline.config.models import LMS, lm_problems
+from secateur.pipeline.config.models import lm_problems
 from secateur.pipeline.config.policy import Policy
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -276,7 +276,7 @@ def lm(name, *overrides):
 
 
 def test_every_language_model_fits_together_and_every_backend_has_one():
-    assert {option(CONF, "lm", name).backend for name in names(CONF, "lm")} == set(LMS)
+    assert {option(CONF, "lm", name).backend for name in names(CONF, "lm")} == set(plugins.kinds("reader"))
     assert [lm(name) for name in names(CONF, "lm")] == [[]] * len(names(CONF, "lm"))
 
 

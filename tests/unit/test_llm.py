@@ -13,7 +13,7 @@ from loopback import Replying, running
 
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
-from secateur.models.servers.http import KEYS, retry_after
+from secateur.models.http import KEYS, retry_after
 from secateur.pipeline import provenance
 from secateur.pipeline.errors import SecateurError
 

@@ -152,7 +152,7 @@ def test_the_best_of_each_question_alone_are_read_and_none_with_its_answer(ecs, 
         read.append((questions["question_id"].to_list(), pool.rows()))
         return pool.with_columns(value=pl.Series([float(n) for n in range(pool.height)]))
 
-    monkeypatch.setattr("secateur.models.causal.load", lambda lm, cache, device: None)
+    monkeypatch.setattr("secateur.models.reader.load", lambda lm, cache, device: None)
     monkeypatch.setattr(module, "pmi_q", watched)
     option = compose.option(CONF, "lm", "smollm2")
     ctx = SimpleNamespace(cache=tmp_path, device="cpu", log=LOG)

@@ -14,10 +14,12 @@ from secateur.ecs.adhoc import rank
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring import scorers
-from secateur.models.causal import CausalLM, load
+from secateur.models.causal import CausalLM
+from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
-from secateur.models.servers.http import KEYS
-from secateur.models.servers.served import Served
+from secateur.models.reader import load
+from secateur.models.served import Served
+from secateur.pipeline import kinds
 from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
@@ -75,7 +77,7 @@ def option(backend, url, **changes):
 
 def client(server, tiny_lm, **changes):
     cfg = option("sglang" if server.api.path == "/generate" else "vllm", server.url, **changes)
-    return Served(cfg, tiny_lm(chat=True).tokenizer)
+    return Served(cfg, tiny_lm(chat=True).tokenizer, kinds.load("reader", cfg.backend))
 
 
 def table(lm, cfg, passages=PASSAGES, **more):
@@ -98,7 +100,11 @@ def assert_alike(own, told, names, tolerance):
 def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend, layout, bos):
     own, cfg = tiny_lm(chat=True, bos=bos), ecs(top_k=20, layout=layout)
     with serving(APIS[backend](own, "tiny", "org/tiny", 300)) as server:
-        told = table(Served(option(backend, server.url), own.tokenizer), cfg, probes=scorers.JUDGES)
+        told = table(
+            Served(option(backend, server.url), own.tokenizer, kinds.load("reader", backend)),
+            cfg,
+            probes=scorers.JUDGES,
+        )
     check(TABLES["statistics"], told, "here", "none")
     here, names = (
         table(own, cfg, probes=scorers.JUDGES),
@@ -313,7 +319,7 @@ def test_an_endpoint_that_dies_ends_in_one_message_and_what_was_scored_is_kept(s
 
 def test_an_endpoint_that_is_not_there_is_named(tiny_lm, backend):
     with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:9/v1/models: ConnectError.*3 attempts"):
-        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer)
+        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer, kinds.load("reader", backend))
 
 
 def test_as_many_requests_as_allowed_are_under_way_and_no_more(server, tiny_lm, ecs):

@@ -162,7 +162,7 @@ KEYS = {
     | ANSWERS,
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | LOADS_LM,
-    "lm.backend=sglang": {"prepare_model"} | ASKS_LM,
+    "lm.backend=sglang": ASKS_LM,
     "lm.window=4096": LOADS_LM,
     "lm.dtype.cpu=bfloat16": LOADS_LM,
     "lm.pack.cpu=128": LOADS_LM,

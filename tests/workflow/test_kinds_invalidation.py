@@ -6,7 +6,7 @@ import pytest
 from secateur.pipeline import provenance
 from secateur.pipeline.config import compose
 
-GROUPS = ("corpus", "dataset", "extractor", "rankers", "reranker", "assembly")  # whose options name kinds
+GROUPS = ("lm", "corpus", "dataset", "extractor", "rankers", "reranker", "assembly")  # whose options name kinds
 BASE = {
     "corpus": "toy_documents",
     "dataset": "toy_documents",
@@ -104,6 +104,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "ranking/rerankers": "reranker",
     "contexts/forms": "assembly",
     "evaluation/metrics": "dataset",
+    "models/readers": "lm",
 }
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}

@@ -1,6 +1,9 @@
 # Language models in the form that loads fast; what loads one comes after its rule.
 
 
+include: "functions/models.smk"
+
+
 rule prepare_model:
     output:
         model="results/models/{lm}/model.json",
@@ -11,7 +14,7 @@ rule prepare_model:
         "logs/prepare_model/{lm}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("prepare_model", "lm.model", "lm.backend"),
+        **leaf_params("prepare_model", "lm.model", in_process=read_here),
     message:
         "Prepare the weights of {wildcards.lm}"
     script:

@@ -142,7 +142,7 @@ def score(args: argparse.Namespace) -> None:
     """Print candidates of a file by how far each moves the answer."""
     from secateur.ecs.adhoc import candidates, rank
     from secateur.ecs.reading.template import Question
-    from secateur.models.causal import load
+    from secateur.models.reader import load
     from secateur.pipeline.config.compose import option
 
     conf = Path("conf")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Generator, InProcess
 from secateur.answers.prompt import compose, units_cut
-from secateur.models.causal import load
+from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 
 __all__ = ["fitted", "generator"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from secateur.answers.ending import finished
 from secateur.answers.generate import Completion, Seconds
-from secateur.models.servers.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Unusable
 from secateur.models.word_pieces import Counter
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError

@@ -12,7 +12,7 @@ from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.scorers import SCORERS, paired
 from secateur.models.causal import CausalLM
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["candidates", "rank"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from secateur.ecs.names import SCORER_NAMES
+from secateur.pipeline import kinds
 from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["check"]
@@ -33,7 +34,7 @@ def check(lm, cfg, scorers: Sequence[str]) -> None:
             raise SecateurError(
                 f"scorer {name!r} is not known; allowed: {', '.join(SCORER_NAMES)}{nearest(name, SCORER_NAMES)}"
             )
-        if lm.backend == "transformers":
+        if kinds.load("reader", lm.backend).IN_PROCESS:
             continue
         why, instead = BY_SERVER.get(name, ("", ""))
         if name == "kl_topk:paper" and lm.top_logprobs < cfg.top_k:

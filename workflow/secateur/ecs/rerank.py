@@ -12,7 +12,7 @@ from secateur.ecs.reading.engine import SHAPE, apart
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["moved", "pmi_q"]

@@ -14,12 +14,10 @@ from pathlib import Path
 
 from secateur.models.encoding import Encoder
 from secateur.models.prepare import is_gguf, prepare, weights_digest
-from secateur.models.servers.served import WIRES, Served, connect
 from secateur.pipeline.cache import digest
-from secateur.pipeline.config.models import lm_problems
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["NOTHING", "CausalLM", "Prefix", "load"]
+__all__ = ["NOTHING", "CausalLM", "Prefix", "in_process"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +189,12 @@ class CausalLM:
         return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
 
 
-def load(cfg, cache: Path, device: str = "cpu") -> CausalLM | Served:
-    """The model of an `lm` option: behind its server, or in process, in the data type the option names for the device.
+def in_process(cfg, cache: Path, device: str) -> CausalLM:
+    """The model of an `lm` option in this process, in the data type that it names for the device, GGUF weights converted
+    first.
 
-    Raises SecateurError where keys of the option do not fit together, and where the address holds no causal language
-    model.
+    Raises SecateurError where the address holds no causal language model.
     """
-    if wrong := lm_problems(cfg):
-        raise SecateurError(f"lm {cfg.model}: {'; '.join(wrong)}. Fix: conf/lm, or the override that set it.")
-    return connect(cfg, cache) if cfg.backend in WIRES else _load(cfg, cache, device)
-
-
-def _load(cfg, cache: Path, device: str) -> CausalLM:
-    """The model in process, GGUF weights converted first."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging

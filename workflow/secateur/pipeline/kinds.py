@@ -50,6 +50,7 @@ class NoSettings:
 FAMILIES: dict[str, Family] = {
     "format": Family("secateur.datasets.formats", ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions")),
     "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
+    "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
     "ranker": Family("secateur.ranking.scorers", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
     "form": Family("secateur.contexts.forms", ("form",)),

@@ -148,7 +148,7 @@ def _policy_problems(of: _Options, dataset: Dataset, variant) -> list[str]:
         from secateur.policy.features import feature_names  # loads scipy, which planning can do without
 
         wrong += _unknown("policy.without", policy.without, feature_names(CHANNELS))
-    if learns and memory.enabled and lm.backend != "transformers":
+    if learns and memory.enabled and not models.in_process(lm):
         wrong += [
             f"lm.backend is {lm.backend}; the answers that memory {variant['memory']} keeps are written in process"
         ]

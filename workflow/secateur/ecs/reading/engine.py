@@ -11,7 +11,7 @@ from typing import Any
 
 from secateur.models.causal import NOTHING, CausalLM
 from secateur.models.encoding import Encoded
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "read"]

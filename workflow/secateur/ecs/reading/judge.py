@@ -6,7 +6,7 @@ from secateur.ecs.reading.engine import named
 from secateur.ecs.reading.pairs import Pairs
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["JUDGES", "judge", "verdict_tokens"]

@@ -8,7 +8,7 @@ from secateur.ecs.reading.statistics import of_base, of_pair
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 
 __all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "pair_rows"]
 

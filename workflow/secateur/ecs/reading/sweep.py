@@ -22,7 +22,7 @@ from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, en
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.ecs.reading.trajectory import along_base, along_context
 from secateur.models.causal import CausalLM
-from secateur.models.servers.served import Served
+from secateur.models.served import Served
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES

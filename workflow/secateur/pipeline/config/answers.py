@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from secateur.pipeline.config.fields import key, misfits
-from secateur.pipeline.config.models import Lm
+from secateur.pipeline.config.models import Lm, in_process
 
 __all__ = ["ANSWERERS", "Answer", "answer_problems"]
 
@@ -46,7 +46,7 @@ ANSWERERS |= dict.fromkeys(
 def answer_problems(answer: Answer, lm: Lm) -> list[str]:
     """What does not fit together in the answering of questions by a language model, each in a clause."""
     found = misfits("answer", answer, "backend", ANSWERERS)
-    if answer.backend == "lm" and lm.backend != "transformers":
+    if answer.backend == "lm" and not in_process(lm):
         found.append(f"answer.backend lm writes in process, lm.backend is {lm.backend}; take answer.backend chat")
     if answer.max_tokens >= lm.window:
         found.append(f"answer.max_tokens is {answer.max_tokens}, lm.window ({lm.window}) must hold a prompt besides")

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from secateur.pipeline import kinds
 from secateur.pipeline.config.fields import key, misfits
 
-__all__ = ["LMS", "SERVER", "Embedder", "Lm", "lm_problems"]
+__all__ = ["Embedder", "Lm", "in_process", "lm_problems"]
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class Embedder:
 
 @dataclass(frozen=True)
 class Lm:
-    """A causal language model: the reader whose tokens a prompt costs, and the scorer of context utility. Which of the
-    keys that may be null a backend needs is in `LMS`."""
+    """A causal language model: the reader whose tokens a prompt costs, and the scorer of context utility. Its backend says
+    which of the keys that may be null it needs."""
 
-    backend: Literal["transformers", "vllm", "sglang"] = key("what computes scores: this process, or a server")
+    backend: str = key("what computes scores: this process, or a server (models/readers)", family="reader")
     model: str = key(
         "folder or hub id, a GGUF file (also as package:PACKAGE/FILE.gguf), or assemble:PACKAGE for a GGUF file in pieces; "
         "for a server the tokenizer's folder or hub id, and the model that the server must state"
@@ -54,17 +55,15 @@ class Lm:
     max_wait: float | None = key("server: longest wait in seconds that it may ask for", low=0, default=None)
 
 
-SERVER = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})
-LMS: dict[str, frozenset[str]] = {  # backend: the keys it needs besides backend, model and window
-    "transformers": frozenset({"dtype", "pack"}),
-    "vllm": SERVER,
-    "sglang": SERVER,
-}
+def in_process(lm: Lm) -> bool:
+    """Whether the model is read in this process: then it also writes, and tells whole distributions."""
+    return kinds.load("reader", lm.backend).IN_PROCESS
 
 
 def lm_problems(lm: Lm) -> list[str]:
     """What does not fit together in a language model, each in a clause."""
-    found = misfits("lm", lm, "backend", LMS)
+    own = {name: frozenset(kinds.load("reader", name).KEYS) for name in {*kinds.kinds("reader"), lm.backend}}
+    found = misfits("lm", lm, "backend", own)
     if lm.url and lm.url.rstrip("/").endswith("/v1"):
         found.append("lm.url ends in /v1, the address before it is needed")
     for name in ("dtype", "pack"):

@@ -24,7 +24,7 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     """The rankings in their new order. cfg: `ecs`, and `extra.model`, the option that `lm` names."""
     from secateur.ecs.reading.template import require_pmi_q
     from secateur.ecs.rerank import moved, pmi_q
-    from secateur.models.causal import load
+    from secateur.models.reader import load
     from secateur.pipeline.config.fields import from_dict
     from secateur.pipeline.config.models import Lm
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.graph.triples.surface import Fact, Found, triples_of
-from secateur.models.servers.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Unusable
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.config.fields import ADDRESS, key
 

@@ -5,11 +5,27 @@ Each entry is [log-probability, token, text]. `top_logprobs_num` gives the most 
 `token_ids_logprob` named ones. Temperature 1 without any cut leaves the probabilities as the model has them.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["PATH", "next_logprobs", "next_request", "prompt_logprobs", "prompt_request"]
+from secateur.models.served import KEYS, Served, connect
+from secateur.pipeline.kinds import NoSettings as Settings
 
+__all__ = [
+    "IN_PROCESS",
+    "KEYS",
+    "PATH",
+    "Settings",
+    "load",
+    "next_logprobs",
+    "next_request",
+    "prompt_logprobs",
+    "prompt_request",
+]
+
+IN_PROCESS = False
 PATH = "/generate"
 PLAIN = {"max_new_tokens": 1, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 
@@ -42,3 +58,8 @@ def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
     """Log-probabilities by token."""
     name = "output_token_ids_logprobs" if named else "output_top_logprobs"
     return {token: value for value, token, *_ in reply["meta_info"][name][0]}
+
+
+def load(cfg, cache: Path, device: str) -> Served:
+    """The model that the server states, with the tokenizer here."""
+    return connect(cfg, cache, sys.modules[__name__])

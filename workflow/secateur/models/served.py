@@ -10,35 +10,45 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from secateur.models.encoding import Encoded, Encoder
+from secateur.models.http import Endpoint, Unusable
 from secateur.models.prepare import prepare
-from secateur.models.servers import sglang, vllm
-from secateur.models.servers.http import Endpoint, Unusable
 from secateur.pipeline.cache import digest
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["WIRES", "Served", "connect"]
+__all__ = ["KEYS", "Served", "Wire", "connect"]
 
-WIRES = {"vllm": vllm, "sglang": sglang}
+KEYS = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})  # of conf/lm
+
 ROUNDING = 1e-3  # by which a log-probability may be above 0
 LOG = logging.getLogger(__name__)
 Item, Value = TypeVar("Item"), TypeVar("Value")
 
 
+class Wire(Protocol):
+    """What a server is asked, and what its replies say: a module in readers/."""
+
+    PATH: str
+    prompt_request: Callable[..., dict[str, Any]]
+    prompt_logprobs: Callable[..., list[float] | None]
+    next_request: Callable[..., dict[str, Any]]
+    next_logprobs: Callable[..., dict[int, float]]
+
+
 class Served:
-    """A model that a server states, with the local tokenizer. cfg: an `lm` option with a url.
+    """A model that a server states, with the local tokenizer. cfg: an `lm` option with a url; wire: how it is asked.
 
     Raises SecateurError where the server does not answer, serves another model, or takes fewer tokens than the window.
     """
 
     pack = None  # a server packs as it likes
 
-    def __init__(self, cfg, tokenizer, log: logging.Logger = LOG) -> None:
+    def __init__(self, cfg, tokenizer, wire: Wire, log: logging.Logger = LOG) -> None:
         self.cfg, self.tokenizer, self.backend, self.name = cfg, tokenizer, cfg.backend, cfg.model
         self.top_logprobs, self.encoder = cfg.top_logprobs, Encoder(tokenizer, cfg.window)
-        self._wire, self._endpoint = WIRES[cfg.backend], Endpoint(cfg, "lm", log)
+        self._wire, self._endpoint = wire, Endpoint(cfg, "lm", log)
         self._stated = self._find(self._ask("/v1/models", None, _cards))
         log.info("%s: serves %s; in which data type it does not say", cfg.url, self._stated["id"])
 
@@ -152,8 +162,8 @@ def _cards(reply: Any) -> list[dict[str, Any]]:
     ]
 
 
-def connect(cfg, cache: Path) -> Served:
-    """The model of an `lm` option with a url. Raises SecateurError where the address holds no tokenizer."""
+def connect(cfg, cache: Path, wire: Wire) -> Served:
+    """The model of an `lm` option with a url, asked over a wire. Raises SecateurError where the address holds no tokenizer."""
     from transformers import AutoTokenizer
 
     try:
@@ -163,4 +173,4 @@ def connect(cfg, cache: Path) -> Served:
             f"lm.model {cfg.model}: no tokenizer can be loaded ({str(error).strip().splitlines()[0]}). "
             "Fix: name a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
         ) from error
-    return Served(cfg, tokenizer)
+    return Served(cfg, tokenizer, wire)

@@ -5,11 +5,27 @@ probable next tokens, `logprob_token_ids` named ones. The sampling settings are 
 (generation_config.json) do not enter the probabilities.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["PATH", "next_logprobs", "next_request", "prompt_logprobs", "prompt_request"]
+from secateur.models.served import KEYS, Served, connect
+from secateur.pipeline.kinds import NoSettings as Settings
 
+__all__ = [
+    "IN_PROCESS",
+    "KEYS",
+    "PATH",
+    "Settings",
+    "load",
+    "next_logprobs",
+    "next_request",
+    "prompt_logprobs",
+    "prompt_request",
+]
+
+IN_PROCESS = False
 PATH = "/v1/completions"
 PLAIN = {"max_tokens": 1, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 MARK = "token_id:"
@@ -44,3 +60,8 @@ def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
         int(name.removeprefix(MARK)): value
         for name, value in reply["choices"][0]["logprobs"]["top_logprobs"][0].items()
     }
+
+
+def load(cfg, cache: Path, device: str) -> Served:
+    """The model that the server states, with the tokenizer here."""
+    return connect(cfg, cache, sys.modules[__name__])

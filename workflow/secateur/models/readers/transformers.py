@@ -1,0 +1,17 @@
+"""In this process, with transformers: a folder, a hub id, or a GGUF file that is converted once."""
+
+from pathlib import Path
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["IN_PROCESS", "KEYS", "Settings", "load"]
+
+KEYS = frozenset({"dtype", "pack"})
+IN_PROCESS = True
+
+
+def load(cfg, cache: Path, device: str):
+    """The model, with its weights."""
+    from secateur.models.causal import in_process
+
+    return in_process(cfg, cache, device)
