@@ -12,6 +12,11 @@ BLOCKS = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8
 FOLDER = "results/mine/mine"
 
 
+def paths(project) -> str:
+    """Where Python finds the copy's library and the module beside it."""
+    return os.pathsep.join(map(str, (project.root / "workflow", project.root)))
+
+
 @pytest.fixture(scope="module")
 def mine(copy_project, tmp_path_factory):
     """A copy of the project in which the page's experiment has run up to its figures."""
@@ -22,9 +27,8 @@ def mine(copy_project, tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (project.root / "mypackage/__init__.py").touch()
-    paths = os.pathsep.join(map(str, (project.root / "workflow", project.root)))
     asked = ("results/experiments/mine/metrics.parquet", "results/mine/triples/pattern/0of1/triples.parquet")
-    done = project.snakemake(*asked, "--config", "experiment=mine", PYTHONPATH=paths)
+    done = project.snakemake(*asked, "--config", "experiment=mine", PYTHONPATH=paths(project))
     assert done.returncode == 0, done.stdout + done.stderr
     return project
 
@@ -53,6 +57,14 @@ def test_the_metric_is_measured_at_each_budget_and_tested_in_pairs(mine):
     assert by["mine", "reciprocal_place@512"] == 0.375  # after the header: second, and fourth
     compared = pl.read_parquet(mine.root / "results/experiments/mine/comparisons.parquet")
     assert "reciprocal_place@claim" in set(compared["metric"])
+
+
+def test_the_reader_is_known_by_its_file(mine):
+    planned = mine.snakemake(
+        "-n", "--config", "experiment=mine", "overrides=[system.reader=half]", PYTHONPATH=paths(mine)
+    )
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    assert "half" in planned.stdout
 
 
 def test_the_extractor_read_the_texts(mine):
