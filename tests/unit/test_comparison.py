@@ -344,6 +344,15 @@ def test_p_is_adjusted_over_the_pairs_of_a_metric_and_an_order():
     assert aware["p_holm"].to_list() == aware["p"].to_list()
 
 
+def test_rows_that_are_equal_in_every_question_are_no_test():
+    known = [row("one"), row("two", ranker="b"), row("moved", placement="best_first")]
+    same = figures_of(*known).filter(pl.col("system") != "moved")
+    part = pl.concat([same, same.filter(pl.col("system") == "one").with_columns(system=pl.lit("moved"))])
+    found = {(r["system"], r["baseline"]): r for r in compared(known, part).to_dicts()}
+    assert found["moved", "one"]["p_holm"] == 1
+    assert found["two", "one"]["p_holm"] == found["two", "one"]["p"]  # the only one that was tested
+
+
 @pytest.mark.parametrize("questions", [8, 0])
 def test_tables_of_nothing_stack_on_full_ones(questions):
     known = [row("one", ranker="a"), row("two", ranker="b")]

@@ -475,3 +475,10 @@ def test_what_a_policys_sessions_keep_is_written_in_process(write):
     with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
         write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=served)
     assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "study.memory=none"))
+
+
+def test_the_form_of_an_order_is_that_of_the_other(write):
+    """A list of rankers writes from one graph for both orders: no row differs from another by that."""
+    found = write(axes="{assembly: [cover]}", systems="[rankers, title_zsum]")
+    forms = {dict(v.axes)["form"] for v in found if v["assembly"] == "cover"}
+    assert len(forms) == 1

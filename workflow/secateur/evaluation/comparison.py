@@ -180,7 +180,7 @@ def differences(
         made = _paired(series, pairs(here, means, against, twins), cfg)
         if made.height:
             label = {name: pl.lit(group[name][0], group.schema[name]) for name in ("metric", "order", "answer_aware")}
-            found.append(made.with_columns(**label, p_holm=pl.Series(holm(made["p"].to_numpy()))))
+            found.append(made.with_columns(**label, p_holm=pl.Series(_adjusted(made))))
     columns = [c for c in TABLES["comparisons"].columns if c not in ("dataset", "subset", "split")]
     schema = {c: TABLES["comparisons"].empty().schema[c] for c in columns}
     return pl.concat([pl.DataFrame(schema=schema), *(one.select(columns).cast(schema) for one in found)])
@@ -206,6 +206,13 @@ def _paired(series: Mapping[tuple, pl.DataFrame], found: Sequence[tuple[Row, Row
                 (*_names(row, base, axis), float(test.mean[n]), *ends, float(test.p[n]), len(values), test.units)
             )
     return pl.DataFrame(made, schema=_MADE, orient="row")
+
+
+def _adjusted(made: pl.DataFrame) -> np.ndarray:
+    """Holm's p over the pairs that differ in any question: where none does, as where only the place of a text changed,
+    there is nothing to test."""
+    same = made.select(pl.all_horizontal((pl.col("difference", "low", "high") == 0).fill_null(value=False))).to_series()
+    return np.nan_to_num(holm(np.where(same.to_numpy(), np.nan, made["p"].to_numpy())), nan=1.0)
 
 
 def _names(row: Row, base: Row, axis: str) -> tuple:

@@ -241,7 +241,8 @@ class _Resolved:
         """In what two rows may differ: who ranks, who reranks, how it is written, for whom, what is known of the order."""
         told = [own[axis] for axis in layout.FAMILIES.get(own["family"], ()) if axis not in ("order", "lm")]
         ranker = [own["family"], ".".join(told) or own["imported"], own["pick"].removesuffix("+neighbour")]
-        form = {"form": assembly.form, "book": own["book"] if own["book"] not in (layout.TEXT, layout.OWN) else ""}
+        written = own["book"] not in (layout.TEXT, layout.OWN)  # from a graph that is not the ranking's own
+        form = {"form": assembly.form, "book": layout.book(own | {"order": ""}) if written else ""}
         return {
             "ranker": ":".join(ranker),
             "reranker": own["reranker"],
