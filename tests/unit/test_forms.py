@@ -100,6 +100,12 @@ def test_ids_say_their_codebook_once():
     assert [row.says for row in rows("ids")][-1] == "Katmai bears live in Katmai"
 
 
+def test_the_number_of_a_source_is_no_word_of_a_cited_line():
+    assert all(row.text.rstrip("\n").endswith("]") for row in rows("lines"))
+    assert not any("[" in row.says or "]" in row.says for row in rows("lines"))
+    assert rows("lines")[0].text.startswith(rows("lines")[0].says)
+
+
 def test_the_matrix_says_each_edge_once():
     expected = (
         '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'

@@ -56,7 +56,8 @@ def pmi_q(
             part, _gains(lm, cfg, [(q, [*p.values()]) for q, p in part]), strict=True
         ):
             read[question.id] |= zip(passages, gains, strict=True)
-            known.put(keys[question.id], read[question.id])
+            # With what another job has read meanwhile: rankings of either order run side by side.
+            known.put(keys[question.id], (known.get(keys[question.id]) or {}) | read[question.id])
         log.info("passages of %d questions of %d were read again", start + len(part), len(missing))
     values = [read[q][line[p]] for q, p in pool.select(PAIR).iter_rows()]
     return pool.select(*PAIR, value=pl.Series(values, dtype=pl.Float64))

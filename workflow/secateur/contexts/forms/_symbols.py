@@ -81,5 +81,10 @@ class Symbols:
     def _row(self, text: str, facts: list) -> Row:
         if not facts:
             return Row(text)
-        says = None if self.encoding in ("words", "lines") else "; ".join(" ".join(e.triple) for _, e in facts)
+        if self.encoding == "words":
+            says = None
+        elif self.encoding == "lines":  # the number of a source is no word of the evidence
+            says = text.rpartition(" [")[0]
+        else:
+            says = "; ".join(" ".join(e.triple) for _, e in facts)
         return Row(text, facts[0][0], tuple(edge.edge_id for _, edge in facts), says=says)
