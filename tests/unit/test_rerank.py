@@ -69,6 +69,22 @@ def test_what_was_read_is_not_read_again(tiny_lm, ecs, tmp_path, monkeypatch):
     assert len(read) == 2
 
 
+def test_two_jobs_at_once_lose_nothing_of_each_other(tiny_lm, ecs, tmp_path, monkeypatch):
+    lm, cfg, inner, read = tiny_lm(), ecs(), module._gains, []
+
+    def while_another_reads(lm, cfg, asked):
+        read.append(asked)
+        if len(read) == 1:
+            pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g2"), tmp_path, LOG)
+        return inner(lm, cfg, asked)
+
+    monkeypatch.setattr(module, "_gains", while_another_reads)
+    pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1"), tmp_path, LOG)
+    assert len(read) == 2
+    pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1", "q1 g2"), tmp_path, LOG)
+    assert len(read) == 2
+
+
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from(EVERY), min_size=1, unique=True), max_size=3), st.permutations(EVERY))
 def test_values_do_not_depend_on_what_was_read_before(tiny_lm, ecs, tmp_path_factory, jobs, last):
