@@ -165,6 +165,8 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
     bases = [m for m in PAIRED if any(_base(r) == m for r in rows)]
     pairs: dict[tuple, dict[str, Mapping]] = {}
     for row in rows:
+        if row["difference"] == row["low"] == row["high"] == 0:  # the same texts, in another place
+            continue
         key = (row["axis"], _name(row["system"], row["scorer"]), _name(row["baseline"], row["baseline_scorer"]))
         pairs.setdefault(key, {})[_base(row)] = row
     if not pairs:
