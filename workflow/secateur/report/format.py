@@ -39,11 +39,11 @@ MEMORY = {  # figure of a session: what it is called, digits
     "memory_evidence_recall": ("evidence recall of all that the reader holds", 3),
     "memory_evidence_recall_alone": ("evidence recall without memory", 3),
     "memory_evidence_recall_equal": ("evidence recall without memory, at the tokens sent with it", 3),
-    "memory_evidence_recall_gain": ("what memory gives at equal tokens sent", 3),
+    "memory_evidence_recall_gain": ("evidence recall that memory gives at equal tokens sent", 3),
     "memory_token_recall": ("token recall of all that the reader holds", 3),
     "memory_token_recall_alone": ("token recall without memory", 3),
     "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
-    "memory_token_recall_gain": ("what memory gives at equal tokens sent", 3),
+    "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
 UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
 
