@@ -63,7 +63,9 @@ def test_a_table_is_made_anew_between_its_marks_and_nothing_else_is_touched(docs
 
 
 def test_figures_of_memory_are_lines(docs):
-    assert "| evidence recall that memory gives at equal tokens sent | 0.125 (0.100 to 0.300) | 12 |" in filled(page("toy talk"), docs)
+    assert "| evidence recall that memory gives at equal tokens sent | 0.125 (0.100 to 0.300) | 12 |" in filled(
+        page("toy talk"), docs
+    )
 
 
 def test_a_page_without_a_mark_stays_as_it_is(docs):
