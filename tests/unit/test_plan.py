@@ -482,3 +482,9 @@ def test_the_form_of_an_order_is_that_of_the_other(write):
     found = write(axes="{assembly: [cover]}", systems="[rankers, title_zsum]")
     forms = {dict(v.axes)["form"] for v in found if v["assembly"] == "cover"}
     assert len(forms) == 1
+
+
+def test_a_selection_of_turns_has_no_form(write):
+    axes = "{assembly: [dense], reader: [gemma3_270m]}"
+    found = write(datasets="[toy_dialogue]", axes=axes, systems="[rankers, title_zsum]")
+    assert [v.system for v in found] == ["rankers"]

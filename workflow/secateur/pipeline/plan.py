@@ -156,12 +156,19 @@ class _Resolved:
             for order in self._orders():
                 yield self._variant(full, order, base | changed)
 
+    @property
+    def _selects(self) -> bool:
+        """Whether it has a list of rankers select turns: nothing is written there, and nothing read."""
+        return (
+            self.dataset.kind == "dialogue" and self.system.family == "lexical" and not isinstance(self.system, Study)
+        )
+
     def _changes(self, base: dict[str, str]) -> Iterator[dict[str, str]]:
         """Nothing, one axis at a time, and both again under each combination of the crossed ones."""
         others = {
             axis: [{axis: value} for value in values if value != base[axis]]
             for axis, values in self.spec.axes.items()
-            if axis in self.system.varied
+            if axis in self.system.varied and not (self._selects and axis in ("assembly", "reader", "reranker"))
         }
         crossed = [[{}, *others.pop(axis)] for axis in self.spec.crossed if axis in others]
         for under in product(*crossed):
