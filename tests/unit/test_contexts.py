@@ -77,6 +77,16 @@ def test_pieces_that_share_text_cost_what_they_add():
     assert shared(facts, 2, "refill") == []
 
 
+@pytest.mark.parametrize("packing", ["refill", "stop"])
+@pytest.mark.parametrize("budget", range(1, 24))
+def test_a_looser_bound_on_what_pieces_add_packs_the_same(packing, budget):
+    costs = [3, 1, 6, 1, 2, 9, 1, 1]
+    size = lambda chosen: sum(costs[n] for n in chosen)  # noqa: E731
+    exact = pack_shared(costs, budget, packing, size, 0)
+    for loose in ([0] * len(costs), [1, -1, 4, -1, 0, 7, -1, -1], [-5] * len(costs)):
+        assert pack_shared(loose, budget, packing, size, 0) == exact
+
+
 # --- placement -----------------------------------------------------------------------------------------
 
 PIECES = [Piece("p2", "b"), Piece("p1", "a1"), Piece("p3", "c"), Piece("p1", "a2")]

@@ -46,7 +46,8 @@ def pack_shared(least: Sequence[int], budget: int, packing: Packing, size: Size,
     least: what each adds at least; frame: tokens of what stands around them. The longest prefix is found by bisection,
     since no text shrinks as it grows.
     """
-    longest = bisect_right(list(accumulate(least)), budget)  # no longer prefix can fit: none of it need be written out
+    sums = list(accumulate(max(cost, 0) for cost in least))  # a bound below 0 says nothing: no text shrinks
+    longest = bisect_right(sums, budget)  # no longer prefix can fit: none of it need be written out
     prefix = bisect_right(range(longest + 1), budget, key=lambda n: size(list(range(n)))) - 1
     chosen = list(range(max(prefix, 0)))
     if packing == "stop":
