@@ -5,7 +5,7 @@ import json
 import pytest
 
 from secateur.pipeline.errors import SecateurError
-from secateur.report.results import filled
+from secateur.report.results import _written, filled
 
 ROW = {
     "dataset": "toy",
@@ -60,6 +60,12 @@ def test_a_table_is_made_anew_between_its_marks_and_nothing_else_is_touched(docs
     assert "+0.050 (unbounded to unbounded) p 0.0400" in made
     assert "`make run EXPERIMENT=toy`, commit 0123456789, metrics fedcba9876." in made
     assert filled(made, docs) == made
+
+
+def test_what_is_kept_has_a_line_a_row():
+    text = _written(KEPT)
+    assert json.loads(text) == KEPT
+    assert len(text.splitlines()) == 2 + 3 + sum(len(KEPT[table]) + 2 for table in ("metrics", "comparisons"))
 
 
 def test_figures_of_memory_are_lines(docs):

@@ -70,8 +70,19 @@ def keep(results: Path, docs: Path, name: str) -> Path:
         "comparisons": _rows(pairs),
     }
     path = docs / "results" / f"{name}.json"
-    write_text(path, json.dumps(kept, indent=0, ensure_ascii=False) + "\n")
+    write_text(path, _written(kept))
     return path
+
+
+def _written(kept: Mapping[str, Any]) -> str:
+    """JSON with a line a key, and a line a row of a table, so that a change of figures is read as such."""
+
+    def value(one: Any) -> str:
+        if not isinstance(one, list):
+            return json.dumps(one, ensure_ascii=False)
+        return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in one) + "\n]"
+
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {value(one)}" for key, one in kept.items()) + "\n}\n"
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
