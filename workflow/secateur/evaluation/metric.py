@@ -74,7 +74,9 @@ def measured(
     """The figures of each case; a metric that is undefined in a case is left out.
 
     others: each case with the context of another question, for the metrics that have a floor; empty for none. spec: what
-    names the metrics, where: its option; embed: None where none of them asks for it. Raises SecateurError for a kind that fails, or gives no figure for each case.
+    names the metrics, where: its option; embed: None where none of them asks for it.
+
+    Raises SecateurError for a kind that fails, or gives no figure for each case.
     """
     found: list[dict[str, float]] = [{} for _ in cases]
     for one in spec:
