@@ -108,6 +108,16 @@ FOLDERS = {  # the group whose options name the kinds of a folder
 }
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}
+READS = {  # rules whose stage loads the reader
+    "answer_questions",
+    "build_preferences",
+    "check_red_herrings",
+    "evaluate_answers",
+    "measure_answer_gain",
+    "recall_context",
+    "score_candidates",
+    "select_greedily",
+}
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
 EDITS = {
@@ -126,6 +136,7 @@ EDITS = {
     ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
     ("assembly", "contexts/forms/_cover"): {"assemble_contexts": COVERS},  # what it imports
     ("dataset", "evaluation/metrics/semantic"): {"evaluate_contexts": PARAPHRASED},
+    ("lm", "models/readers/vllm"): {rule: {"vllm_qwen2_5_7b"} for rule in READS},
 }
 
 
@@ -137,6 +148,19 @@ def test_a_new_file_in_a_family_reruns_nothing(jobs, folder):
 @pytest.mark.parametrize(("group", "name"), EDITS)
 def test_an_edit_reruns_the_jobs_whose_option_names_the_kind(jobs, group, name):
     assert jobs.edited(group, jobs.library / f"{name}.py") == EDITS[group, name]
+
+
+def test_so_does_an_edit_of_the_reader_that_a_reranker_reads_with(jobs):
+    reader = dict(jobs.rules["rerank_passages"].params.items())["reader"]
+    path = jobs.library / "models/readers/transformers.py"
+    kept, before = path.read_text(), [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    path.write_text(kept + "\nADDED = 1\n")
+    for remembered in (provenance.kind_digest, provenance.imports):
+        remembered.cache_clear()
+    after = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    path.write_text(kept)
+    assert after[0] != before[0]
+    assert after[1] == before[1]
 
 
 @pytest.mark.parametrize(("name", "found"), [("ranker", {"mine"}), ("helper", {"mine"}), ("other", set())])

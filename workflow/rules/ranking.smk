@@ -42,7 +42,11 @@ rule rerank_passages:
     threads: 1
     params:
         **leaf_params(
-            "rerank_passages", "reranker", *(f"{key}=default" for key in slices.ROWS), model=reranking_options
+            "rerank_passages",
+            "reranker",
+            *(f"{key}=default" for key in slices.ROWS),
+            model=reranking_options,
+            reader=reranking_reader,
         ),
     message:
         "Put the best passages of {wildcards.dataset} in a new order ({wildcards.pick}, {wildcards.reranker})"

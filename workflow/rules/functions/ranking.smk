@@ -26,6 +26,14 @@ def reranking_model(wildcards):
     return [f"results/models/{lm}/model.json"] if lm else []
 
 
+def reranking_reader(wildcards):
+    """The code of the kind that reads it, which no key of a reranker names."""
+    lm = option("reranker", wildcards.reranker).spec.get("lm")
+    if not lm:
+        return None
+    return provenance.kind_digest(kinds.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
+
+
 def reranking_options(wildcards):
     """Its option, as plain data."""
     lm = option("reranker", wildcards.reranker).spec.get("lm")
