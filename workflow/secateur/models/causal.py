@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from secateur.models.encoding import Encoder
+from secateur.models.kernels import STEADY, steady
 from secateur.models.prepare import is_gguf, prepare, weights_digest
 from secateur.pipeline.cache import digest
 from secateur.pipeline.errors import SecateurError
@@ -68,7 +69,7 @@ class CausalLM:
         """Digest of weights, architecture, tokenizer, chat template, data type and window: what a score depends on."""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
-        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window)
+        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY)
 
     def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
         """Keys and values of several prefixes, in one pass."""
@@ -195,6 +196,7 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
 
     Raises SecateurError where the address holds no causal language model.
     """
+    steady()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging

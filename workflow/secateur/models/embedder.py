@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.models.encoders import STEP, encoder, engine
+from secateur.models.kernels import STEADY
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
 from secateur.pipeline.artifacts import file_digest
@@ -31,7 +32,7 @@ class Embedder:
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
-        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, STEP, *identity)
+        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, STEP, STEADY, *identity)
 
     def truncated(self, texts: Sequence[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.models.kernels import steady
 from secateur.models.locate import locate
 
 __all__ = ["STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
@@ -43,6 +44,7 @@ def sentence_transformer(cfg, device: str):
 
 
 def _torch(cfg) -> Encode:
+    steady()
     import torch
 
     torch.set_num_threads(_threads())
