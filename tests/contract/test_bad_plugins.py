@@ -11,6 +11,7 @@ import pytest
 from scripts import assemble_contexts, rerank_passages
 
 from secateur.contexts.table import NOTHING
+from secateur.ecs.scoring.score import columns, expression
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measured
 from secateur.pipeline import kinds
@@ -211,3 +212,23 @@ def test_a_metric(plugin, gives, said):
 def test_a_metric_that_works(plugin):
     plugin(f"{METRIC}def measure(cases, settings, embed):\n    return [None, len(cases)]\n")
     assert figures_of(2) == [{}, {"mypackage.mine": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ("None", "gave a NoneType, a Polars expression is needed"),
+        ("pl.col('kl_fist')", "it reads kl_fist, allowed: tokens, "),
+        ("pl.col('base_kl')", "it reads base_kl, allowed: tokens, "),
+        ("pl.all()", "it reads no column by its name, allowed: tokens, "),
+        ("pl.colum('kl')", "mine.py:6: AttributeError"),
+    ],
+)
+def test_a_score(plugin, gives, said):
+    plugin(f"import polars as pl\ndef score(settings):\n    return {gives}\n")
+    assert said in message(expression, "mypackage.mine")
+
+
+def test_a_score_that_works(plugin):
+    plugin("import polars as pl\ndef score(settings):\n    return pl.col('entropy') - pl.col('base_entropy')\n")
+    assert columns("mypackage.mine") == ["entropy", "base_entropy"]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -65,6 +66,14 @@ def test_the_reader_is_known_by_its_file(mine):
     )
     assert planned.returncode == 0, planned.stdout + planned.stderr
     assert "half" in planned.stdout
+
+
+def test_the_score_sees_the_answer_by_what_it_reads_and_is_a_row_of_its_list(mine):
+    asked = "from secateur.ecs.scoring.score import sees_answer as s; print(s('relative'), s('pmi_q'))"
+    assert mine.run(sys.executable, "-c", asked).stdout.split() == ["True", "False"]
+    planned = mine.snakemake("-n", "--config", "experiment=quickstart", "overrides=[system.turns=relative]")
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    assert ".relative." in planned.stdout
 
 
 def test_the_extractor_read_the_texts(mine):

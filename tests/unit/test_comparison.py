@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scripts import compare_variants
 
-from secateur.ecs.names import SCORER_NAMES, twins
+from secateur.ecs.names import twins
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
@@ -21,7 +21,8 @@ SCHEMA = {
     "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
 }  # fmt: skip
-MODEL = set(SCORER_NAMES)
+UTILITY = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility")
+MODEL = set(UTILITY.scores)
 SHOWN = headlines(
     [
         "evidence_recall",
@@ -229,8 +230,8 @@ def test_each_joined_scorer_meets_its_twin_without_a_language_model():
 
 
 def test_every_join_with_a_language_model_has_a_twin_that_joins_the_same_but_for_what_it_says():
-    specs = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").utilities
-    found = twins(specs)
+    specs = UTILITY.utilities
+    found = twins(UTILITY.scores, specs)
     said = {name for name, spec in specs.items() if spec["kind"] in ("sum", "fitted") and set(spec["of"]) & MODEL}
     assert set(found) == said
     for name, twin in found.items():

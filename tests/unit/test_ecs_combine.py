@@ -11,7 +11,8 @@ from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
 from secateur.pipeline.errors import SecateurError
 
-SIGNED, FREE = {"kind": "statistic", "of": "signed"}, {"kind": "sum", "of": ["bm25", "pmi_q"]}
+SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
+DEAR = {"signed": {"kind": "signed", "length_penalty": 0.5}, "pmi_q": {"kind": "pmi_q"}}
 
 
 def row(passage, **values) -> dict:
@@ -39,20 +40,21 @@ UTILITIES = pl.DataFrame(
 
 
 def test_a_scorer_is_answer_aware_where_what_it_is_made_of_is():
-    assert answer_aware(SIGNED)
-    assert answer_aware({"kind": "sum", "of": ["bm25", "bm25+neighbour+answer"]})
-    assert not answer_aware(FREE)
-    assert not answer_aware({"kind": "distilled", "label": "signed", "of": ["bm25"]})  # it saw others' answers only
+    assert answer_aware("signed", SCORES)
+    assert answer_aware(["bm25", "bm25+neighbour+answer"], SCORES)
+    assert not answer_aware(["bm25", "pmi_q"], SCORES)
+    assert not answer_aware(["signed"], {})  # a ranking of that name is none under a model
 
 
 def test_needed_are_all_features_and_labels_once():
-    specs = {"a": SIGNED, "b": FREE, "c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
-    assert needed(specs) == ["signed", "bm25", "pmi_q", "kl_first"]
+    made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
+    made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
+    assert needed(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
 
 
 def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined():
     found = features(
-        POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"]
+        POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"]
     )
     assert found["passage_id"].to_list() == ["a", "b", "c"]
     assert found[LENGTH].to_list() == pytest.approx([math.log(4), math.log(11), 0.0])
@@ -63,19 +65,19 @@ def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined(
 
 
 def test_a_speaker_is_named_by_a_whole_word_of_the_question():
-    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, [SPEAKER])
+    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, [SPEAKER])
     assert found[SPEAKER].to_list() == [0.0, 1.0, 0.0]
 
 
 def test_lambda_is_taken_from_signed_for_each_token():
-    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, ["signed", "pmi_q"], length_penalty=0.5)
+    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, DEAR, ["signed", "pmi_q"])
     assert found["signed"].to_list() == [-1.0, 3.0, None]
     assert found["pmi_q"].to_list() == [3.0, 1.0, None]
 
 
 def test_an_unknown_feature_names_the_nearest_one():
     with pytest.raises(SecateurError, match=r"feature 'signd' is not known; allowed: bm25, bm25\+answer, .*'signed'"):
-        features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, ["signd"])
+        features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, ["signd"])
 
 
 def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():
@@ -124,7 +126,7 @@ def test_a_sum_adds_z_scores_over_the_candidates_of_a_question():
         {"question_id": ["q1"] * 3, "passage_id": ["c", "a", "b"], "rank": [0, 1, 2], "free": [True] * 3,
          "x": [1.0, 3.0, None], "y": [9.0, 9.0, 9.0]}
     )  # fmt: skip
-    found, weights = joined(one, {"kind": "sum", "of": ["x", "y"]}, one, {})
+    found, weights = joined(one, {"kind": "sum", "of": ["x", "y"]}, False, one, {})
     assert found.select("passage_id").rows() == [("a",), ("c",)]  # b lacks x
     assert found["value"].to_list() == pytest.approx([1, -1])
     assert weights == {}
@@ -133,7 +135,7 @@ def test_a_sum_adds_z_scores_over_the_candidates_of_a_question():
 @pytest.mark.parametrize("spec", [{"kind": "fitted"}, {"kind": "distilled", "label": "label"}])
 def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec):
     features_, gold, folds = table()
-    found, weights = joined(features_, spec | {"of": ["x", "y"]}, gold, folds)
+    found, weights = joined(features_, spec | {"of": ["x", "y"]}, False, gold, folds)
     assert weights["x"] > 3 * abs(weights["y"])
     best = found.sort("value", descending=True).group_by("question_id").first()
     assert set(best.select("question_id", "passage_id").iter_rows()) == set(gold.iter_rows())
@@ -143,31 +145,33 @@ def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec)
 def test_one_fold_has_nothing_to_fit_to_and_says_so(spec):
     features_, gold, folds = table()
     with pytest.raises(SecateurError, match=r"there is no question in the other folds\. Fix: leave it out"):
-        joined(features_, spec | {"of": ["x"]}, gold, dict.fromkeys(folds, 0))
+        joined(features_, spec | {"of": ["x"]}, False, gold, dict.fromkeys(folds, 0))
 
 
 def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
     features_, gold, folds = table()
     spec, one = {"kind": "distilled", "label": "label", "of": ["x", "y"]}, features_["question_id"][0]
-    known, _ = joined(features_, spec, gold, folds)
+    known, _ = joined(features_, spec, False, gold, folds)
     unlabelled = pl.when(pl.col("question_id") != one).then("label").alias("label")
-    found, _ = joined(features_.with_columns(unlabelled), spec, gold, folds)
+    found, _ = joined(features_.with_columns(unlabelled), spec, False, gold, folds)
     asked = pl.col("question_id") == one
     assert found.filter(asked).equals(known.filter(asked))
     with pytest.raises(SecateurError, match="distilled over x, y: no candidate has a label in the other folds"):
-        joined(features_.with_columns(label=pl.lit(None, pl.Float64)), spec, gold, folds)
+        joined(features_.with_columns(label=pl.lit(None, pl.Float64)), spec, False, gold, folds)
 
 
 def test_folds_without_gold_among_the_candidates_say_so():
     features_, gold, folds = table()
     with pytest.raises(SecateurError, match=r"fitted over x: no question has a gold candidate in the other folds"):
-        joined(features_, {"kind": "fitted", "of": ["x"]}, gold.with_columns(passage_id=pl.lit("elsewhere")), folds)
+        joined(
+            features_, {"kind": "fitted", "of": ["x"]}, False, gold.with_columns(passage_id=pl.lit("elsewhere")), folds
+        )
 
 
 def test_nothing_to_join_gives_no_rows():
     features_, gold, folds = table()
     found, weights = joined(
-        features_.with_columns(x=pl.lit(None, pl.Float64)), {"kind": "fitted", "of": ["x"]}, gold, folds
+        features_.with_columns(x=pl.lit(None, pl.Float64)), {"kind": "fitted", "of": ["x"]}, False, gold, folds
     )
     assert found.columns == ["question_id", "passage_id", "value"]
     assert found.is_empty()

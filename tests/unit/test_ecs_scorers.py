@@ -1,15 +1,21 @@
-"""Scorers as functions of the table, each worked out by hand; the null by brute force."""
+"""Scores as functions of the table, each worked out by hand; the null by brute force."""
+
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.names import ANSWER_AWARE, SCORER_NAMES
+from secateur.ecs.columns import COLUMNS
 from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.scoring.null import draws, null, tau
-from secateur.ecs.scoring.scorers import SCORERS, score
+from secateur.ecs.scoring.score import columns, score, sees_answer
+from secateur.pipeline import kinds
+from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
 
+SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
 ROW = {"question_id": "q", "cut": 0, "prompt_tokens": 9, "answer_tokens": 2, "question_tokens": 3}
 TABLE = frame_of(
     [
@@ -50,25 +56,22 @@ EXPECTED = {
 }
 
 
-def test_every_scorer_is_here():
-    assert set(EXPECTED) == set(SCORERS)
-    assert tuple(SCORERS) == SCORER_NAMES
-    assert set(SCORERS) > ANSWER_AWARE
+def test_every_score_is_here():
+    assert set(EXPECTED) == set(SCORES)
+    assert {spec["kind"] for spec in SCORES.values()} == set(kinds.kinds("score"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_scorer_by_hand(name):
-    assert score(TABLE, name)["value"].to_list() == pytest.approx(EXPECTED[name], nan_ok=True)
+def test_a_score_by_hand(name):
+    assert score(TABLE, SCORES[name])["value"].to_list() == pytest.approx(EXPECTED[name], nan_ok=True)
 
 
-def test_the_length_penalty_is_per_token_of_the_candidate_and_touches_signed_alone():
-    assert score(TABLE, "signed", 0.5)["value"].to_list() == [1.0, -5.0]
-    for name in set(SCORERS) - {"signed"}:
-        assert score(TABLE, name, 0.5).equals(score(TABLE, name))
+def test_the_length_penalty_is_per_token_of_the_candidate():
+    assert score(TABLE, {"kind": "signed", "length_penalty": 0.5})["value"].to_list() == [1.0, -5.0]
 
 
-def test_answer_aware_scorers_are_those_that_change_with_the_answer():
-    """Scorers that read no answer column are answer-free; the judges' columns are told apart by their prompt."""
+def test_scores_that_see_the_answer_are_those_that_change_with_it():
+    """The judges' columns are told apart by their prompt."""
     blind = TABLE.with_columns(
         answer_logprob=pl.col("answer_logprob") * 2 - 1,
         answer_first=pl.col("answer_first") * 2 - 1,
@@ -77,11 +80,26 @@ def test_answer_aware_scorers_are_those_that_change_with_the_answer():
         judge_helpful_answer=pl.lit(0.1),
     )
     blind = blind.with_columns(answer_logprob=pl.when(passage_id="p").then(-30.0).otherwise("answer_logprob"))
-    assert {name for name in SCORERS if not score(blind, name).equals(score(TABLE, name))} == ANSWER_AWARE
+    moved = {name for name, spec in SCORES.items() if not score(blind, spec).equals(score(TABLE, spec))}
+    assert moved == {name for name, spec in SCORES.items() if sees_answer(spec)}
+    assert moved == {
+        "signed",
+        "signed_mean",
+        "signed_first",
+        "signed_kl",
+        "trajectory:gold",
+        "judge_helpful_answer",
+    } | {"judge_helpful_answer_binary"}
 
 
-def test_unknown_scorers_and_lost_base_rows_are_refused():
-    with pytest.raises(SecateurError, match=r"'sined' is not known.*did you mean 'signed'"):
+def test_every_column_of_the_statistics_is_known_for_what_it_is_made_of():
+    measured = set(TABLES["statistics"].columns) - {"question_id", "passage_id"}
+    assert {name for name in COLUMNS if not name.startswith("base_")} == measured
+    assert set().union(*map(columns, SCORES.values())) <= set(COLUMNS)
+
+
+def test_unknown_scores_and_lost_base_rows_are_refused():
+    with pytest.raises(SecateurError, match=r"score 'sined' is unknown.*did you mean 'signed'"):
         score(TABLE, "sined")
     with pytest.raises(SecateurError, match="question q has no base row"):
         score(TABLE.drop_nulls("passage_id"), "signed")

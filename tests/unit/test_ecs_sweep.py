@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.names import PROBES
+from secateur.ecs.columns import PROBES
 from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import TRAJECTORIES, estimate, statistics
 from secateur.pipeline.errors import SecateurError
@@ -97,7 +97,7 @@ def test_the_cache_tells_models_windows_packs_and_settings_apart(tiny_lm, ecs, t
         (tiny_lm(pack=32), ecs()),  # it moves the last bits
         (tiny_lm("mistral"), ecs()),
         (tiny_lm(), ecs(top_k=5)),
-        (tiny_lm(), ecs(length_penalty=0.5, seed=9, draws=3)),
+        (tiny_lm(), ecs(seed=9, draws=3)),
     ):
         table(lm, cfg, cache=tmp_path)
         counts.append(known())

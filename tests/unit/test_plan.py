@@ -1,8 +1,6 @@
 """Experiments resolve to variants, and impossible ones say why."""
 
 import json
-import shutil
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,26 +8,9 @@ import pytest
 from secateur.pipeline import layout
 from secateur.pipeline.config.compose import names
 from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.plan import AXES, changes, experiment, variants
 
 CONF = Path(__file__).parents[2] / "conf"
-
-
-@pytest.fixture(scope="module")
-def write(tmp_path_factory):
-    """Write an experiment into a copy of conf/ and resolve it."""
-    conf, numbers = tmp_path_factory.mktemp("root") / "conf", count()
-    shutil.copytree(CONF, conf)
-
-    def resolve(datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), **more):
-        text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
-        text += "".join(f"{key}: {value}\n" for key, value in more.items())
-        name = f"mine{next(numbers)}"
-        (conf / "experiment" / f"{name}.yaml").write_text(text)
-        return variants(conf, name, overrides)
-
-    return resolve
 
 
 def rows(found) -> set[tuple]:
@@ -211,101 +192,6 @@ def test_nothing_left_says_so(write):
         write(exclude="[{dataset: stem}]")
 
 
-# --- names that nothing has ----------------------------------------------------------------------------
-
-
-def test_an_unknown_axis_names_the_nearest_one(write):
-    said = r"mine\d+\.yaml: unknown axis 'asembly'; allowed: .*did you mean 'assembly'"
-    with pytest.raises(ConfigError, match=said):
-        write(axes="{asembly: [dense]}")
-    for own in ("family", "ranker", "orders", "answers_only", "contexts"):  # what a system is
-        with pytest.raises(ConfigError, match=f"unknown axis '{own}'"):
-            write(axes=f"{{{own}: [graph]}}")
-
-
-@pytest.mark.parametrize(
-    ("axes", "said"),
-    [
-        ("{assembly: [dens]}", r"'dens' is no option of conf/assembly; .*did you mean 'dense'"),
-        ("{reranker: [pmi]}", r"'pmi' is no option of conf/reranker; .*did you mean 'pmi_q'"),
-        ("{rankers: [sentence]}", r"'sentence' is no option of conf/rankers; .*did you mean 'sentences'"),
-        ("{reader: [smollm]}", r"'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
-    ],
-)
-def test_an_unknown_option_of_an_axis_names_the_nearest_one(write, axes, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", axes=axes)
-
-
-@pytest.mark.parametrize(
-    ("override", "said"),
-    [
-        ("system.ranker=title_zsumm", r"system\.ranker names title_zsumm, allowed: bm25_k1.*did you mean 'title_zsum'"),
-        ("assembly.form={kind: matrx}", r"assembly\.form: form 'matrx' is unknown; did you mean 'matrix'"),
-        ("assembly.form={kind: dense, dropp: [a]}", r"unknown key assembly\.form\.dropp; did you mean 'drop'"),
-        ("rankers.scorers.zsum.kind=zsumm", r"rankers\.scorers\.zsum: ranker 'zsumm' is unknown; did you mean 'zsum'"),
-    ],
-)
-def test_an_unknown_ranker_or_form_names_the_nearest_one(write, override, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", overrides=(f"++{override}",))
-
-
-@pytest.mark.parametrize(
-    ("override", "said"),
-    [
-        ("reranker.spec.kind=pmi_p", r"reranker\.spec: reranker 'pmi_p' is unknown; did you mean 'pmi_q'"),
-        ("reranker.spec.tops=3", r"unknown key reranker\.spec\.tops; did you mean 'top'"),
-        ("reranker.spec.lm=smollm", r"lm 'smollm' is no option.*did you mean 'smollm2'"),
-    ],
-)
-def test_an_unknown_reranker_names_the_nearest_one(write, override, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", axes="{reranker: [pmi_q]}", overrides=(f"++{override}",))
-
-
-def test_a_ranker_that_sees_the_answer_makes_no_context(write):
-    suffixes = "rankers.suffixes=['+neighbour','+answer']"
-    with pytest.raises(ConfigError, match=r"system\.ranker names zsum\+answer, allowed: bm25_k1\.2_b0\.75, "):
-        write(systems="[title_zsum]", overrides=("system.ranker=zsum+answer", "system.orders=[blind]", suffixes))
-
-
-def test_a_ranker_without_neighbours_has_no_row_that_knows_the_order(write):
-    with pytest.raises(ConfigError, match=r"orders names aware, and ranker title_zsum is not made with \+neighbour"):
-        write(systems="[title_zsum]", overrides=("rankers.suffixes=[]",))
-    assert write(systems="[title_zsum]", overrides=("rankers.suffixes=[]", "system.orders=[blind]"))
-
-
-@pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")])
-def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
-    with pytest.raises(ConfigError, match=rf"mine\d+\.yaml: {group} 'nothing' is no option"):
-        write(**{argument: "[nothing]"})
-
-
-def test_a_data_set_without_a_corpus_stops_and_says_what_can_be_done(write):
-    with pytest.raises(
-        ConfigError, match=r"dataset 'tv' has questions only.*snakemake results/tv/tv/questions/run\.json"
-    ):
-        write(datasets="[tv]")
-
-
-def test_an_unknown_experiment_names_the_nearest_one():
-    with pytest.raises(ConfigError, match=r"experiment 'quikstart' is no option.*did you mean 'quickstart'"):
-        variants(CONF, "quikstart")
-
-
-def test_a_bad_override_is_found_before_anything_runs(write):
-    with pytest.raises(ConfigError, match=r"retriever\.top_k is 0"):
-        write(overrides=("retriever.top_k=0",))
-    with pytest.raises(ConfigError, match=r"memory\.window is -1"):
-        write(overrides=("memory.window=-1",))
-
-
-def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(write):
-    with pytest.raises(ConfigError, match=r"conf/extractor/openie\.yaml: .*unknown key extractor\.settings\.model"):
-        write(overrides=("+extractor.settings.model=x",))
-
-
 def test_an_override_of_the_experiment_itself_is_taken(write):
     assert {v.dataset for v in write(overrides=("experiment.datasets=[stem_dev]",))} == {"stem_dev"}
 
@@ -366,115 +252,11 @@ def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(
     assert changes(found, record) == "adds: stem secateur aware; removes: stem apr aware"
 
 
-# --- utility under a language model: hours, so every name is looked up before --------------------
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("ecs.pooled_by=zsumm", r"ecs\.pooled_by names zsumm, allowed: tfidf, .*did you mean 'zsum'"),
-        ("ecs.pooled_by=zsum+answer", r"ecs\.pooled_by names zsum\+answer, allowed: tfidf, "),
-        ("ecs.probes=[judge]", r"ecs\.probes names judge, allowed: trajectory_ctx"),
-        ("+ecs.grow_by.kl_first=1", r"ecs\.grow_by names kl_first, allowed: tfidf, .*pmi_q"),
-        (
-            "+rankers.utilities.mine={kind: statistic, of: signd}",
-            r"rankers\.utilities names signd, .*did you mean 'signed'",
-        ),
-        (
-            "+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}",
-            r"rankers\.utilities names gold, allowed",
-        ),
-        (
-            "+rankers.utilities.mine={kind: statistic}",
-            r"rankers\.utilities\.mine of kind statistic: has \[\], needs exactly \['of'\]",
-        ),
-        ("dataset.probed=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
-        ("dataset.scored=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
-        ("dataset.grown_of=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
-        ("system.turns=turns", r"rankers\.utilities is empty"),
-    ],
-)
-def test_a_name_that_a_sweep_would_not_find_is_refused_before_it(write, override, message):
-    with pytest.raises(ConfigError, match=message):
-        write(datasets="[locomo]", systems="[ecs]", overrides=(override,))
-
-
-def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
-    assert write(datasets="[locomo]", systems="[rankers]", overrides=("ecs.pooled_by=zsumm",))
-
-
-def test_what_a_server_cannot_give_is_refused_before_a_sweep(write):
-    served = ("system.reader=vllm_qwen2_5_7b",)
-    with pytest.raises(SecateurError, match=r"scorer signed_kl is not available on backend vllm.*Fix: signed"):
-        write(datasets="[locomo]", systems="[ecs]", overrides=served)
-    given = (*served, "system.turns=turns", "+rankers.utilities.signed={kind: statistic, of: signed}")
-    with pytest.raises(SecateurError, match=r"scorer trajectory:ctx is not available on backend vllm"):
-        write(datasets="[locomo]", systems="[ecs]", overrides=given)
-    assert write(datasets="[locomo]", systems="[ecs]", overrides=(*given, "ecs.probes=[]"))
-
-
-@pytest.mark.parametrize("override", ["eval.gain_budgets=[64, 96]", "eval.gain_control=96"])
-def test_gain_is_measured_at_budgets_that_have_a_context(write, override):
-    with pytest.raises(ConfigError, match=r"eval\.gain_budgets or gain_control names 96, allowed: 64, 128"):
-        write(datasets="[stem_dev]", systems="[secateur]", overrides=(override,), gains="true")
-    assert write(datasets="[stem_dev]", systems="[secateur]", overrides=(override,))  # gain is not measured there
-
-
-def test_a_reader_is_a_language_model_that_fits_together(write):
-    with pytest.raises(ConfigError, match=r"lm 'smollm' is no option.*'smollm2'"):
-        write(systems="[secateur]", overrides=("system.reader=smollm",))
-    with pytest.raises(ConfigError, match=r"lm\.url does not belong to backend transformers"):
-        write(systems="[secateur]", overrides=("++lm.url=http://x",))
-
-
 def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
     found = write(
         datasets="[stem_old_test, stem]", systems="[]", studies="[policy]", axes="{memory: [none], assembly: [dense]}"
     )
     assert rows(found) == {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}
-
-
-@pytest.mark.parametrize(
-    ("trained", "message"),
-    [("{train: 2, test: 1}", "dataset.trained names no dev"), ("{train: 2, dve: 1}", "did you mean 'dev'")],
-)
-def test_a_policy_needs_questions_of_every_split(write, trained, message):
-    with pytest.raises(ConfigError, match=message):
-        write(datasets="[stem]", systems="[]", studies="[policy]", overrides=(f"++dataset.trained={trained}",))
-
-
-def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
-    with pytest.raises(ConfigError, match=r"policy.trained_on names medical_simple.*did you mean 'medical_sample'"):
-        write(
-            datasets="[stem_old_test]",
-            systems="[]",
-            studies="[policy]",
-            overrides=("policy.trained_on=medical_simple",),
-        )
-    with pytest.raises(ConfigError, match=r"policy.without names score_margins.*did you mean 'score_margin'"):
-        write(
-            datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.without=[score_margins]",)
-        )
-
-
-def test_a_policy_answers_test_questions_alone(write):
-    found = write(datasets="[stem_old, stem_old_test, medical_sample]", systems="[remembered, compressed]")
-    answering = {v.dataset for v in found if v.system == "compressed"}
-    assert answering == {"stem_old_test", "medical_sample"}
-    with pytest.raises(ConfigError, match=r"answers no question that it learnt from.*Fix:"):
-        write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [compressed]}")
-
-
-def test_a_policy_is_learnt_under_an_option_of_memory(write):
-    with pytest.raises(ConfigError, match=r"memory.policy_of names sesion.*did you mean 'session'"):
-        write(datasets="[medical_sample]", systems="[compressed]", overrides=("memory.policy_of=sesion",))
-
-
-def test_what_a_policys_sessions_keep_is_written_in_process(write):
-    served = ("study.reader=vllm_qwen2_5_7b",)
-    with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
-        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=served)
-    assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "study.memory=none"))
 
 
 def test_the_form_of_an_order_is_that_of_the_other(write):

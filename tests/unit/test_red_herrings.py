@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scripts.check_red_herrings import READ, measured
+from scripts.check_red_herrings import measured
 
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.ecs.names import ANSWER_AWARE
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
+from secateur.ecs.scoring.score import columns, sees_answer
+from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
@@ -20,6 +21,10 @@ from secateur.report.sections.distractors import distractor_headlines, distracto
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
 LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
 OF_PASSAGES = KINDS[:3]
+SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
+GENERATED = {"trajectory_ctx", "trajectory_base", "expected_shift"}
+READ = {name for name, spec in SCORES.items() if not GENERATED & set(columns(spec))}
+AWARE = {name for name in READ if sees_answer(SCORES[name])}
 
 
 def loaded(path: Path = SET):
@@ -187,17 +192,17 @@ def checked(tiny_lm, ecs, tmp_path_factory):
     few = tmp_path_factory.mktemp("herrings") / "few.jsonl"
     few.write_text("\n".join(SET.read_text(encoding="utf-8").splitlines()[:4]), encoding="utf-8")
     passages, questions = loaded(few)
-    return measured(tiny_lm(), ecs(), questions.questions, passages, few.parent, logging.getLogger("test"))
+    return measured(tiny_lm(), ecs(), SCORES, questions.questions, passages, few.parent, logging.getLogger("test"))
 
 
 def test_the_stage_fills_its_tables_for_every_scorer_it_reads(checked):
     for name, frame in checked.items():
         check(TABLES[name], frame, "here", "none")
     rows = checked["question_metrics"]
-    assert set(rows["scorer"]) == set(checked["score_quantiles"]["scorer"]) == set(READ)
+    assert set(rows["scorer"]) == set(checked["score_quantiles"]["scorer"]) == READ
     assert checked["statistics"].height == 4 * (15 + 1)
     assert rows.height == len(READ) * 4 * (3 + 2 * 4)
-    assert set(rows.filter("answer_aware")["scorer"]) == ANSWER_AWARE & set(READ)
+    assert set(rows.filter("answer_aware")["scorer"]) == AWARE
 
 
 def test_scores_of_a_question_do_not_depend_on_how_signed_scorers_are_scaled(checked):
@@ -238,7 +243,7 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
     parts = distractor_parts("mine", metrics(checked["question_metrics"]), spreads)
     tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
     assert len(tables) == 10
-    assert all(names <= ANSWER_AWARE or not names & ANSWER_AWARE for names in tables)
+    assert all(names <= AWARE or not names & AWARE for names in tables)
 
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from secateur.ecs import rerank as module
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.rerank import moved, pmi_q
-from secateur.ecs.scoring.scorers import score
+from secateur.ecs.scoring.score import score
 from secateur.pipeline.config import compose
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check

@@ -11,9 +11,10 @@ from scoring_server import APIS, serving
 
 from secateur.ecs import backends
 from secateur.ecs.adhoc import rank
+from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
-from secateur.ecs.scoring import scorers
+from secateur.ecs.scoring.score import columns, score
 from secateur.models.causal import CausalLM
 from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
@@ -47,7 +48,8 @@ PASSAGES = pl.DataFrame(
         "date": ["May", None, None],
     }
 )
-GIVEN = ("signed", "signed_mean", "signed_first", "pmi_q", "kl_topk:paper", *scorers.JUDGES)
+SCORES = compose.option(ROOT / "conf", "rankers", "utility").scores
+GIVEN = ("signed", "signed_mean", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +91,7 @@ def table(lm, cfg, passages=PASSAGES, **more):
 
 def assert_alike(own, told, names, tolerance):
     for name in names:
-        a, b = (scorers.score(t, name)["value"] for t in (own, told))
+        a, b = (score(t, SCORES[name])["value"] for t in (own, told))
         assert a.is_null().equals(b.is_null()), name
         assert a.drop_nulls().len(), name
         assert (a - b).abs().max() <= tolerance, name
@@ -103,11 +105,11 @@ def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend,
         told = table(
             Served(option(backend, server.url), own.tokenizer, kinds.load("reader", backend)),
             cfg,
-            probes=scorers.JUDGES,
+            probes=tuple(JUDGES),
         )
     check(TABLES["statistics"], told, "here", "none")
     here, names = (
-        table(own, cfg, probes=scorers.JUDGES),
+        table(own, cfg, probes=tuple(JUDGES)),
         set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set()),
     )
     same = ["question_id", "passage_id", "tokens", "prompt_tokens", "cut", "answer_tokens", "question_tokens"]
@@ -154,30 +156,30 @@ def test_what_is_sent_are_our_tokens_and_sampling_that_leaves_probabilities_alon
 
 def test_every_other_scorer_is_null_and_the_rows_say_no_more_than_the_server(server, tiny_lm, ecs):
     told = table(client(server, tiny_lm), ecs(top_k=20))
-    for name in set(scorers.SCORERS) - set(GIVEN):
-        assert scorers.score(told, name)["value"].null_count() == 6, name
+    for name in set(SCORES) - set(GIVEN):
+        assert score(told, SCORES[name])["value"].null_count() == 6, name
 
 
-@pytest.mark.parametrize("name", scorers.SCORERS)
-def test_a_scorer_is_given_or_refused_by_name_with_one_that_is_given(tiny_lm, ecs, backend, name):
+@pytest.mark.parametrize("name", SCORES)
+def test_a_score_is_given_or_refused_by_name(tiny_lm, ecs, backend, name):
     lm, cfg = option(backend, "http://x", top_logprobs=50), ecs()
-    backends.check(tiny_lm(), cfg, [name])
-    backends.check(SMOLLM2, cfg, [name])
+    wanted = {name: columns(SCORES[name])}
+    backends.check(tiny_lm(), cfg, wanted)
+    backends.check(SMOLLM2, cfg, wanted)
     if name in GIVEN or name.endswith("_binary"):
-        backends.check(lm, cfg, [name])
+        backends.check(lm, cfg, wanted)
         return
     with pytest.raises(
-        SecateurError, match=rf"scorer {name} .*backend {backend}: .*Fix: (\S+); or .*transformers"
-    ) as why:
-        backends.check(lm, cfg, ["signed", name])
-    backends.check(lm, cfg, [str(why.value).partition("Fix: ")[2].partition(";")[0]])
+        SecateurError, match=rf"score {name} .*backend {backend}: .*Fix: leave it out; or .*transformers"
+    ):
+        backends.check(lm, cfg, {"signed": columns("signed")} | wanted)
 
 
 def test_the_papers_divergence_needs_as_many_tokens_as_it_sums(server, tiny_lm, ecs):
     lm = client(server, tiny_lm, top_logprobs=19)
     assert table(lm, ecs(top_k=20))["kl_paper"].null_count() == 8
     with pytest.raises(SecateurError, match=r"kl_topk:paper .*20\) most probable.*is 19.*Fix: lm\.top_logprobs=20"):
-        backends.check(lm, ecs(top_k=20), ["kl_topk:paper"])
+        backends.check(lm, ecs(top_k=20), {"kl_topk:paper": columns(SCORES["kl_topk:paper"])})
 
 
 @pytest.mark.parametrize("probe", ["trajectory_ctx", "trajectory_base", "expected_shift"])

@@ -24,7 +24,11 @@ BASE = {
     "pick": "title_zsum",
 }
 NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
-OTHERS = {"nested": NESTED, "mine": "scorers: {mine: {kind: mypackage.ranker}}\n"}
+OTHERS = {
+    "nested": NESTED,
+    "mine": "scorers: {mine: {kind: mypackage.ranker}}\n",
+    "scored": "scorers: {}\nscores: {mine: {kind: js}}\n",
+}
 PACKAGE = {"__init__": "", "other": "", "helper": "", "ranker": "from mypackage import helper\n"}
 
 
@@ -82,7 +86,7 @@ def jobs(copy_project, tmp_path_factory):
 
     root = copy_project(tmp_path_factory.mktemp("kinds") / "project").root
     for name, text in OTHERS.items():
-        (root / f"conf/rankers/{name}.yaml").write_text(f"{text}utilities: {{}}\nsuffixes: []\nneighbour: 0\nkeep: 9\n")
+        (root / f"conf/rankers/{name}.yaml").write_text(f"{text}suffixes: []\nneighbour: 0\nkeep: 9\n")
     (root.parent / "mypackage").mkdir()
     for name, text in PACKAGE.items():
         (root.parent / f"mypackage/{name}.py").write_text(text)
@@ -103,6 +107,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "ranking/scorers": "rankers",
     "ranking/rerankers": "reranker",
     "contexts/forms": "assembly",
+    "ecs/scores": "rankers",
     "evaluation/metrics": "dataset",
     "models/readers": "lm",
 }
@@ -120,6 +125,7 @@ READS = {  # rules whose stage loads the reader
 }
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
+LISTS = {"controls", "mine", "nested", "scored", "sentences", "turns", "utility"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
@@ -131,6 +137,10 @@ EDITS = {
         "rank_passages": {"turns", "utility", "nested"}
     },  # inside another's settings
     ("rankers", "ranking/scorers/import"): {},
+    ("rankers", "ecs/scores/js"): {
+        "combine_scores": {"utility", "scored"},
+        "check_red_herrings": LISTS,
+    },  # it reads those of `utility`
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
     ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
     ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},

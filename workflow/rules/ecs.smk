@@ -80,8 +80,8 @@ rule combine_scores:
     params:
         **leaf_params(
             "combine_scores",
+            "rankers.scores",
             "rankers.utilities",
-            "ecs.length_penalty",
             "ecs.draws",
             "ecs.percentile",
             "ecs.folds",

@@ -39,7 +39,8 @@ def twin_rows(_):
     found = {}
     for v in VARIANTS:
         if v["family"] == "utility":
-            found |= twins(option("rankers", v["rankers"]).utilities)
+            listed = option("rankers", v["rankers"])
+            found |= twins(listed.scores, listed.utilities)
     return found
 
 

@@ -10,7 +10,7 @@ from secateur.datasets.reading import check_fields, parse_json
 from secateur.ecs.reading.pairs import base_readings, base_rows, pair_rows
 from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.reading.template import Passage, Question
-from secateur.ecs.scoring.scorers import SCORERS, paired
+from secateur.ecs.scoring.score import expression, paired
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.pipeline.errors import SecateurError
@@ -60,7 +60,7 @@ def rank(lm: CausalLM | Served, cfg, question: Question, passages: Iterable[Pass
     while block := list(islice(left, cfg.passages)):
         rows = pair_rows(lm, cfg, [question], block, [(0, p) for p in range(len(block))], base)
         scored = paired(frame_of(alone + rows)).select(
-            passage_id="passage_id", **{name: SCORERS[name](cfg.length_penalty) for name in SHOWN}
+            passage_id="passage_id", **{name: expression(name) for name in SHOWN}
         )
         parts.append(scored.with_columns(text=pl.Series([" ".join(p.text.split())[:LENGTH] for p in block])))
     if not parts:

@@ -52,6 +52,7 @@ FAMILIES: dict[str, Family] = {
     "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
     "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
     "ranker": Family("secateur.ranking.scorers", ("score",)),
+    "score": Family("secateur.ecs.scores", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
     "form": Family("secateur.contexts.forms", ("form",)),
     "metric": Family("secateur.evaluation.metrics", ("FIGURE", "measure")),

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from secateur.ecs import backends
-from secateur.ecs.names import LENGTH, PROBES, SCORER_NAMES, SPEAKER, needed
+from secateur.ecs.columns import PROBES
+from secateur.ecs.names import LENGTH, SPEAKER, needed
+from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 from secateur.pipeline import kinds, layout
 from secateur.pipeline.config import answers, models, ranking
@@ -112,13 +114,14 @@ def _pool_problems(dataset: Dataset, lm, ecs, rankers) -> list[str]:
     wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
-    wrong += _unknown("rankers.utilities", needed(rankers.utilities), [*forms, *SCORER_NAMES, LENGTH, SPEAKER])
+    known = [*forms, *rankers.scores, LENGTH, SPEAKER]
+    wrong += _unknown("rankers.utilities", needed({}, rankers.utilities), known)
     wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
-    wrong += [] if rankers.utilities else ["rankers.utilities is empty"]
+    wrong += [] if rankers.scores else ["rankers.scores is empty"]
     if not wrong:
-        passes = [name.replace("trajectory_", "trajectory:") for name in ecs.probes]
         try:
-            backends.check(lm, ecs, [name for name in (*needed(rankers.utilities), *passes) if name in SCORER_NAMES])
+            read = {name: columns(spec) for name, spec in rankers.scores.items()}
+            backends.check(lm, ecs, {name: [name] for name in ecs.probes} | read)
         except ConfigError:
             raise
         except SecateurError as error:

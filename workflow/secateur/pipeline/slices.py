@@ -26,7 +26,7 @@ RECALL = keys_of(  # what decides which runs of a session are recalled
 SHORTLISTING = (*RECALL, *keys_of("retriever", "coarse", "w_text", "k1", "b", "top_m"))  # and which of the graph's
 EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
 RETRIEVAL = keys_but("retriever")
-RANKING = keys_but("rankers", "utilities")
+RANKING = keys_but("rankers", "scores", "utilities")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # what a pass gives
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 SAMPLING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed")
@@ -39,4 +39,4 @@ WRITING = keys_of(  # what an answer that is written in process depends on
 )
 JUDGING = ("budget", "frontier", "classifier_steps")  # of a policy, what its training does not see
 WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "clip", "latency", *JUDGING)
-CHECKING = (*ROWS, *keys_of("ecs", "seed", "length_penalty", "draws", "percentile", "threshold", "quantiles"))
+CHECKING = (*ROWS, *keys_of("ecs", "seed", "draws", "percentile", "threshold", "quantiles"), "rankers.scores=utility")

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from secateur.ecs import backends
-from secateur.ecs.names import PROBES
+from secateur.ecs.columns import PROBES
 from secateur.ecs.reading.expected import expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import JUDGES, judge
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
@@ -62,7 +62,7 @@ def statistics(
     model's backend cannot give.
     """
     _check(questions, passages, pool, probes, best)
-    backends.check(lm, cfg, [name.replace("trajectory_", "trajectory:") for name in probes])
+    backends.check(lm, cfg, {name: [name] for name in probes})
     known, probed = RequestCache(cache / "statistics") if cache else None, _probed(pool)
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
     for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):

@@ -1,6 +1,6 @@
-"""Scorers over the candidates of a pool: single statistics, calibrated ones, and joined ones (ECS, section 3).
+"""Scorers over the candidates of a pool: scores under a model, calibrated ones, and joined ones (ECS, section 3).
 
-A feature is a baseline's score, a statistic's scorer, `length` or `names_speaker`. What joins features is answer-aware
+A feature is a baseline's score, one under a language model, `length` or `names_speaker`. What joins features is answer-aware
 where one of them is, and then chooses among all candidates; what is answer-free chooses among those found without the
 answer.
 """
@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.ecs.names import ANSWER_AWARE, LENGTH, SPEAKER
+from secateur.ecs.names import LENGTH, SPEAKER
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, standardised
 from secateur.ecs.scoring.null import null
-from secateur.ecs.scoring.scorers import SCORERS, score
+from secateur.ecs.scoring.score import score, sees_answer
 from secateur.models.words import content_words
 from secateur.pipeline.errors import SecateurError, nearest
 
@@ -24,10 +24,11 @@ __all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
 KEY = ["question_id", "passage_id"]
 
 
-def answer_aware(spec: Mapping[str, Any]) -> bool:
-    """Whether a scorer sees the gold answer of the question it scores. A distilled one saw others' only."""
-    of = spec["of"]
-    return any("+answer" in name or name in ANSWER_AWARE for name in ([of] if isinstance(of, str) else of))
+def answer_aware(of: str | Sequence[str], scores: Mapping[str, Any]) -> bool:
+    """Whether what is made of some features sees the gold answer of the question that it scores. What is distilled saw
+    others' only. scores: `rankers.scores`."""
+    names = [of] if isinstance(of, str) else of
+    return any("+answer" in name or (name in scores and sees_answer(scores[name])) for name in names)
 
 
 def _named(pool: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
@@ -43,17 +44,16 @@ def features(
     pool: pl.DataFrame,
     questions: pl.DataFrame,
     passages: pl.DataFrame,
-    utilities: pl.DataFrame,
+    rankings: pl.DataFrame,
     statistics: pl.DataFrame,
+    scores: Mapping[str, Any],
     names: Sequence[str],
-    length_penalty: float = 0.0,
 ) -> pl.DataFrame:
     """(question_id, passage_id, rank, free, quartile, turn, *names) of every pooled passage; null where undefined.
 
-    length_penalty: lambda of definition 1, for `signed`.
-    Raises SecateurError for a name that is neither a baseline's in `utilities` nor a statistic's.
+    scores: `rankers.scores`. Raises SecateurError for a name that is neither a baseline's in `rankings` nor among them.
     """
-    baselines, length = set(utilities["scorer"].unique()), pl.col("text").str.len_chars().cast(pl.Float64).log1p()
+    baselines, length = set(rankings["scorer"].unique()), pl.col("text").str.len_chars().cast(pl.Float64).log1p()
     found = pool.join(passages.select("passage_id", length.alias("chars")), on="passage_id", maintain_order="left")
     for name in names:
         if name == LENGTH:
@@ -61,13 +61,13 @@ def features(
         elif name == SPEAKER:
             column = _named(pool, questions, passages)
         elif name in baselines:
-            column = utilities.filter(pl.col("scorer") == name).select(
+            column = rankings.filter(pl.col("scorer") == name).select(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)
             )
-        elif name in SCORERS:
-            column = score(statistics, name, length_penalty).rename({"value": name})
+        elif name in scores:
+            column = score(statistics, scores[name]).rename({"value": name})
         else:
-            allowed = [*sorted(baselines), *SCORERS, LENGTH, SPEAKER]
+            allowed = [*sorted(baselines), *scores, LENGTH, SPEAKER]
             raise SecateurError(
                 f"conf/rankers: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
             )
@@ -89,16 +89,16 @@ def calibrated(table: pl.DataFrame, name: str, draws: int) -> pl.DataFrame:
 
 
 def joined(
-    table: pl.DataFrame, spec: Mapping[str, Any], gold: pl.DataFrame, folds: Mapping[str, int]
+    table: pl.DataFrame, spec: Mapping[str, Any], aware: bool, gold: pl.DataFrame, folds: Mapping[str, int]
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """(question_id, passage_id, value) of a `sum`, `fitted` or `distilled` scorer, and the mean weight of each feature.
 
     Candidates that lack a feature are left out; a label is asked of the questions that are fitted to.
-    gold: (question_id, passage_id); folds: of each question.
+    aware: whether it sees the answer; gold: (question_id, passage_id); folds: of each question.
     Raises SecateurError where the questions of the other folds have nothing to fit to.
     """
     names, kind = spec["of"], spec["kind"]
-    own = choosable(table, answer_aware(spec)).sort(*KEY).drop_nulls(names)
+    own = choosable(table, aware).sort(*KEY).drop_nulls(names)
     if not own.height:
         return own.select(*KEY, value=pl.lit(0.0)), {}
     starts = np.flatnonzero(np.append(True, own["question_id"].to_numpy()[1:] != own["question_id"].to_numpy()[:-1]))

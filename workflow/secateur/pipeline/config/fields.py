@@ -22,6 +22,8 @@ def key(
 ) -> Any:
     """A field with its documentation and its closed range; one that names kinds says of which family."""
     extra = {} if default is MISSING else {"default": default}
+    if isinstance(default, dict):  # no two options share one
+        extra = {"default_factory": lambda: dict(default)}
     return field(metadata={"doc": doc, "low": low, "high": high, "family": family}, **extra)
 
 

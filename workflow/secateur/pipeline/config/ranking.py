@@ -15,10 +15,13 @@ class Rankers:
     """A named list of rankers of passages; rows, not variants."""
 
     scorers: dict[str, dict[str, Any]] = key("name: {kind: NAME, its settings} (ranking/scorers)", family="ranker")
-    utilities: dict[str, dict[str, Any]] = key("those over a language model's statistics: name: {kind, of}")
     suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
     keep: int = key("best passages kept for each question and scorer", low=1)
+    scores: dict[str, dict[str, Any]] = key(
+        "those under a language model: name: {kind: NAME, its settings} (ecs/scores)", family="score", default={}
+    )
+    utilities: dict[str, dict[str, Any]] = key("those calibrated or joined of others: name: {kind, of}", default={})
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,7 @@ class Reranker:
     spec: dict[str, Any] = key("{kind: NAME, its settings} (ranking/rerankers)", family="reranker")
 
 
-UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer over the statistics of one: its parameters
-    "statistic": frozenset({"of"}),
+UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer made of others: its parameters
     "null": frozenset({"of"}),
     "threshold": frozenset({"of"}),
     "sum": frozenset({"of"}),
@@ -41,11 +43,15 @@ UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer over the statistics
 def rankers_problems(rankers: Rankers, where: str) -> list[str]:
     """What is wrong with a list of rankers, each in a clause."""
     found = []
-    for name, spec in rankers.scorers.items():
+    named = {("ranker", f"scorers.{name}"): spec for name, spec in rankers.scorers.items()}
+    named |= {("score", f"scores.{name}"): spec for name, spec in rankers.scores.items()}
+    for (family, path), spec in named.items():
         try:
-            kinds.settings("ranker", spec, where, f"rankers.scorers.{name}")
+            kinds.settings(family, spec, where, f"rankers.{path}")
         except ConfigError as error:
             found.append(str(error))
+    twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}] if not found else []
+    found += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
     for name, spec in rankers.utilities.items():
         kind, have = spec.get("kind"), set(spec) - {"kind"}
         if kind not in UTILITIES:

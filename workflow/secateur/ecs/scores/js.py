@@ -1,0 +1,12 @@
+"""Jensen-Shannon divergence of P_{C,u} and P_C at the first answer position."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats."""
+    return pl.col("js")

@@ -1,0 +1,12 @@
+"""KL(P_{C,u} || P_C) at the first answer position, over the whole vocabulary (ECS 3.2)."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats."""
+    return pl.col("kl")

@@ -1,0 +1,12 @@
+"""log p(q | C,u) - log p(q | C): pointwise mutual information of question and candidate."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats."""
+    return pl.col("question_logprob") - pl.col("base_question_logprob")

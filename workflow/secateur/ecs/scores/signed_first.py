@@ -1,0 +1,12 @@
+"""The signed shift of the answer's first token, definition 1 with lambda 0."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats."""
+    return pl.col("answer_first") - pl.col("base_answer_first")

@@ -1,0 +1,12 @@
+"""The divergence at the first answer position with the direction of definition 1 (ECS 3.1, the "direction problem")."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats."""
+    return (pl.col("answer_logprob") - pl.col("base_answer_logprob")).sign() * pl.col("kl")

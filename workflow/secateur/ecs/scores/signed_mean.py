@@ -1,0 +1,12 @@
+"""The signed shift, definition 1 with lambda 0, for each token of the answer."""
+
+import polars as pl
+
+from secateur.pipeline.kinds import NoSettings as Settings
+
+__all__ = ["Settings", "score"]
+
+
+def score(settings: Settings) -> pl.Expr:
+    """Nats per token."""
+    return (pl.col("answer_logprob") - pl.col("base_answer_logprob")) / pl.col("answer_tokens")
