@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from secateur.ecs.reading.template import Passage, Question, require_pmi_q
+from secateur.ecs.scores import pmi_q
 from secateur.ecs.scoring.combine import features
 from secateur.ecs.scoring.fusion import standardised
 from secateur.ecs.selection.grow import Growth
@@ -19,7 +20,7 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
     """(k, Growth) of each question."""
     names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
     tables = (inputs[name] for name in ("pool", "questions", "passages", "rankings", "statistics"))
-    table = features(*tables, [*names, "pmi_q"])
+    table = features(*tables, {"pmi_q": pmi_q.__name__}, [*names, "pmi_q"])
     shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours).select("passage_id", "text", "speaker", "date")
     free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
     own = free.partition_by("question_id", as_dict=True)
@@ -28,7 +29,7 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
         z = standardised(rows.select(names).to_numpy(), np.array([0]))
         weights = np.array([cfg.ecs.grow_by[n] for n in names])
         passages = [Passage(*row) for row in rows.select("passage_id", "text", "speaker", "date").iter_rows()]
-        pmi_q = rows["pmi_q"].to_numpy()
+        alone = rows["pmi_q"].to_numpy()
         yield (
             k,
             Growth(
@@ -37,7 +38,7 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
                 Question(qid, text, answer),
                 passages,
                 z @ weights,
-                pmi_q,
+                alone,
                 cfg.ecs.grow_by.get("pmi_q", 0.0),
             ),
         )

@@ -141,6 +141,8 @@ EDITS = {
         "combine_scores": {"utility", "scored"},
         "check_red_herrings": LISTS,
     },  # it reads those of `utility`
+    ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
+    | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
     ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
     ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
