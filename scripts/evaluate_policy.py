@@ -15,30 +15,35 @@ from secateur.policy.price import choose, price
 from secateur.policy.utility import Utilities, lift_range, weigh
 
 
-def _frontier(shares, log_pi: np.ndarray, test: Utilities) -> pl.DataFrame:
-    """The table `frontier`: what is left of the policy under each budget."""
+def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, Utilities]) -> pl.DataFrame:
+    """The table `frontier`: what is left of the policy on test questions at the prices that hold dev questions to each
+    budget. dev, test: log pi and utilities."""
+    (known, priced), (log_pi, asked) = dev, test
     n, k = log_pi.shape
 
     def under(eta: float) -> dict[str, float]:
-        chosen = outcomes({"": deterministic(choose(log_pi, test.tokens, eta), k)}, test)
+        chosen = outcomes({"": deterministic(choose(log_pi, asked.tokens, eta), k)}, asked)
         return chosen.select(pl.col("tokens", "accuracy", "utility").mean()).row(0, named=True)
 
-    cheapest, free, rows = float(test.tokens.min(1).mean()), under(0.0)["tokens"], []
+    free = np.take_along_axis(priced.tokens, choose(known, priced.tokens)[:, None], 1).mean()
+    cheapest, rows = float(priced.tokens.min(1).mean()), []
     for share in shares:
-        budget = cheapest + share * (free - cheapest)
-        eta = price(log_pi, test.tokens, budget)
+        budget = cheapest + share * (float(free) - cheapest)
+        eta = price(known, priced.tokens, budget)
         rows.append({"share": share, "budget": budget, "eta": eta, **under(eta), "n": n})
     return pl.DataFrame(rows, schema=TABLES["frontier"].empty().schema)
 
 
 def run(cfg, inputs, outputs, ctx):
     configurations, policy = lattice(cfg.memory.enabled), cfg.policy
-    parts = {s: measured(inputs["preferences"], inputs["features"], s, configurations) for s in ("train", "test")}
+    parts = {
+        s: measured(inputs["preferences"], inputs["features"], s, configurations) for s in ("train", "dev", "test")
+    }
     trained = load(inputs.paths("policy")[0], parts["test"].names, inputs["preferences"]["model"][0])
     lifts = lift_range(parts["train"].terms, policy)
-    train, test = (weigh(parts[split].terms, policy, lifts) for split in ("train", "test"))
-    log_pi = log_policy(trained, parts["test"].x, test.questions)
-    eta = price(log_pi, test.tokens, policy.budget) if policy.budget else 0.0
+    train, dev, test = (weigh(part.terms, policy, lifts) for part in parts.values())
+    known, log_pi = (log_policy(trained, parts[s].x, own.questions) for s, own in (("dev", dev), ("test", test)))
+    eta = price(known, dev.tokens, policy.budget) if policy.budget else 0.0
     x = [standardise(part.x, trained.standard, part.terms.questions) for part in (parts["train"], parts["test"])]
     policies = baselines(train, x[0], test, x[1], policy)
     chosen = choose(log_pi, test.tokens, eta)
@@ -53,7 +58,7 @@ def run(cfg, inputs, outputs, ctx):
         value="value",
     )
     outputs["question_metrics"] = long_rows(list(named.iter_rows()))
-    outputs["frontier"] = _frontier(policy.frontier, log_pi, test)
+    outputs["frontier"] = frontier(policy.frontier, (known, dev), (log_pi, test))
     return {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
 
 

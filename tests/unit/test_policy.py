@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from policy_problem import features as drawn_features
 from policy_problem import scored, settings, splits
+from scripts.evaluate_policy import frontier
 
 from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import CHANNELS, above, free_channels, lattice, name, rises
@@ -233,6 +234,22 @@ def test_a_budget_is_met_within_two_per_cent():
         spent = np.take_along_axis(test.tokens, choose(log_pi, test.tokens, eta)[:, None], 1).mean()
         assert eta > 0
         assert 0.98 * budget <= spent <= budget
+
+
+def test_the_frontier_is_of_test_questions_at_prices_that_dev_questions_fit():
+    _, (_, dev, test) = splits((30, 40, 50), settings())
+    rng = np.random.default_rng(5)
+    known, log_pi = (rng.normal(size=own.value.shape) for own in (dev, test))
+    rows = frontier([0.0, 0.5, 1.0], (known, dev), (log_pi, test)).to_dicts()
+    assert rows[0]["tokens"] < rows[1]["tokens"] < rows[2]["tokens"]
+    assert rows[2]["eta"] == 0
+    assert rows[2]["tokens"] == pytest.approx(
+        np.take_along_axis(test.tokens, choose(log_pi, test.tokens)[:, None], 1).mean()
+    )
+    assert rows[1]["eta"] == price(known, dev.tokens, rows[1]["budget"]) > 0
+    blind = frontier([0.5], (known, dev), (log_pi, dataclasses.replace(test, value=-test.value))).to_dicts()[0]
+    assert blind["eta"] == rows[1]["eta"]  # no test question has a say
+    assert {row["n"] for row in rows} == {50}
 
 
 # --- baselines -----------------------------------------------------------------------------------

@@ -37,7 +37,9 @@ class Policy:
     epochs: int = key("passes over the pairs, at most", low=1)
     patience: int = key("epochs without a higher utility on dev after which training stops", low=1)
     seed: int = key("of the first weights and of the order of pairs", low=0)
-    budget: int | None = key("mean prompt tokens that the policy may cost; no penalty where null", low=1)
+    budget: int | None = key(
+        "mean prompt tokens that the policy may cost on dev questions; no penalty where null", low=1
+    )
     frontier: tuple[float, ...] = key(
         "mean prompt tokens of the frontier's points, between the cheapest prompts (0) and the policy without a budget (1)",
         low=0,

@@ -55,14 +55,14 @@ DECLARED = (
     ),
     Table(
         "frontier",
-        1,
-        "Utility, accuracy and tokens of the policy on test questions as a budget presses on it (lemma 13).",
+        2,
+        "Utility, accuracy and tokens of the policy on test questions at prices that hold dev questions to a budget (lemma 13).",
         "evaluate_policy",
         ("share",),
         {
             "share": Column(F64, "place of the budget between the cheapest prompts (0) and no budget (1)"),
-            "budget": Column(F64, "mean prompt tokens allowed"),
-            "eta": Column(F64, "price of a token that keeps it"),
+            "budget": Column(F64, "mean prompt tokens allowed on dev questions"),
+            "eta": Column(F64, "price of a token that keeps it there"),
             "tokens": Column(F64, "mean prompt tokens"),
             "accuracy": Column(F64, "mean accuracy term"),
             "utility": Column(F64, "mean utility"),
