@@ -89,11 +89,10 @@ def test_a_fold_never_sees_its_own_labels(problem, data):
 
 # --- the stage ---------------------------------------------------------------------------------
 
+SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
 SPECS = {
-    "signed": {"kind": "statistic", "of": "signed"},
     "signed@tau": {"kind": "threshold", "of": "signed"},
     "sum:aware": {"kind": "sum", "of": ["bm25+answer", "pmi_q"]},
-    "pmi_q": {"kind": "statistic", "of": "pmi_q"},
     "pmi_q@null": {"kind": "null", "of": "pmi_q"},
     "pmi_q@tau": {"kind": "threshold", "of": "pmi_q"},
     "sum": {"kind": "sum", "of": ["bm25", "pmi_q"]},
@@ -139,7 +138,7 @@ def pools(draw):
 
 def combined(inputs, ecs) -> dict[str, pl.DataFrame]:
     cfg = SimpleNamespace(
-        rankers=SimpleNamespace(utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
+        rankers=SimpleNamespace(scores=SCORES, utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
     )
     outputs = {}
     combine_scores.run(cfg, inputs, outputs, None)

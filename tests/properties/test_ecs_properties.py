@@ -11,7 +11,7 @@ from secateur.ecs.reading.pairs import base_readings, pair_rows
 from secateur.ecs.reading.statistics import divergence, filled, jensen_shannon, lumped
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
-from secateur.ecs.scoring import scorers
+from secateur.ecs.scoring.score import score
 
 TOLERANCE = 1e-4  # nats
 WORD = st.sampled_from(
@@ -235,10 +235,10 @@ def test_within_a_question_signed_scores_rank_as_the_answers_probability_does(ro
     )
     probability = [value for value, _ in rows]
     for name in ("signed", "signed_mean"):
-        value = scorers.score(table, name)["value"].to_numpy()
+        value = score(table, name)["value"].to_numpy()
         better = np.sign(np.subtract.outer(probability, probability))
         assert (better * np.subtract.outer(value, value) >= -1e-9).all()
-    signs = scorers.score(table, "signed_kl")["value"].to_numpy()
-    signed = scorers.score(table, "signed")["value"].to_numpy()
+    signs = score(table, "signed_kl")["value"].to_numpy()
+    signed = score(table, "signed")["value"].to_numpy()
     assert (signs * signed >= 0).all()
     assert np.allclose(abs(signs), np.where(signed == 0, 0, [kl for _, kl in rows]))

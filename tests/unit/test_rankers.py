@@ -201,7 +201,7 @@ def test_gold_ranks_the_gold_passages_alone_and_alike():
 
 def problems(spec: dict) -> list[str]:
     """What is wrong with a list that holds one ranker."""
-    return rankers_problems(Rankers({"mine": spec}, {}, (), 0.8, 64), "conf/rankers/x")
+    return rankers_problems(Rankers({"mine": spec}, (), 0.8, 64), "conf/rankers/x")
 
 
 def test_an_unknown_kind_names_the_nearest_and_the_allowed_ones():

@@ -62,15 +62,19 @@ FAMILIES: dict[str, Family] = {
 def kinds(family: str) -> tuple[str, ...]:
     """The kinds of a family, by the names of their files; nothing is imported."""
     package = source_of(FAMILIES[family].package)
-    names = (path.stem for path in package.parent.glob("*.py")) if package else ()
-    return tuple(sorted(name for name in names if name.isidentifier() and not name.startswith("_")))
+    return tuple(sorted(path.stem for path in package.parent.glob("*.py") if _is_kind(path))) if package else ()
+
+
+def _is_kind(path: Path) -> bool:
+    return path.stem.isidentifier() and not path.stem.startswith("_") and path.is_file()
 
 
 def module_of(family: str, name: str) -> str:
     """The dotted module of a kind, which is not imported. Raises ConfigError for a name that no file has."""
     if "." in name:
         return name
-    if name not in kinds(family):
+    package = source_of(FAMILIES[family].package)
+    if package is None or not _is_kind(package.with_name(f"{name}.py")):  # asked far too often to list the folder
         raise ConfigError(
             f"{family} {name!r} is unknown{nearest(name, kinds(family))}. Fix: use one of "
             f"{', '.join(kinds(family)) or 'none'}, or a module of yours, which has a dot (mypackage.{name})."
