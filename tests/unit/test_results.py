@@ -62,6 +62,19 @@ def test_a_table_is_made_anew_between_its_marks_and_nothing_else_is_touched(docs
     assert filled(made, docs) == made
 
 
+def test_a_table_of_many_rows_shows_the_pairs_of_one_of_them(docs):
+    kept = KEPT | {"metrics": [*KEPT["metrics"], ROW | {"system": "other", "metric": "tokens@claim", "value": 7.0}]}
+    kept["comparisons"] = [*KEPT["comparisons"], PAIR | {"system": "other", "metric": "evidence_recall@claim"}]
+    (docs / "results/toy.json").write_text(json.dumps(kept))
+    made = filled(page("toy toy:blind ours"), docs)  # among its pairs is none with `other`
+    assert "| ours |" in made
+    assert "| plain |" in made
+    assert "other" not in made
+    assert "other" in filled(page("toy toy:blind plain"), docs)
+    with pytest.raises(SecateurError, match="has no figures of data set 'toy' in order blind of row nobody"):
+        filled(page("toy toy:blind nobody"), docs)
+
+
 def test_what_is_kept_has_a_line_a_row():
     text = _written(KEPT)
     assert json.loads(text) == KEPT

@@ -40,7 +40,7 @@ ANSWERED = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_to
 CHOSEN = ("policy_utility", "policy_accuracy", "policy_tokens")
 WIDE = (*CLAIMED, *SELECTED, *ANSWERED, *CHOSEN)  # columns of figures
 PAIRED = (*TESTED, *SELECTED, "rouge_l", "token_f1", "read_gain", "policy_utility")  # columns of differences
-MARKS = re.compile(r"(<!-- figures: (\S+) (\S+) -->\n).*?(<!-- end -->)", re.S)
+MARKS = re.compile(r"(<!-- figures: (\S+) (\S+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.S)
 DIGITS = 4
 
 
@@ -91,7 +91,8 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def filled(page: str, docs: Path) -> str:
-    """A page with each of its tables made from docs/results. A mark says the experiment, and DATASET:ORDER or DATASET.
+    """A page with each of its tables made from docs/results. A mark says the experiment, DATASET:ORDER or DATASET, and
+    where there are many rows the one whose pairs are shown.
 
     Raises SecateurError for a mark of an experiment that was not kept.
     """
@@ -101,13 +102,16 @@ def filled(page: str, docs: Path) -> str:
         if not path.exists():
             raise SecateurError(f"{path}: not there. Fix: secateur keep {found[2]}")
         dataset, _, order = found[3].partition(":")
-        return f"{found[1]}{_tables(found[2], read_json(path), dataset, order or None)}\n{found[4]}"
+        return f"{found[1]}{_tables(found[2], read_json(path), dataset, order or None, found[4])}\n{found[5]}"
 
     return MARKS.sub(table, page)
 
 
-def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None) -> str:
-    """Figures and matched differences of one data set in one order. Raises SecateurError where there are none."""
+def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None, among: str | None = None) -> str:
+    """Figures and matched differences of one data set in one order; among: a row, to show it and those it is paired with.
+
+    Raises SecateurError where there are none.
+    """
 
     def here(row: Mapping[str, Any]) -> bool:
         return (
@@ -117,18 +121,25 @@ def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None)
         )
 
     metrics, pairs = [r for r in kept["metrics"] if here(r)], [r for r in kept["comparisons"] if here(r)]
+    if among:
+        pairs = [r for r in pairs if among in (_row(r), _row(r, "baseline"))]
+        shown = {among} | {_row(r) for r in pairs} | {_row(r, "baseline") for r in pairs}
+        metrics = [r for r in metrics if _row(r) in shown]
     said = f"`{kept['command']}`, commit {kept['commit'][:10]}, metrics {kept['digests']['metrics'][:10]}."
     if not metrics:
         known = sorted({row["dataset"] for row in kept["metrics"]})
         raise SecateurError(
-            f"docs/results/{name}.json has no figures of data set {dataset!r}{f' in order {order}' if order else ''}; it has "
+            f"docs/results/{name}.json has no figures of data set {dataset!r}{f' in order {order}' if order else ''}"
+            f"{f' of row {among}' if among else ''}; it has "
             f"{', '.join(known)}. Fix: correct the mark, or keep the experiment again."
         )
     parts = [_figures(metrics), _differences(pairs), _sessions(metrics)]
     return "\n\n".join([*(part for part in parts if part), said])
 
 
-def _name(system: str, scorer: str | None) -> str:
+def _row(row: Mapping[str, Any], side: str = "") -> str:
+    """The name of a row, or of what it is paired with (`baseline`)."""
+    system, scorer = (row[side], row[f"{side}_scorer"]) if side else (row["system"], row["scorer"])
     return f"{system} · {scorer}" if scorer else system
 
 
@@ -140,7 +151,7 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
     lines: dict[str, dict[str, Mapping]] = {}
     for row in rows:
         if _base(row) in bases:
-            lines.setdefault(_name(row["system"], row["scorer"]), {})[_base(row)] = row
+            lines.setdefault(_row(row), {})[_base(row)] = row
     body = [[name, *(_cell(own.get(base), base) for base in bases)] for name, own in lines.items()]
     counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
     said = "; ".join(f"{figure_of(b).title} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
@@ -168,6 +179,8 @@ def _cell(row: Mapping[str, Any] | None, base: str) -> str:
     digits = figure_of(base).digits
     if base.endswith("tokens"):  # a size, not a measure
         return f"{row['value']:.0f}"
+    if row["low"] is None:  # too few units to bound it
+        return f"{row['value']:.{digits}f}"
     return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
 
@@ -178,7 +191,7 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         if row["difference"] == row["low"] == row["high"] == 0:  # the same texts, in another place
             continue
-        key = (row["axis"], _name(row["system"], row["scorer"]), _name(row["baseline"], row["baseline_scorer"]))
+        key = (row["axis"], _row(row), _row(row, "baseline"))
         pairs.setdefault(key, {})[_base(row)] = row
     if not pairs:
         return ""
