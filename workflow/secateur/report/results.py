@@ -145,7 +145,7 @@ def _row(row: Mapping[str, Any], side: str = "") -> str:
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
     """A line a row of the experiment, a column a metric; n and units are those of the metrics in it."""
-    bases = [m for m in WIDE if any(_base(r) == m for r in rows)]
+    bases = _bounded(WIDE, rows)
     if not bases:
         return ""
     lines: dict[str, dict[str, Mapping]] = {}
@@ -156,6 +156,11 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
     counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
     said = "; ".join(f"{figure_of(b).title} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
     return _markdown(["row", *(figure_of(base).title for base in bases)], body) + f"\n\n{said}; 95 % intervals."
+
+
+def _bounded(metrics: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The metrics of some rows, without those of a single unit, which bound nothing."""
+    return [m for m in metrics if any(_base(r) == m and r["units"] > 1 for r in rows)]
 
 
 def _sessions(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -179,14 +184,12 @@ def _cell(row: Mapping[str, Any] | None, base: str) -> str:
     digits = figure_of(base).digits
     if base.endswith("tokens"):  # a size, not a measure
         return f"{row['value']:.0f}"
-    if row["low"] is None:  # too few units to bound it
-        return f"{row['value']:.{digits}f}"
     return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
 
 def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
     """A line a pair of rows that differ in one axis, a column a metric: difference, interval, Holm's p."""
-    bases = [m for m in PAIRED if any(_base(r) == m for r in rows)]
+    bases = _bounded(PAIRED, rows)
     pairs: dict[tuple, dict[str, Mapping]] = {}
     for row in rows:
         if row["difference"] == row["low"] == row["high"] == 0:  # the same texts, in another place
