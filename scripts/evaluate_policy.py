@@ -11,7 +11,7 @@ from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.features import standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import load, log_policy
-from secateur.policy.price import choose, price
+from secateur.policy.price import choose, price, spent
 from secateur.policy.utility import Utilities, lift_range, weigh
 
 
@@ -25,10 +25,9 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
         chosen = outcomes({"": deterministic(choose(log_pi, asked.tokens, eta), k)}, asked)
         return chosen.select(pl.col("tokens", "accuracy", "utility").mean()).row(0, named=True)
 
-    free = np.take_along_axis(priced.tokens, choose(known, priced.tokens)[:, None], 1).mean()
-    cheapest, rows = float(priced.tokens.min(1).mean()), []
+    cheapest, free, rows = float(priced.tokens.min(1).mean()), spent(known, priced.tokens, 0.0), []
     for share in shares:
-        budget = cheapest + share * (float(free) - cheapest)
+        budget = cheapest + share * (free - cheapest)
         eta = price(known, priced.tokens, budget)
         rows.append({"share": share, "budget": budget, "eta": eta, **under(eta), "n": n})
     return pl.DataFrame(rows, schema=TABLES["frontier"].empty().schema)

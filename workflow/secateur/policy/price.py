@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["choose", "price"]
+__all__ = ["choose", "price", "spent"]
 
 HALVINGS = 100  # beyond what a double can tell apart
 
@@ -34,15 +34,16 @@ def price(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], budget: floa
             f"{cheapest:.1f} on average over {len(tokens)} questions; allowed: from {int(np.ceil(cheapest))}. "
             "Fix: raise policy.budget, or shorten the prompt's header."
         )
-    if _mean(log_pi, tokens, 0.0) <= budget:
+    if spent(log_pi, tokens, 0.0) <= budget:
         return 0.0
     steps = np.diff(np.sort(tokens, axis=1), axis=1)
     low, high = 0.0, 2 * float(np.ptp(log_pi, axis=1).max() / steps[steps > 0].min())  # here all take their cheapest
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _mean(log_pi, tokens, middle) <= budget else (middle, high)
+        low, high = (low, middle) if spent(log_pi, tokens, middle) <= budget else (middle, high)
     return high
 
 
-def _mean(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], eta: float) -> float:
+def spent(log_pi: NDArray[np.float64], tokens: NDArray[np.float64], eta: float) -> float:
+    """Mean tokens of what is chosen at a price."""
     return float(np.take_along_axis(tokens, choose(log_pi, tokens, eta)[:, None], 1).mean())
