@@ -1,9 +1,7 @@
 """A row of a product is the same however many rows there are, in a process of its own, as a stage is one."""
 
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 PRODUCT = """
 from secateur.models.kernels import steady
 steady()

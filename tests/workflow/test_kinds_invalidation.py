@@ -125,7 +125,7 @@ READS = {  # rules whose stage loads the reader
 }
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
-LISTS = {"controls", "mine", "nested", "scored", "sentences", "turns", "utility"}
+LISTS = {"controls", "mine", "nested", "scored", "sentences", "turns", "utility"}  # of rules that no list decides
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
@@ -140,7 +140,7 @@ EDITS = {
     ("rankers", "ecs/scores/js"): {
         "combine_scores": {"utility", "scored"},
         "check_red_herrings": LISTS,
-    },  # it reads those of `utility`
+    },
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
