@@ -42,7 +42,7 @@ STAGES = (
 
 def settings() -> SimpleNamespace:
     """The default options."""
-    groups = {"embedder": "minilm", "codebook": "default", "consolidation": "default", "track": "blind"}
+    groups = {"embedder": "minilm", "codebook": "default", "consolidation": "default", "order": "blind"}
     groups["extractor"] = "openie"
     return SimpleNamespace(**{group: compose.option(ROOT / "conf", group, name) for group, name in groups.items()})
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Edge, Material, Ranked, passage_text
+from secateur.contexts.piece import Asked, Edge, Material, Ranked, head_of, passage_text
 from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
@@ -28,7 +28,7 @@ def _edges(inputs) -> tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]:
 
 def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     """What the form writes from."""
-    columns = inputs["passages"].select("passage_id", "text", "speaker", "date")
+    columns = inputs["passages"].select("passage_id", "text", head_of(cfg.assembly.titles), "date")
     texts = {row[0]: passage_text(*row[1:]) for row in columns.iter_rows()}
     own = cfg.assembly.counter == "word_pieces"
     count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model, ctx.cache)

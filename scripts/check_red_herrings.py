@@ -11,6 +11,7 @@ from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.scoring.distractors import RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.scoring.null import tau
 from secateur.ecs.scoring.score import score, sees_answer
+from secateur.evaluation.rows import SCHEMA
 from secateur.models.causal import CausalLM
 from secateur.models.reader import load
 from secateur.pipeline.contract import main
@@ -51,10 +52,15 @@ def _of_scorer(
     scores = by_kind(values, pooled)
     chance = tau(scores.select("value", chance=pl.col("kind") == RANDOM), cfg.percentile)
     rows = pl.concat([rankings(scores), acceptances(scores, {"fixed": cfg.threshold, "null": chance})])
-    known = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware), "order": pl.lit(None, pl.String)}
+    known = {
+        "scorer": pl.lit(name),
+        "answer_aware": pl.lit(aware),
+        "order": pl.lit(None, pl.String),
+        "hop": pl.lit(None, pl.String),
+    }
     rows, spread = rows.with_columns(**known), quantiles(scores, cfg.quantiles).with_columns(**known)
     return (
-        rows.select("question_id", "order", "scorer", "answer_aware", "metric", "value"),
+        rows.select(list(SCHEMA)),
         spread.select("scorer", "answer_aware", "kind", "at", "value", "n"),
     )
 

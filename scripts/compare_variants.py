@@ -1,5 +1,7 @@
 """Per-question figures of all variants to means, intervals and matched differences."""
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, summarise
@@ -38,6 +40,14 @@ def _split(reported: str) -> pl.Expr:
     return pl.when(OF_POLICY).then(pl.lit("test")).otherwise(pl.lit(reported))
 
 
+def _subsets(own: pl.DataFrame, found: dict[str, set[str]]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """(name, its figures): of questions by subset, then of the evidence of each hop."""
+    whole = own.filter(pl.col("hop").is_null()).drop("hop")
+    yield from ((subset, whole.filter(pl.col("question_id").is_in(list(ids)))) for subset, ids in found.items())
+    for hop in own["hop"].drop_nulls().unique().sort():
+        yield hop, own.filter(pl.col("hop") == hop).drop("hop")
+
+
 def run(cfg, inputs, outputs, ctx):
     figures, metrics, comparisons = _figures(cfg, inputs), [], []
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
@@ -48,8 +58,7 @@ def run(cfg, inputs, outputs, ctx):
             chosen.select("question_id", "cluster_id"), on="question_id"
         )
         rows, shown = _rows(cfg, own, name), headlines([*cfg.eval.metrics, *spec["metrics"]])
-        for subset, ids in members(chosen, evidence, spec).items():
-            part = own.filter(pl.col("question_id").is_in(list(ids)))
+        for subset, part in _subsets(own, members(chosen, evidence, spec)):
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
             made = differences(part, rows, shown, cfg.eval.against, cfg.extra.twins, cfg.eval)

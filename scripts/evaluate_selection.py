@@ -72,7 +72,7 @@ def run(cfg, inputs, outputs, ctx):
     outputs["question_metrics"] = (
         pl.concat(parts)
         .join(aware, on="scorer")
-        .with_columns(order=pl.lit(None, pl.String))
+        .with_columns(order=pl.lit(None, pl.String), hop=pl.lit(None, pl.String))
         .sort("metric", "scorer", "question_id")
     )
     size = gold["question_id"].n_unique()

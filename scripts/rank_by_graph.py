@@ -7,8 +7,11 @@ from secateur.contexts.channels import apply_action
 from secateur.graph.retrieval.candidates import Book, GroupRuns, coarse_of, fine_of, question_symbols
 from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
 from secateur.graph.retrieval.scores import top
+from secateur.graph.walkable import NOBODY, Walkable
 from secateur.models.embedder import Embedder
+from secateur.pipeline import kinds
 from secateur.pipeline.contract import main
+from secateur.pipeline.layout import NONE
 from secateur.pipeline.tables.catalog import TABLES
 
 GRAPH = "graph"  # the scorer's name in its rankings
@@ -55,6 +58,28 @@ def _passages(cfg, scores: np.ndarray, ids: list[str], qids: list[str]) -> list[
     return found
 
 
+def _walked(cfg, mentions: pl.DataFrame, own: pl.DataFrame, fields: list[str], docs, texts: list[str], scores):
+    """The scores after the retriever's walk, and the place of the passage that each was reached from."""
+    kind = kinds.load("walk", *kinds.named(cfg.walk))
+    settings = kinds.settings("walk", cfg.walk, "conf/retriever", "walk")
+    graph = Walkable.of(mentions, {p: n for n, p in enumerate(own["passage_id"])}, docs, fields, cfg)
+    with kinds.calling("walk", kind):
+        found, came = kind.walk(settings, graph, texts, scores)
+        if found.shape != scores.shape or not np.isfinite(found).all():
+            raise ValueError(f"scores of shape {found.shape} or not finite; {scores.shape} finite ones are needed")
+    return found, came
+
+
+def _paths(ranked: list[pl.DataFrame], came: np.ndarray, ids: list[str]) -> list[pl.DataFrame]:
+    """The steps that led to ranked passages."""
+    place, found = {p: n for n, p in enumerate(ids)}, []
+    for one, row in zip(ranked, came, strict=True):
+        via = row[[place[p] for p in one["passage_id"]]]
+        named = [None if n == NOBODY else ids[n] for n in via]
+        found.append(one.select("question_id", "passage_id", via=pl.Series(named, dtype=pl.String)).drop_nulls())
+    return found
+
+
 def _lines(cfg, candidates: pl.DataFrame, members: pl.DataFrame, vectors: np.ndarray) -> pl.DataFrame:
     """The lines of one question's best runs: runs by fine score, those that the action on the channel keeps, lines in run
     order, a repeated line once (paper 2.5)."""
@@ -86,9 +111,11 @@ def run(cfg, inputs, outputs, ctx):
     embedder, retriever = Embedder(cfg.embedder, ctx.cache, ctx.log), cfg.retriever
     book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"])
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
+    if retriever.w_dense and retriever.units != "runs":
+        embedder.tell_truncated(passages["text"].to_list(), "passages", ctx)
     symbols = question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # one plan for all questions
-    weighted, candidates, ranked = retriever.coarse == "idf_maxpair", [], []
+    weighted, candidates, ranked, paths = retriever.coarse == "idf_maxpair", [], [], [TABLES["paths"].empty()]
     groups = questions.sort("position").group_by("group_id", maintain_order=True)
     for (group_id,), asked in ctx.progress(groups, questions["group_id"].n_unique(), "groups"):
         own = passages.filter(pl.col("group_id") == group_id).sort("doc_id", "position")
@@ -108,9 +135,16 @@ def run(cfg, inputs, outputs, ctx):
         sentences, titles = own["text"].to_list(), own["title"].fill_null("").to_list()
         scores = source_scores(retriever, sentences, titles, texts, signals)
         _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
-        ranked += _passages(retriever, smoothed(scores, docs, cfg.order.neighbour), ids, qids)
+        scores = smoothed(scores, docs, cfg.order.neighbour)
+        if retriever.walk == NONE:
+            ranked += _passages(retriever, scores, ids, qids)
+            continue
+        fields = [f"{title} {text}" for title, text in zip(titles, sentences, strict=True)]
+        scores, came = _walked(retriever, inputs["mentions"], own, fields, docs, texts, scores)
+        made = _passages(retriever, scores, ids, qids)
+        ranked, paths = [*ranked, *made], [*paths, *_paths(made, came, ids)]
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
-    outputs["rankings"] = _table(ranked)
+    outputs["rankings"], outputs["paths"] = _table(ranked), pl.concat(paths)
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}
 
 

@@ -55,7 +55,8 @@ def run(cfg, inputs, outputs, ctx):
     budget = min(cfg.eval.budgets, key=lambda b: (abs(b - cfg.assembly.budget), b))
     contexts, triples = inputs["contexts"].filter(pl.col("budget") == budget), inputs["triples"]
     texts = dict(inputs["passages"].select("passage_id", "text").iter_rows())
-    values = {(q, m): v for q, m, v in inputs["question_metrics"].select("question_id", "metric", "value").iter_rows()}
+    figures = inputs["question_metrics"].filter(pl.col("hop").is_null()).select("question_id", "metric", "value")
+    values = {(q, m): v for q, m, v in figures.iter_rows()}
     exact = {q: v for (q, m), v in values.items() if m == f"evidence_recall@{budget}"}
     questions = {row["question_id"]: row for row in inputs["questions"].iter_rows(named=True)}
     triple_of = edge_lines(inputs["edges"], inputs["entities"], inputs["relations"]).select("head", "relation", "tail")

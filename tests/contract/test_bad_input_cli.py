@@ -38,7 +38,7 @@ def refused(project, *args: str, **env: str) -> str:
             [
                 "'lokomo'",
                 "conf/experiment",
-                "quickstart, readers, red_herrings, sessions, smoke",
+                "quickstart, readers, red_herrings, sessions, single_hop, smoke",
                 "did you mean 'locomo'?",
             ],
         ),

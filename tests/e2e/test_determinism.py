@@ -33,7 +33,7 @@ import polars
 from threadpoolctl import threadpool_info
 
 GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "order": "blind", "embedder": "minilm"}
-GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "default"}
+GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "beam"}
 GROUPS |= {"assembly": "cover", "lm": "smollm2"}
 CODEBOOK, RUNS = ["entities", "relations", "edges", "lines", "edge_sources"], ["runs", "run_edges"]
 STAGES = [
@@ -45,8 +45,9 @@ STAGES = [
     ("consolidate", ["passages", "entities", "edges", "edge_sources", "run_edges"],
      ["aliases", "edges", "edge_sources", "run_edges", "tombstones"]),
     ("encode_questions", ["questions"], ["triples"]),
-    ("rank_by_graph", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges"],
-     ["candidates", "rankings"]),
+    ("find_mentions", ["passages", "entities", "edges", "edge_sources"], ["mentions"]),
+    ("rank_by_graph", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges",
+     "mentions"], ["candidates", "rankings", "paths"]),
     ("assemble_contexts", ["passages", "questions", "rankings", "triples", "entities", "relations", "edges",
      "edge_sources"], ["contexts"]),
 ]
@@ -143,7 +144,7 @@ def kernel(request) -> str:
 def test_every_table_was_written_by_both(builds):
     first, second = builds(taken())
     assert set(first) == set(second)
-    assert len(first) == 20
+    assert len(first) == 22
 
 
 def test_the_bytes_depend_on_neither_hash_seed_nor_threads(builds, kernel):

@@ -38,7 +38,7 @@ def test_no_line_is_wider_than_a_terminal(smoke, ids):
 
 def test_the_context_that_is_sent_is_shown_whole(smoke, ids):
     said = "".join(smoke.secateur("show", "smoke", ids[0]).stdout.split())
-    text = context(smoke, "graph/*.blind.*/graph/none/text/*", ids[0])
+    text = context(smoke, "graph/*.blind.*.default/graph/none/text/*", ids[0])
     assert text
     assert "".join(text.split()) in said
 
@@ -62,7 +62,10 @@ def test_the_order_chooses_the_variant(smoke, ids):
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (("smok", "Q"), ["'smok'", "quickstart, readers, red_herrings, sessions, smoke", "did you mean 'smoke'?"]),
+        (
+            ("smok", "Q"),
+            ["'smok'", "quickstart, readers, red_herrings, sessions, single_hop, smoke", "did you mean 'smoke'?"],
+        ),
         (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (

@@ -21,10 +21,11 @@ OWN = "[rankers, secateur]"  # of the smoke run those that need no language mode
 # What a documents run computes without a language model.
 COMPUTED = {"passages", "questions", "evidence", "dataset_statistics"}
 COMPUTED |= {"triples", "entities", "relations", "edges", "lines", "edge_sources", "runs", "run_edges"}
-COMPUTED |= {"aliases", "tombstones", "candidates", "rankings", "contexts", "question_metrics"}
+COMPUTED |= {"aliases", "tombstones", "candidates", "paths", "rankings", "contexts", "question_metrics"}
 COMPUTED |= {"graph_measures", "samples", "subgraphs"}
 LEARNT = {"preferences", "features", "memories", "curves", "frontier"}
 SCORED = {"answers", "pool", "statistics", "selections", "metrics", "comparisons"}
+WALKED = {"mentions"}
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:
@@ -88,7 +89,7 @@ def test_all_outputs_are_there_and_nothing_else_is(smoke):
     known = {f"{name}.parquet" for name in TABLES}
     others = {"run.json", "report.html", "model.json", "policy.safetensors", ".lock"}  # the last is the ledger's
     assert names - known == others
-    made = COMPUTED | LEARNT | SCORED | {"variant_runs", "job_runs"}
+    made = COMPUTED | LEARNT | SCORED | WALKED | {"variant_runs", "job_runs"}
     assert {f"{name}.parquet" for name in made} <= names
 
 
@@ -112,7 +113,7 @@ def test_the_metrics_cover_both_paths(smoke):
     computed = metrics(smoke).filter(~pl.col("published"))
     systems = set(computed.select("dataset", "system").unique().iter_rows())
     assert systems == {
-        *((DOCUMENTS, name) for name in ("rankers", "secateur", "closed_book", "rag_zsum", "remembered")),
+        *((DOCUMENTS, name) for name in ("rankers", "secateur", "beam", "closed_book", "rag_zsum", "remembered")),
         *((DOCUMENTS, name) for name in ("policy", "sessions")),
         *(("toy_dialogue_smoke", name) for name in ("rankers", "ecs:quick")),
     }
@@ -143,6 +144,7 @@ def test_answer_gain_is_measured_of_what_has_one_context(smoke):
     assert set(gain.select("system", "order", "scorer").iter_rows()) == {
         ("secateur", "blind", None),
         ("secateur", "aware", None),
+        ("beam", "blind", None),
     }
     assert set(gain["n"]) == {2}
 
@@ -212,7 +214,7 @@ def test_every_share_that_was_measured_is_one(smoke):
     tables = [
         read_table(TABLES["graph_measures"], path) for path in (smoke.root / "results").rglob("graph_measures.parquet")
     ]
-    assert len(tables) == 2  # its two orders
+    assert len(tables) == 3  # two orders, and a walk in one
     shares = pl.concat(tables).filter(pl.col("measure").str.contains("cover_|touched|survived|recall|_cut"))
     assert shares["value"].is_between(0, 1).all()
     assert pl.concat(tables)["n"].min() > 0
@@ -309,7 +311,8 @@ def test_your_own_dialogue_takes_the_selection_path(custom):
     done = project.snakemake(*config, "overrides=[dataset.kind=dialogue]")
     assert done.returncode == 0, done.stdout + done.stderr
     computed = metrics(project, "custom").filter(~pl.col("published"))
-    assert set(computed["metric"]) == {"f1_at_gold"}
+    found = {metric.partition("@")[0] for metric in computed["metric"]}
+    assert found == {"f1_at_gold", "recall_any", "recall_all", "ndcg_any"}
     assert set(computed["system"]) == {"rankers"}
 
 

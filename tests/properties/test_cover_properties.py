@@ -1,5 +1,6 @@
 """The cover keeps its budget and its promises, and being lazy changes nothing."""
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -41,7 +42,14 @@ def priced(raw, count) -> list[Source]:
 
     edges = iter(range(1000))
     return [
-        Source(f"s{n}", p, text, tokens(f"{text}\n"), tuple(line(next(edges), h, r) for h, r in lines))
+        Source(
+            f"s{n}",
+            p,
+            text,
+            tokens(f"{text}\n"),
+            tuple(line(next(edges), h, r) for h, r in lines),
+            frozenset(h for h, _ in lines),
+        )
         for n, (p, text, lines) in enumerate(raw)
     ]
 
@@ -110,7 +118,17 @@ def test_an_unlimited_budget_covers_every_word_of_value(count, raw, question, gr
 # --- against an eager greedy -------------------------------------------------------------------
 
 
-def eager(sources, question, budget, *, grounding, mix, enough, scale):
+LINKS = st.sampled_from([0.0, 0.5])
+
+
+def strength(sources, s, chosen) -> float:
+    """How strongly a source is linked to those that were chosen: by the rarest entity it shares with one of them."""
+    shared = {name for t in chosen if t != s for name in sources[s].names & sources[t].names}
+    holders = (sum(name in source.names for source in sources) for name in shared)
+    return max((1 - math.log(k) / math.log(len(sources) + 1) for k in holders), default=0.0)
+
+
+def eager(sources, question, budget, *, grounding, mix, enough, scale, link):
     """Greedy by gain per token with every gain computed anew at every step: {source: lines, or None if whole}."""
     values = word_values(sources, question)
     chosen, words, used = {}, set(), 0
@@ -139,7 +157,8 @@ def eager(sources, question, budget, *, grounding, mix, enough, scale):
                 new = sum(values[w] for w in valued(text) - words)
                 share = [len(w) / max(len(valued(source.text)), 1) for w in (own[s], own[s] | valued(text))]
                 held = min(1, share[1] / enough) - min(1, share[0] / enough)
-                gain = mix * source.p * held + (1 - mix) * new / scale
+                likely = source.p * (1 + link * strength(sources, s, chosen))
+                gain = mix * likely * held + (1 - mix) * new / scale
                 move = (-gain / max(price, 1), s, -1 if n is None else n)
                 if gain > 0 and used + price <= budget and (best is None or move < best[0]):
                     best = move, s, after, price, valued(text)
@@ -155,11 +174,11 @@ def all_lines(source: Source) -> int:
 
 
 @quick
-@given(raw=raw_sources(), question=phrases, budget=budgets, grounding=GROUNDINGS)
-def test_lazy_greedy_chooses_what_eager_greedy_chooses(count, raw, question, budget, grounding):
+@given(raw=raw_sources(), question=phrases, budget=budgets, grounding=GROUNDINGS, link=LINKS)
+def test_lazy_greedy_chooses_what_eager_greedy_chooses(count, raw, question, budget, grounding, link):
     # where lines can cost more than their sentence an upgrade frees room, and what was refused before stays refused
     sources = [replace(s, tokens=max(s.tokens, all_lines(s))) for s in priced(raw, count)]
-    settings_ = {"grounding": grounding, "mix": 0.25, "enough": 0.75}
+    settings_ = {"grounding": grounding, "mix": 0.25, "enough": 0.75, "link": link}
     pieces = cover(sources, question, budget, words_per_source=8.0, **settings_)
     expected = eager(sources, question, budget, scale=8.0, **settings_)
     shown = {}
@@ -173,8 +192,14 @@ def test_lazy_greedy_chooses_what_eager_greedy_chooses(count, raw, question, bud
 
 
 @quick
-@given(raw=raw_sources(), question=phrases, several=st.lists(budgets, min_size=1, max_size=5), grounding=GROUNDINGS)
-def test_budgets_taken_together_give_what_each_gives_alone(count, raw, question, several, grounding):
-    sources, settings_ = priced(raw, count), {"grounding": grounding, "mix": 0.4, "enough": 0.8}
+@given(
+    raw=raw_sources(),
+    question=phrases,
+    several=st.lists(budgets, min_size=1, max_size=5),
+    grounding=GROUNDINGS,
+    link=LINKS,
+)
+def test_budgets_taken_together_give_what_each_gives_alone(count, raw, question, several, grounding, link):
+    sources, settings_ = priced(raw, count), {"grounding": grounding, "mix": 0.4, "enough": 0.8, "link": link}
     together = covers(sources, question, several, **settings_)
     assert together == {budget: cover(sources, question, budget, **settings_) for budget in several}

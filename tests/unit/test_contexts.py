@@ -180,6 +180,7 @@ INPUTS = {
             "position": [2, 0, 1],
             "text": ["Rivers freeze.", "Bears eat salmon.", "They sleep in winter."],
             "speaker": ["Ann", None, None],
+            "title": [None, "Brown bears", None],
             "date": pl.Series([None] * 3, dtype=pl.String),
         }
     ),
@@ -238,6 +239,13 @@ def test_one_scorer_may_be_picked(assembled):
 def test_what_overflows_ends_a_context_or_is_passed_over(assembled):
     assert ("zsum", 3) not in assembled("stop", "zsum")
     assert assembled("default", "zsum")["zsum", 3] == "Bears eat salmon."
+
+
+def test_a_passage_may_be_sent_under_its_title_which_is_paid_for(assembled):
+    alone = rankings(("zsum", ["p3", "p1"]))
+    found = assembled("titled", rankings=alone)
+    assert found["zsum", 20] == "Brown bears: Bears eat salmon.\nAnn: Rivers freeze."
+    assert ("zsum", 3) not in assembled("titled", rankings=rankings(("zsum", ["p1"])))
 
 
 def test_all_of_a_group_in_text_order_is_cut_at_its_beginning(assembled):

@@ -1,5 +1,7 @@
 """Budgeted cover on sources that can be followed by hand."""
 
+from dataclasses import replace
+
 from secateur.contexts.forms._cover import Line, Source, cover, word_values
 
 
@@ -107,3 +109,21 @@ def test_a_line_becomes_cheaper_once_its_head_is_said():
 def test_ties_go_to_the_earlier_source():
     twins = [source(f"s{n}", 0.5, text) for n, text in enumerate(["one alpha", "two gamma"])]
     assert [p.passage_id for p in cover(twins, "one two", 3, grounding="sentences")] == ["s0"]
+
+
+def test_of_two_alike_the_one_that_is_linked_to_what_was_chosen_is_taken():
+    first = replace(source("s1", 1.0, "salmon swim upstream"), names=frozenset({"salmon"}))
+    other = replace(source("s2", 0.5, "trout rest quietly"), names=frozenset({"trout"}))
+    linked = replace(source("s3", 0.5, "roe hatch late"), names=frozenset({"salmon"}))
+    room = {"grounding": "sentences", "mix": 0.5}
+    assert [p.passage_id for p in cover([first, other, linked], "", 8, **room)] == ["s1", "s2"]
+    assert [p.passage_id for p in cover([first, other, linked], "", 8, link=0.5, **room)] == ["s1", "s3"]
+
+
+def test_an_entity_of_every_source_links_little():
+    names = frozenset({"salmon"})
+    first = replace(source("s1", 1.0, "salmon swim upstream"), names=names)
+    hub = replace(source("s2", 0.5, "roe hatch late"), names=names)
+    likelier = source("s3", 0.6, "trout rest quietly")
+    sources = [first, hub, *(replace(hub, passage_id=f"h{n}", p=0.0) for n in range(9)), likelier]
+    assert [p.passage_id for p in cover(sources, "", 8, grounding="sentences", link=1.0)] == ["s1", "s3"]

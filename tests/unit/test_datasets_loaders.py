@@ -1,11 +1,11 @@
 """Each loader on small files that hold the traps of the real ones."""
 
-import gzip
 import json
 from pathlib import Path
 
 import polars as pl
 import pytest
+from loaded import conform, holders
 
 from secateur.datasets.containment import Quotable
 from secateur.datasets.loaders import load_corpus, load_questions
@@ -21,28 +21,11 @@ from secateur.datasets.schema import (
 )
 from secateur.datasets.sentences import sentences
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 
 def write(path: Path, value) -> Path:
     path.write_text(json.dumps(value), "utf-8")
     return path
-
-
-def conform(corpus, questions) -> None:
-    """Loaders return frames that their tables accept."""
-    for name, frame in (
-        ("passages", corpus.passages),
-        ("questions", questions.questions),
-        ("evidence", questions.evidence),
-    ):
-        check(TABLES[name], frame, "test", "test")
-        assert frame.schema == TABLES[name].empty().schema
-
-
-def holders(questions, name: str) -> list[str | None]:
-    return questions.evidence.filter(question_id=name).sort("n")["passage_id"].to_list()
 
 
 # --- splits, sentences, quotations ---------------------------------------------------------------
@@ -127,7 +110,7 @@ def test_locomo_evidence_is_repaired_and_what_does_not_resolve_is_kept_and_count
     files = {"conversations": write(tmp_path / "l.json", [{"sample_id": "conv-1", "conversation": BODY, "qa": QA}])}
     corpus = load_corpus("locomo", files)
     found = load_questions("locomo", "locomo", files, corpus.passages)
-    conform(corpus, found)
+    conform(corpus.passages, found)
     assert holders(found, "conv-1:q0") == ["conv-1:D2:1", "conv-1:D10:1"]
     assert holders(found, "conv-1:q1") == ["conv-1:D2:2"]
     assert found.evidence.filter(question_id="conv-1:q1")["text"].to_list() == ["I ran."]
@@ -201,7 +184,7 @@ def test_stem_drops_nothing_and_gold_inside_one_sentence_counts_once_with_all_it
     corpus = stem_corpus(tmp_path)
     files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
     found = load_questions("stem", "stem", files, corpus.passages)
-    conform(corpus, found)
+    conform(corpus.passages, found)
     assert [holders(found, name) for name in ("one", "two", "none", "joined")] == [
         ["Bear:2", "Bear:3"],
         ["Spacetime:1", None],
@@ -251,7 +234,7 @@ def test_graphrag_bench_evidence_is_split_into_parts_and_the_known_repeated_id_r
     ]
     files = {"questions": write(tmp_path / "q.json", questions)}
     found = load_questions("graphrag_bench", "novel_v2", files, corpus.passages)
-    conform(corpus, found)
+    conform(corpus.passages, found)
     assert found.questions["question_id"].to_list() == ["Novel-55f0c0e2", "Novel-55f0c0e2#2"]
     assert found.questions["cluster_id"].to_list() == ["Novel-1", "Novel-2"]
     assert holders(found, "Novel-55f0c0e2") == ["Novel-1:1", None]
@@ -276,62 +259,7 @@ def test_tv_evidence_stays_text(tmp_path):
     assert found.counts["evidence_unresolved"] == 2
 
 
-# --- bring your own ------------------------------------------------------------------------------
-
-PASSAGES = [
-    {"id": "p1", "text": "Acme bought Bolt.", "doc": "d1", "title": "Deals", "date": "2020"},
-    {"id": "p2", "text": "Bolt makes screws.", "doc": "d2"},
-    {"id": "p3", "text": "Bolt is in Kent.", "doc": "d1"},
-    {"id": "p4", "text": "Hello.", "group": "talk", "session": "s1", "speaker": "Ann", "doc": None},
-]
-QUESTIONS = [
-    {"id": "q1", "question": "Where?", "answer": 3, "evidence": ["p3", "p1"], "evidence_text": ["bolt is in kent"]},
-    {"id": "q2", "question": "What?", "answer": None, "evidence": ["p9", "p4"], "split": "dev"},
-    {"id": "q3", "question": "Who?", "group": "talk", "answer": "Ann", "type": "one hop"},
-]
-
-
-def lines(values) -> str:
-    return "".join(json.dumps(value) + "\n" for value in values)
-
-
-def custom(tmp_path) -> dict[str, Path]:
-    (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
-    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-        stream.write(lines(QUESTIONS))
-    return {"folder": tmp_path}
-
-
-def test_custom_defaults_and_reading_order(tmp_path):
-    corpus = load_corpus("folder", custom(tmp_path))
-    rows = corpus.passages.select("passage_id", "doc_id", "group_id", "position").rows()
-    assert rows == [("p1", "d1", "all", 0), ("p2", "d2", "all", 0), ("p3", "d1", "all", 1), ("p4", "talk", "talk", 0)]
-
-
-def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
-    files = custom(tmp_path)
-    corpus = load_corpus("folder", files)
-    found = load_questions("folder", "custom", files, corpus.passages)
-    conform(corpus, found)
-    assert [holders(found, name) for name in ("q1", "q2", "q3")] == [["p3", "p1"], [None, None], []]
-    assert found.evidence.filter(question_id="q2")["text"].to_list() == ["p9", "p4"]
-    assert found.questions["answer"].to_list() == ["3", None, "Ann"]
-    assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
-    assert found.questions["cluster_id"].to_list() == ["d1", "q2", "q3"]
-    assert found.counts == {
-        "questions": 3,
-        "questions_without_answer": 1,
-        "questions_without_evidence": 1,
-        "evidence": 4,
-        "evidence_repeated": 1,
-        "evidence_unresolved": 2,
-    }
-
-
-def test_a_dialogue_is_resampled_by_group(tmp_path):
-    files = custom(tmp_path)
-    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages, cluster="group")
-    assert found.questions["cluster_id"].to_list() == ["all", "all", "talk"]
+# --- all ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["locomo", "stem", "graphrag_bench", "folder"])

@@ -105,6 +105,17 @@ def test_strings_beyond_the_window_are_counted(tmp_path):
     assert embedder.truncated([]) == 0
 
 
+def test_what_is_cut_is_counted_and_told(tmp_path):
+    said, counts = [], {}
+    job = SimpleNamespace(counts=counts, warn=said.append)
+    embedder = Embedder(config(max_tokens=8), tmp_path)
+    embedder.tell_truncated(["short"], "passages", job)
+    assert (said, counts) == ([], {"truncated": 0})
+    embedder.tell_truncated(["bear " * 15, "short"], "passages", job)
+    assert counts == {"truncated": 1}
+    assert said == ["1 passages are longer than the embedder's window of 8 tokens and were cut"]
+
+
 def test_both_engines_give_the_same_directions(tmp_path):
     one, other = (
         Embedder(config(engine=engine, max_tokens=8), tmp_path / engine).embed(TEXTS)  # one text is cut

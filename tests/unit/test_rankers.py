@@ -156,6 +156,7 @@ def test_tfidf_is_fitted_on_the_passages_alone():
         {"kind": "tfidf_question"},
         {"kind": "dense"},
         {"kind": "zsum", "lexical": {"kind": "bm25", "k1": 0.9, "b": 0}},
+        {"kind": "rrf", "lexical": {"kind": "bm25", "k1": 0.9, "b": 0}},
     ],
     ids=lambda spec: spec["kind"],
 )
@@ -177,6 +178,21 @@ def test_zsum_adds_the_z_scores_of_both():
     lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
     expected = z_scores(score(lexical)) + z_scores(score({"kind": "dense"}))
     np.testing.assert_allclose(score({"kind": "zsum", "lexical": lexical}), expected)
+
+
+def test_the_cosine_may_weigh_more():
+    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
+    expected = z_scores(score(lexical)) + 3 * z_scores(score({"kind": "dense"}))
+    np.testing.assert_allclose(score({"kind": "zsum", "lexical": lexical, "dense": 3.0}), expected)
+
+
+def test_reciprocal_ranks_are_summed():
+    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
+    both = [
+        np.argsort(np.argsort(-score(spec), axis=1, kind="stable"), axis=1) for spec in (lexical, {"kind": "dense"})
+    ]
+    expected = sum(1 / (60 + 1 + ranks) for ranks in both)
+    np.testing.assert_allclose(score({"kind": "rrf", "lexical": lexical}), expected)
 
 
 def test_recency_prefers_the_later_passage():

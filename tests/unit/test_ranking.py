@@ -177,10 +177,21 @@ EVIDENCE = pl.DataFrame(
 
 
 def test_gold_is_ranked_in_text_order_and_nothing_besides(context):
+    context.warn = lambda said: None  # two questions have none
     found = ranked(context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE)
     assert order(found, "q1", "oracle") == ["g1.1", "g1.3"]
     assert set(found["question_id"]) == {"q1"}
     assert found["answer_aware"].all()
+
+
+def test_questions_whose_evidence_names_no_passage_are_told_where_gold_is_ranked(context):
+    told = []
+    context.warn = told.append
+    found = ranked(
+        context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE.with_columns(passage_id=pl.lit(None, pl.String))
+    )
+    assert found.height == 0
+    assert [line for line in told if "have no evidence that names a passage: gold gives them nothing" in line]
 
 
 def test_what_ranks_nothing_has_no_rows(context):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from loaded import conform
 from scripts.check_red_herrings import measured
 
 from secateur.datasets.loaders import load_corpus, load_questions
@@ -73,8 +74,7 @@ def test_yes_and_no_are_equally_common():
 
 def test_the_set_loads_into_its_tables_with_the_kind_as_the_title():
     passages, questions = loaded()
-    for name, frame in (("passages", passages), ("questions", questions.questions), ("evidence", questions.evidence)):
-        check(TABLES[name], frame, "here", "none")
+    conform(passages, questions)
     assert set(passages["title"]) == set(OF_PASSAGES)
     gold = passages.filter(pl.col("title") == "correct")["passage_id"]
     assert set(questions.evidence["passage_id"]) == set(gold)

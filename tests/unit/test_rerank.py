@@ -61,7 +61,7 @@ def test_what_was_read_is_not_read_again(tiny_lm, ecs, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_gains", lambda lm, cfg, asked: read.append(asked) or inner(lm, cfg, asked))
     first = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q1 g1", "q2 g3"), tmp_path, LOG)
     again = pmi_q(lm, QUESTIONS, PASSAGES, cfg, pool("q2 g3", "q1 g2", "q1 g1"), tmp_path, LOG)
-    named = [[(question.id, *(p.id for p in own)) for question, own in asked] for asked in read]
+    named = [[(question.id, *(p.id for p in own)) for question, _, own in asked] for asked in read]
     assert named == [[("q1", "g1"), ("q2", "g3")], [("q1", "g2")]]
     both = first.join(again, on=["question_id", "passage_id"], suffix="_again")
     assert both["value"].to_list() == both["value_again"].to_list()
@@ -102,6 +102,17 @@ def test_another_question_is_read_anew(tiny_lm, ecs, tmp_path):
     one = pmi_q(lm, QUESTIONS, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0]
     other = QUESTIONS.with_columns(text=pl.lit("Who left?"))
     assert pmi_q(lm, other, PASSAGES, ecs(), asked, tmp_path, LOG)["value"][0] != one
+
+
+def test_what_two_passages_say_is_what_the_first_says_and_the_second_after_it(tiny_lm, ecs, tmp_path):
+    together = PASSAGES.head(1).with_columns(
+        passage_id=pl.lit("both"), text=pl.lit("half a tennis ball\nJonas: Jonas left .")
+    )
+    shown, lm, cfg = pl.concat([PASSAGES, together]), tiny_lm(), ecs()
+    alone = pmi_q(lm, QUESTIONS, shown, cfg, pool("q1 g1", "q1 g2", "q1 both"), tmp_path, LOG)["value"]
+    after = pmi_q(lm, QUESTIONS, shown, cfg, pool("q1 g2"), tmp_path, LOG, {"q1": ["g1"]})["value"][0]
+    assert after != alone[1]
+    assert alone[0] + after == pytest.approx(alone[2], abs=1e-3)
 
 
 # --- the ranking ---------------------------------------------------------------------------------
@@ -158,13 +169,47 @@ def test_each_question_moves_by_its_own_reading():
     assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
 
 
+GAINS = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 9.0}
+AFTER_D = {"a": 9.0, "b": 0.0, "c": 0.0}
+
+
+def in_turn(steps: int) -> tuple[list[str], list[list[str]]]:
+    """The order after so many readings, and what was chosen before each."""
+    before = []
+
+    def read(pairs, chosen):
+        before.append(list(chosen["q1"]))
+        gains = AFTER_D if "d" in chosen["q1"] else GAINS
+        return pairs.with_columns(value=pl.col("passage_id").replace_strict(gains, return_dtype=pl.Float64))
+
+    found = module.chosen_in_turn(RANKED, pool(*(f"q1 {name}" for name in NAMES)), steps, 1.5, read)
+    check(TABLES["rankings"], found, "here", "none")
+    assert found["rank"].to_list() == [0, 1, 2, 3]
+    assert found["value"].is_sorted(descending=True)
+    return found["passage_id"].to_list(), before
+
+
+def test_a_single_reading_is_what_moves_the_ranking():
+    assert in_turn(1) == (order(1.5, **GAINS), [[]])
+
+
+def test_what_is_worth_more_after_the_first_follows_it():
+    assert in_turn(1)[0] == ["d", "c", "b", "a"]
+    assert in_turn(2) == (["d", "a", "b", "c"], [[], ["d"]])
+    assert in_turn(3) == (["d", "a", "b", "c"], [[], ["d"], ["d", "a"]])
+
+
+def test_more_readings_than_passages_choose_each_once():
+    assert sorted(in_turn(9)[0]) == list(NAMES)
+
+
 # --- the reranker ----------------------------------------------------------------------------------
 
 
 def test_the_best_of_each_question_alone_are_read_and_none_with_its_answer(ecs, tmp_path, monkeypatch):
     read = []
 
-    def watched(lm, questions, passages, cfg, pool, cache, log):
+    def watched(lm, questions, passages, cfg, pool, cache, log, given):
         read.append((questions["question_id"].to_list(), pool.rows()))
         return pool.with_columns(value=pl.Series([float(n) for n in range(pool.height)]))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from secateur.pipeline.errors import SecateurError
-from secateur.report.results import _written, filled
+from secateur.report.results import _once, _read, _written, filled
 
 ROW = {
     "dataset": "toy",
@@ -40,7 +40,7 @@ KEPT = {
 @pytest.fixture
 def docs(tmp_path):
     (tmp_path / "results").mkdir()
-    (tmp_path / "results/toy.json").write_text(json.dumps(KEPT))
+    (tmp_path / "results/toy.json").write_text(_written(KEPT))
     return tmp_path
 
 
@@ -65,7 +65,7 @@ def test_a_table_is_made_anew_between_its_marks_and_nothing_else_is_touched(docs
 def test_a_table_of_many_rows_shows_the_pairs_of_one_of_them(docs):
     kept = KEPT | {"metrics": [*KEPT["metrics"], ROW | {"system": "other", "metric": "tokens@claim", "value": 7.0}]}
     kept["comparisons"] = [*KEPT["comparisons"], PAIR | {"system": "other", "metric": "evidence_recall@claim"}]
-    (docs / "results/toy.json").write_text(json.dumps(kept))
+    (docs / "results/toy.json").write_text(_written(kept))
     made = filled(page("toy toy:blind ours"), docs)  # among its pairs is none with `other`
     assert "| ours |" in made
     assert "| plain |" in made
@@ -75,10 +75,35 @@ def test_a_table_of_many_rows_shows_the_pairs_of_one_of_them(docs):
         filled(page("toy toy:blind nobody"), docs)
 
 
-def test_what_is_kept_has_a_line_a_row():
+def test_a_mark_may_name_a_subset_and_whether_the_answer_is_seen(docs):
+    rows = [
+        {"system": name, "metric": "f1_at_gold", "subset": subset, "answer_aware": aware, "order": None, "value": value}
+        for name, subset, aware, value in [
+            ("free", "cat1-4", False, 0.5),
+            ("told", "cat1-4", True, 0.625),
+            ("free", "F20", False, 0.375),
+        ]
+    ]
+    kept = KEPT | {"metrics": [ROW | row for row in rows], "comparisons": []}
+    (docs / "results/talk.json").write_text(_written(kept))
+    free, told = (filled(page(f"talk toy:{sight}"), docs) for sight in ("without_answer", "with_answer"))
+    assert "| free | 0.500" in free
+    assert "told" not in free
+    assert "| told | 0.625" in told
+    assert "0.375" in filled(page("talk toy::F20"), docs)
+
+
+def test_what_is_kept_is_read_again_and_has_a_line_a_row_under_one_of_columns(tmp_path):
     text = _written(KEPT)
-    assert json.loads(text) == KEPT
-    assert len(text.splitlines()) == 2 + 3 + sum(len(KEPT[table]) + 2 for table in ("metrics", "comparisons"))
+    (tmp_path / "toy.json").write_text(text)
+    assert _read(tmp_path / "toy.json") == KEPT
+    assert json.loads(text)["metrics"][0] == list(KEPT["metrics"][0])
+    assert len(text.splitlines()) == 2 + 3 + sum(len(KEPT[table]) + 3 for table in ("metrics", "comparisons"))
+
+
+def test_lines_of_one_scorer_that_say_the_same_are_shown_once():
+    lines = [["a · dpo", "0.1"], ["a · fixed", "0.2"], ["b · dpo", "0.3"], ["b · fixed", "0.2"]]
+    assert _once(lines) == [["a · dpo", "0.1"], ["a · fixed", "0.2"], ["b · dpo", "0.3"]]
 
 
 def test_figures_of_memory_are_lines(docs):

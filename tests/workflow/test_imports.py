@@ -30,6 +30,8 @@ ORDER = [
     "graph.consolidation.*",
     "graph.codebook graph.runs graph.export",
     "graph.retrieval.*",
+    "graph.mentions graph.walkable",
+    "graph.walks.*",
     "graph.lemmas",
     "memory.*",
     "report.plots report.drawing report.format report.results",

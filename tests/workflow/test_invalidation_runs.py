@@ -75,12 +75,13 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
     jobs = planned(rerun)
-    assert set(jobs) == {"rank_by_graph"} | VARIANT
+    assert set(jobs) == {"rank_by_graph", "evaluate_rankings"} | VARIANT
     assert jobs["rank_by_graph"] == jobs["assemble_contexts"] == 2  # its two orders; those of the default stay
 
 
 def test_another_form_of_the_same_rankings_ranks_nothing_anew(rerun):
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], assembly: [dense]}")
+    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:dense"}, ')
     assert set(planned(rerun)) == VARIANT
 
 

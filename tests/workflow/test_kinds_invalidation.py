@@ -6,7 +6,16 @@ import pytest
 from secateur.pipeline import provenance
 from secateur.pipeline.config import compose
 
-GROUPS = ("lm", "corpus", "dataset", "extractor", "rankers", "reranker", "assembly")  # whose options name kinds
+GROUPS = (
+    "lm",
+    "corpus",
+    "dataset",
+    "extractor",
+    "rankers",
+    "retriever",
+    "reranker",
+    "assembly",
+)  # whose options name kinds
 BASE = {
     "corpus": "toy_documents",
     "dataset": "toy_documents",
@@ -105,6 +114,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "datasets/formats": "corpus",
     "graph/triples/extractors": "extractor",
     "ranking/scorers": "rankers",
+    "graph/walks": "retriever",
     "ranking/rerankers": "reranker",
     "contexts/forms": "assembly",
     "ecs/scores": "rankers",
@@ -124,15 +134,37 @@ READS = {  # rules whose stage loads the reader
     "select_greedily",
 }
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
-COVERS = {"cover", "cover_held_only", "cover_held_to_the_end", "cover_sentences", "cover_triples", "cover_words_only"}
-LISTS = {"controls", "mine", "nested", "scored", "sentences", "turns", "utility"}  # of rules that no list decides
+COVERS = {
+    "cover",
+    "cover_linked",
+    "cover_held_only",
+    "cover_held_to_the_end",
+    "cover_sentences",
+    "cover_triples",
+    "cover_words_only",
+}
+LISTS = {
+    "controls",
+    "mine",
+    "multihop",
+    "nested",
+    "scored",
+    "sentences",
+    "turns",
+    "utility",
+}  # of rules that no list decides
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
     ("extractor", "graph/triples/extractors/rebel"): {key: {"rebel"} for key in EXTRACTS},
-    ("extractor", "graph/triples/extractors/imported"): {key: {"lightrag_medical"} for key in EXTRACTS},
+    ("extractor", "graph/triples/extractors/imported"): {
+        key: {"hipporag_musique", "lightrag_medical"} for key in EXTRACTS
+    },
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
-    ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"sentences"}},
+    ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "sentences"}},
+    ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop"}},
+    ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam", "beam_names", "beam_plain"}},
+    ("retriever", "graph/walks/pagerank"): {"rank_by_graph": {"pagerank"}},
     ("rankers", "ranking/scorers/tfidf"): {
         "rank_passages": {"turns", "utility", "nested"}
     },  # inside another's settings
@@ -143,7 +175,7 @@ EDITS = {
     },
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
-    ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
+    ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q", "pmi_q_given"}},
     ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
     ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
     ("assembly", "contexts/forms/_cover"): {"assemble_contexts": COVERS},  # what it imports

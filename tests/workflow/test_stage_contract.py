@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +9,8 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from scripts import extract_triples
 from threadpoolctl import threadpool_info
 
-from secateur.datasets.loaders import load_corpus
 from secateur.pipeline import contract as stage
 from secateur.pipeline.artifacts import file_digest
 from secateur.pipeline.contract import Job, main, run_stage
@@ -342,80 +339,3 @@ def test_a_problem_the_user_can_mend_ends_a_script_with_its_message_and_code_2(t
     assert ended.value.code == 2
     assert capsys.readouterr().err == "\ninvented: the cat is on the keyboard. Fix: move it\n\n"
     assert "Traceback" not in (tmp_path / "log" / "invented.log").read_text()
-
-
-# --- kill -9 -------------------------------------------------------------------------------------
-
-KILLED_WRITING = """
-import os, signal
-from test_stage_contract import POOL, Path, job_of, run_stage
-
-def run(cfg, inputs, outputs, ctx):
-    outputs["pool"] = POOL
-    os.kill(os.getpid(), signal.SIGKILL)
-
-run_stage(run, job_of(Path({folder!r}), "pool"))
-"""
-KILLED_EXTRACTING = """
-import os, signal
-from secateur.pipeline.cache import RequestCache
-from test_stage_contract import Path, extraction, extract_triples, run_stage
-
-put = RequestCache.put
-def once(self, key, reply):
-    put(self, key, reply)
-    os.kill(os.getpid(), signal.SIGKILL)
-RequestCache.put = once
-run_stage(extract_triples.run, extraction(Path({folder!r})))
-"""
-
-
-def killed(script: str, folder: Path, monkeypatch) -> None:
-    """Run a script that kills itself."""
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow'}:{Path(__file__).parent}")
-    done = subprocess.run(
-        [sys.executable, "-c", script.format(folder=str(folder))], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-
-
-def extraction(folder: Path) -> Job:
-    """A real shard of the shipped smoke documents, in blocks of four sentences."""
-    passages = folder / "passages.parquet"
-    if not passages.exists():
-        folder.mkdir(exist_ok=True)
-        corpus = load_corpus("folder", {"folder": ROOT / "data/toy/documents_smoke"})
-        write_table(TABLES["passages"], corpus.passages, passages)
-    return job_of(
-        folder,
-        "triples",
-        inputs={"passages": [passages]},
-        leaves={"extractor.kind": '"openie"', "extractor.block": "4", "extractor.settings": '{"batch": 32}'},
-        axes={"corpus": "toy", "extractor": "openie", "shard": "0of2"},
-    )
-
-
-def test_a_job_killed_before_its_end_leaves_nothing_under_a_final_name(tmp_path, monkeypatch):
-    killed(KILLED_WRITING, tmp_path, monkeypatch)
-    assert [name for name in files(tmp_path) if not name.startswith(".")] == []
-    run_stage(writes_pool, job_of(tmp_path, "pool"))
-    assert record(tmp_path)["failure"] is None
-
-
-def test_a_killed_extraction_resumes_at_its_block_and_gives_the_same_bytes(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
-    folder = tmp_path / "killed"
-    folder.mkdir()
-    killed(KILLED_EXTRACTING, folder, monkeypatch)
-    assert not (folder / "triples.parquet").exists()
-    assert not (folder / "run.json").exists()
-    run_stage(extract_triples.run, extraction(folder))
-    assert record(folder)["counts"]["cache_hits"] == 1
-    assert record(folder)["counts"]["cache_misses"] >= 2
-
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "another"))
-    whole = tmp_path / "whole"
-    run_stage(extract_triples.run, extraction(whole))
-    assert record(whole)["counts"]["cache_hits"] == 0
-    assert (folder / "triples.parquet").read_bytes() == (whole / "triples.parquet").read_bytes()
-    assert record(whole)["rows"]["triples"] > 0

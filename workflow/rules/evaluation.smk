@@ -33,6 +33,27 @@ rule evaluate_contexts:
         "../../scripts/evaluate_contexts.py"
 
 
+rule evaluate_rankings:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        rankings=of_options(layout.ranked_file),
+    output:
+        question_metrics="results/{corpus}/{dataset}/retrieved/{ranking}/{pick}/{reranker}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/retrieved/{ranking}/{pick}/{reranker}/run.json",
+    log:
+        "logs/evaluate_rankings/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.log",
+    benchmark:
+        "logs/evaluate_rankings/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("evaluate_rankings", "dataset.cutoffs", order=order_of),
+    message:
+        "Look for the gold articles of {wildcards.dataset} in a ranking ({wildcards.pick}, {wildcards.reranker})"
+    script:
+        "../../scripts/evaluate_rankings.py"
+
+
 rule measure_answer_gain:
     input:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",

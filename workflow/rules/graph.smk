@@ -113,11 +113,33 @@ rule consolidate:
         "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.benchmark.tsv"
     threads: 1
     params:
-        **leaf_params("consolidate", "consolidation"),
+        **leaf_params("consolidate", *slices.CONSOLIDATING),
     message:
         "Consolidate the entities of {wildcards.corpus} ({wildcards.consolidation})"
     script:
         "../../scripts/consolidate.py"
+
+
+rule find_mentions:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+    output:
+        mentions=f"results/{{corpus}}/mentions/{GRAPH}/mentions.parquet",
+        record=f"results/{{corpus}}/mentions/{GRAPH}/run.json",
+    log:
+        "logs/find_mentions/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
+    benchmark:
+        "logs/find_mentions/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("find_mentions", *slices.NAMING),
+    message:
+        "Find names in {wildcards.corpus} ({wildcards.consolidation})"
+    script:
+        "../../scripts/find_mentions.py"
 
 
 rule rank_by_graph:
@@ -130,7 +152,9 @@ rule rank_by_graph:
         lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+        mentions=walked,
     output:
+        paths=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/paths.parquet",
         candidates=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/candidates.parquet",
         rankings=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/rankings.parquet",
         record=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/run.json",

@@ -13,6 +13,8 @@ def files_of(variant):
     if variant.kind == "dialogue":
         return [layout.selection(options)]
     measured = option("system", variant.base).answers_only or variant["memory"] != layout.NONE
+    if not measured and variant["family"] != layout.IMPORTED and option("dataset", variant.dataset).cutoffs:
+        found.append(layout.retrieved(options))
     return unique(([] if measured else [layout.figures(options, None)]) + found)
 
 

@@ -17,3 +17,10 @@ def alias_file(wildcards):
     """The file of forced and forbidden aliases, where the option names one."""
     path = option("consolidation", wildcards.consolidation).aliases
     return [path] if path else []
+
+
+def walked(wildcards):
+    """The names that a retriever walks over, where it walks."""
+    if option("retriever", wildcards.retriever).walk == layout.NONE:
+        return []
+    return [f"results/{wildcards.corpus}/mentions/{GRAPH}/mentions.parquet".format(**wildcards)]

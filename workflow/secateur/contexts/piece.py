@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import polars as pl
+
 from secateur.models.word_pieces import Counter
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "Piece",
     "Ranked",
     "Row",
+    "head_of",
     "passage_text",
     "rows_of",
     "text_of",
@@ -148,6 +151,11 @@ class LineTokens:
         if new:
             self.known |= zip(new, self.count([f"{text}\n" for text in new]).tolist(), strict=True)
         return [self.known[piece.text] for piece in pieces]
+
+
+def head_of(titles: bool) -> pl.Expr:
+    """Who a passage is by, as `speaker`; with titles, where nobody says it, the article that it stands in."""
+    return pl.coalesce("speaker", "title") if titles else pl.col("speaker")
 
 
 def passage_text(text: str, speaker: str | None, date: str | None) -> str:

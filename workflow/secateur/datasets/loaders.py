@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Protocol
 
 import polars as pl
@@ -18,13 +19,14 @@ Spec = str | Mapping[str, Any]  # a format's name, or {kind: NAME, its settings}
 class Format(Protocol):
     """What a file in formats/ defines besides `Settings`.
 
-    The names under which its two loaders expect their files; a folder is named `folder`. It may also state CORPUS = False
-    (questions only, no text to be had), SAMPLES = True (`asked.sampled` is obeyed), LABELLED = True (a passage's title
+    The names under which its two loaders expect their files; a folder is named `folder`, and an ellipsis at the end stands
+    for any number of files more (`NAME2`, `NAME3`). It may also state CORPUS = False (questions only, no text to be had),
+    SAMPLES = True (`asked.sampled` is obeyed), LABELLED = True (a passage's title
     says of what kind the passage is).
     """
 
-    CORPUS_FILES: tuple[str, ...]
-    QUESTION_FILES: tuple[str, ...]
+    CORPUS_FILES: tuple[str | EllipsisType, ...]
+    QUESTION_FILES: tuple[str | EllipsisType, ...]
 
     @staticmethod
     def load_corpus(files: Mapping[str, Path], settings: Any) -> Corpus:
@@ -95,17 +97,25 @@ def _listed(files: Mapping[str, Path]) -> str:
     return ", ".join(str(path) for path in files.values())
 
 
-def _named(spec: Spec, files: Mapping[str, Path], names: tuple[str, ...]) -> dict[str, Path]:
+def _named(spec: Spec, files: Mapping[str, Path], names: tuple[str | EllipsisType, ...]) -> dict[str, Path]:
     """The files under the names that a loader asks for."""
-    missing = [name for name in names if name not in files]
+    missing = [name for name in names if name is not ... and name not in files]
     if missing:
         given = ", ".join(files) or "none"
         raise SecateurError(
             f"format {spec}: no file for {', '.join(missing)} (given: {given}). Fix: name it under `files`"
         )
-    return {name: Path(files[name]) for name in names}
+    wanted = files if ... in names else names
+    return {name: Path(files[name]) for name in wanted}
 
 
-def named_files(names: tuple[str, ...], paths: list[Path]) -> dict[str, Path]:
-    """A rule's input files under the names a loader asks for, in order; a folder is known by a file in it."""
+def named_files(names: tuple[str | EllipsisType, ...], paths: list[Path]) -> dict[str, Path]:
+    """A rule's input files under the names a loader asks for, in order; a folder is known by a file in it.
+
+    >>> [*named_files(("pool", ...), [Path("a.json"), Path("b.json")])]
+    ['pool', 'pool2']
+    """
+    if ... in names:
+        first = names[: names.index(...)]
+        names = (*first, *(f"{first[-1]}{n}" for n in range(2, len(paths) - len(first) + 2)))
     return {name: path.parent if name == "folder" else path for name, path in zip(names, paths, strict=True)}

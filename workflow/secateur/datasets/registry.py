@@ -13,7 +13,7 @@ from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["RegistryFile", "load_registry"]
 
-SOURCE = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}:\S+")
+SOURCE = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40}(:\S+)?")
 REQUIRED = ("source", "url", "sha256", "bytes", "licence")
 OPTIONAL = ("note", "instead")
 TITLES = "_titles.yaml"  # lists of article titles live beside the registry files
@@ -24,7 +24,7 @@ class RegistryFile:
     """One file. `sha256` and `bytes` are of the uncompressed content, null where nobody could fetch it yet."""
 
     name: str
-    source: str  # owner/repo@commit:path
+    source: str  # owner/repo@commit:path, or without the path
     url: str | None  # null: only a mirror can have it
     sha256: str | None
     bytes: int | None
@@ -84,7 +84,10 @@ def _wrong(keys: Any) -> list[str]:
     found = [f"unknown key {key!r}{nearest(str(key), allowed)}" for key in keys if key not in allowed]
     found += [f"{key} is missing" for key in REQUIRED if key not in keys]
     forms = {
-        "source": ("owner/repo@commit:path", lambda v: isinstance(v, str) and SOURCE.fullmatch(v)),
+        "source": (
+            "owner/repo@commit:path, or owner/repo@commit where the path is not known",
+            lambda v: isinstance(v, str) and SOURCE.fullmatch(v),
+        ),
         "url": (
             "an http(s) address or null",
             lambda v: v is None or (isinstance(v, str) and re.fullmatch(r"https?://\S+", v)),

@@ -20,7 +20,16 @@ __all__ = ["AXES", "OF_POLICY", "Row", "axes_of", "claims", "differences", "pair
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of what a policy chose, or of what it has to beat
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
 # What stages of their own measure; of the metrics of contexts the headlines are compared too.
-COMPARED = ("answer_gain", "f1_at_gold", "policy_utility", "rouge_l", "token_f1", "read_gain")
+COMPARED = (
+    "passage_recall",
+    "all_gold",
+    "answer_gain",
+    "f1_at_gold",
+    "policy_utility",
+    "rouge_l",
+    "token_f1",
+    "read_gain",
+)
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
 MODEL, STRONGEST, NAMED = "language_model", "strongest", "named"  # what else a pair may be about
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-__all__ = ["long_rows", "order_of"]
+__all__ = ["SCHEMA", "long_rows", "order_of"]
 
 SCHEMA = {
     "question_id": pl.String,
@@ -10,13 +10,14 @@ SCHEMA = {
     "scorer": pl.String,
     "answer_aware": pl.Boolean,
     "metric": pl.String,
+    "hop": pl.String,
     "value": pl.Float64,
 }
 
 
-def long_rows(rows: list[tuple]) -> pl.DataFrame:
-    """(question_id, order, scorer, answer_aware, metric, value) rows as the table `question_metrics`."""
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+def long_rows(rows: list[tuple], hop: str | None = None) -> pl.DataFrame:
+    """(question_id, order, scorer, answer_aware, metric, value) rows as the table `question_metrics`, of one hop."""
+    return pl.DataFrame([(*row[:-1], hop, row[-1]) for row in rows], schema=SCHEMA, orient="row")
 
 
 def order_of(scorer: str) -> str:

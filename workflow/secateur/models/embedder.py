@@ -42,6 +42,12 @@ class Embedder:
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())
 
+    def tell_truncated(self, texts: Sequence[str], what: str, ctx) -> None:
+        """Count in a job's record how many strings are cut, and say so on screen where some are."""
+        cut = ctx.counts["truncated"] = self.truncated(texts)
+        if cut:
+            ctx.warn(f"{cut} {what} are longer than the embedder's window of {self.cfg.max_tokens} tokens and were cut")
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors of n strings, in order."""
         plan = sorted(set(texts), key=lambda t: (len(t), t))

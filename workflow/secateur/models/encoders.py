@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.models.kernels import steady
+from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
 
 __all__ = ["STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # the tokens of strings
-STEP = 4  # widths are multiples of it: with fewer than four rows in all, products of matrices take another kernel
+STEP = ROWS  # widths are multiples of it, so that no product has fewer rows
 
 
 def encoder(cfg, cache: Path) -> Encode:

@@ -51,6 +51,7 @@ FAMILIES: dict[str, Family] = {
     "format": Family("secateur.datasets.formats", ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions")),
     "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
     "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
+    "walk": Family("secateur.graph.walks", ("walk",)),
     "ranker": Family("secateur.ranking.scorers", ("score",)),
     "score": Family("secateur.ecs.scores", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
@@ -66,7 +67,7 @@ def kinds(family: str) -> tuple[str, ...]:
 
 
 def _is_kind(path: Path) -> bool:
-    return path.stem.isidentifier() and not path.stem.startswith("_") and path.is_file()
+    return f"k{path.stem}".isidentifier() and not path.stem.startswith("_") and path.is_file()  # may begin with a digit
 
 
 def module_of(family: str, name: str) -> str:

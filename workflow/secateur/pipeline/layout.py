@@ -133,6 +133,12 @@ def selection(options: Options) -> str:
     return f"{folder(options)}/selection/{ranking(options)}/question_metrics.parquet"
 
 
+def retrieved(options: Options) -> str:
+    """What a variant's ranking has of the gold articles among its first."""
+    own = f"{ranking(options)}/{options['pick']}/{options['reranker']}"
+    return f"{folder(options)}/retrieved/{own}/question_metrics.parquet"
+
+
 def gain(options: Options) -> str:
     """The answer gains of a source."""
     return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}/question_metrics.parquet"

@@ -250,6 +250,7 @@ class _Resolved:
         ranker = [own["family"], ".".join(told) or own["imported"], own["pick"].removesuffix("+neighbour")]
         written = own["book"] not in (layout.TEXT, layout.OWN)  # from a graph that is not the ranking's own
         form = {"form": assembly.form, "book": layout.book(own | {"order": ""}) if written else ""}
+        form |= {"titles": True} if assembly.titles else {}
         return {
             "ranker": ":".join(ranker),
             "reranker": own["reranker"],

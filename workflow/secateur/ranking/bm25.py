@@ -1,17 +1,24 @@
 """BM25 over content words, which the ranker `lucene` and the graph's ranking share."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from secateur.models.words import word_list
 from secateur.ranking.group import EPS, Scores
 
-__all__ = ["bm25_matrix"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["bm25_matrix", "bm25_terms"]
 
 
-def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:
-    """BM25 over content words, idf ln(1 + (N - df + .5) / (df + .5)), each query word once: (q, n)."""
+def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int], "csr_matrix"]:
+    """(words, their part of BM25 in each text): vocabulary with places, and a sparse (words, n) matrix.
+
+    idf ln(1 + (N - df + .5) / (df + .5)).
+    """
     from scipy.sparse import csr_matrix
 
     words: dict[str, int] = {}
@@ -29,8 +36,16 @@ def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: floa
     doc = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
     norm = k1 * (1 - b + b * length / max(length.mean(), EPS))
     counts.data = idf[counts.indices] * counts.data * (k1 + 1) / (counts.data + norm[doc])
+    return words, counts.T.tocsr()
+
+
+def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:
+    """BM25 over content words, each query word once: (q, n)."""
+    from scipy.sparse import csr_matrix
+
+    words, parts = bm25_terms(texts, k1, b)
     asked = [sorted({words[w] for w in word_list(q) if w in words}) for q in queries]
     ends = np.cumsum([0, *map(len, asked)])
     flat = np.fromiter((c for one in asked for c in one), np.int64, count=int(ends[-1]))
-    query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), shape[1]))
-    return (query @ counts.T).toarray()
+    query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), parts.shape[0]))
+    return (query @ parts).toarray()

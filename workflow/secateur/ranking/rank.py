@@ -109,6 +109,15 @@ def _best(scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
     return order, np.take_along_axis(scores, order, axis=1)
 
 
+def _tell_without_gold(gold: dict[str, list[str]], questions: pl.DataFrame, ctx) -> None:
+    """Say on screen for how many questions a ranking of gold has nothing: their evidence names no passage."""
+    without = sum(question not in gold for question in questions["question_id"])
+    if without:
+        ctx.warn(
+            f"{without} of {questions.height} questions have no evidence that names a passage: gold gives them nothing"
+        )
+
+
 def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx) -> pl.DataFrame:
     """The table `rankings`: the best passages of each question under each ranker of `cfg.rankers`.
 
@@ -123,13 +132,10 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     for ranker in work:
         if hasattr(ranker.module, "check"):
             ranker.module.check(ranker.settings, questions, passages)
+    if any(getattr(ranker.module, "READS_GOLD", False) for ranker in work):
+        _tell_without_gold(bases.gold, questions, ctx)
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
-    cut = embedder.truncated(passages["text"].to_list())
-    if cut:
-        ctx.warn(
-            f"{cut} passages are longer than the embedder's window of {cfg.embedder.max_tokens} tokens and were cut"
-        )
-    ctx.counts["truncated"] = cut
+    embedder.tell_truncated(passages["text"].to_list(), "passages", ctx)
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = _group(own, embedder), own["passage_id"].to_numpy()

@@ -183,6 +183,7 @@ def _variants(row: _Row, config: Mapping[str, Any], of: Mapping[str, Any]) -> li
 def _figures(row: _Row, variants: Sequence[Found], cfg: SimpleNamespace, of: Mapping[str, Any]) -> pl.DataFrame:
     """question_id, value of a row in a metric."""
     tables = pl.concat([read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants])
+    tables = tables.filter(pl.col("hop").is_null())
     wanted = {"scorer": row.scorer, "order": of["order"]}
     own = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
     if of["metric"].endswith("@claim"):

@@ -27,7 +27,7 @@ __all__ = [
 
 Cell = dict[str, str]
 
-OURS = ("secateur", "ecs")  # the systems that the others are there to be compared with
+OURS = ("secateur", "beam", "ecs")  # the systems that the others are there to be compared with
 MEMORY = {  # figure of a session: what it is called, digits
     "memory_tokens_first": ("tokens of a session's first prompt", 0),
     "memory_tokens_later": ("tokens of a later prompt, as sent", 0),

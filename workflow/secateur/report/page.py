@@ -17,6 +17,7 @@ from secateur.report.sections.lemmas import growth_section, lemma_section
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_headlines, policy_parts
 from secateur.report.sections.recall import recall_parts
+from secateur.report.sections.retrieval import retrieval_parts
 from secateur.report.sections.samples import samples_part
 from secateur.report.sections.selection import selection_differences, selection_headlines, selection_parts
 
@@ -100,6 +101,7 @@ def _parts(dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figu
     yield from memory_parts(dataset, own)
     for order in ORDERS:
         yield from recall_parts(dataset, own, order)
+        yield from retrieval_parts(dataset, own, order)
         yield from gain_parts(dataset, own, order)
     yield from matched_parts(dataset, against)
     yield from (samples_part(one) for one in figures.drawings if one["dataset"] == dataset and one["samples"].height)

@@ -218,14 +218,19 @@ def _candidates(way: _Way, gold: set[str]) -> list[str]:
     return found
 
 
-def _ranked(ranking: pl.DataFrame, within: set[str], texts: dict[str, str], gold: set[str], full: bool) -> list[str]:
+def _ranked(
+    way: _Way, ranking: pl.DataFrame, within: set[str], texts: dict[str, str], gold: set[str], full
+) -> list[str]:
+    paths = way.own(layout.beside(layout.candidates(way.options), "paths.parquet")) if way.by_graph else None
+    via = dict(paths.select("passage_id", "via").iter_rows()) if paths is not None else {}
     rest = "" if full else f"; the first {RANKED} and these; --full for all"
     found = [f"RANKED PASSAGES: {ranking.height} ({GOLD} gold, + in the context{rest})", "  rank     score    passage"]
     for rank, passage, edge, value in ranking.select("rank", "passage_id", "edge_id", "value").iter_rows():
         if full or rank < RANKED or passage in gold or passage in within:
             marks = f"{_mark(passage, gold)}{'+' if passage in within else ' '}"
             line = "" if edge is None else f" line {edge}"
-            found.append(_beside(f"  {rank:4} {value:9.3f}  {marks} [{passage}]{line}", texts[passage]))
+            step = f" from [{via[passage]}]" if passage in via else ""
+            found.append(_beside(f"  {rank:4} {value:9.3f}  {marks} [{passage}]{line}{step}", texts[passage]))
     missing = sorted(gold - set(ranking["passage_id"]))
     return found + ([f"  not among them: gold {', '.join(missing)}"] if missing else [])
 
@@ -233,7 +238,7 @@ def _ranked(ranking: pl.DataFrame, within: set[str], texts: dict[str, str], gold
 def _figures(way: _Way) -> list[str]:
     """What was measured of the question: a table of what has budgets, the rest line by line."""
     paths = [layout.figures(way.options, None), layout.gain(way.options), layout.answered(way.options)]
-    tables = [way.own(path) for path in paths if (way.root / path).exists()]
+    tables = [way.own(path).filter(pl.col("hop").is_null()) for path in paths if (way.root / path).exists()]
     values = {metric: value for rows in tables for metric, value in rows.select("metric", "value").iter_rows()}
     at = {name: name.split("@") for name in values if "@" in name}
     budgets = sorted({int(budget) for _, budget in at.values()})
@@ -297,7 +302,7 @@ def show(
         ranking = way.ranking()
         best = ranking.unique("passage_id", keep="first", maintain_order=True)
         rank = dict(best.select("passage_id", "rank").iter_rows())
-        sections += [_ranked(ranking, within, texts, gold, full)] if ranking.height else []
+        sections += [_ranked(way, ranking, within, texts, gold, full)] if ranking.height else []
     budgets = sorted({budget, *contexts["budget"]}) if full else [budget]
     sections += [_figures(way), *(_context(contexts, one, rank, gold) for one in budgets)]
     return "\n\n".join("\n".join(section) for section in sections)

@@ -38,9 +38,21 @@ TESTED = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "a
 SELECTED = ("f1_at_gold",)
 ANSWERED = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
 CHOSEN = ("policy_utility", "policy_accuracy", "policy_tokens")
-WIDE = (*CLAIMED, *SELECTED, *ANSWERED, *CHOSEN)  # columns of figures
-PAIRED = (*TESTED, *SELECTED, "rouge_l", "token_f1", "read_gain", "policy_utility")  # columns of differences
-MARKS = re.compile(r"(<!-- figures: (\S+) (\S+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.S)
+FOUND = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
+WIDE = (*FOUND, *CLAIMED, *SELECTED, *ANSWERED, *CHOSEN)  # columns of figures
+PAIRED = (
+    *TESTED,
+    *SELECTED,
+    "rouge_l",
+    "token_f1",
+    "read_gain",
+    "policy_utility",
+    "passage_recall@5",
+)  # of differences
+WHOLE = ("all", "cat1-4")  # subsets that a table speaks of where its mark names none
+SIGHT = {True: "with_answer", False: "without_answer"}
+HOPS = ("named", "bridge", "first", "later")  # of evidence, by the step at which it is found
+MARKS = re.compile(r"(<!-- figures: (\S+) (\S+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->)", re.S)
 DIGITS = 4
 
 
@@ -54,11 +66,11 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
     base = pl.col("metric").str.strip_suffix("@claim")
     claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim") | base.is_in(
-        [*SELECTED, *ANSWERED, *CHOSEN]
+        [*FOUND, *SELECTED, *ANSWERED, *CHOSEN]
     )
     own = metrics.filter((claimed | base.is_in(list(MEMORY))) & ~pl.col("published"))
     tested = pl.col("metric").is_in([*(f"{m}@claim" for m in TESTED), *PAIRED[len(TESTED) :]])
-    pairs = comparisons.filter(tested & pl.col("subset").is_in(["all", "cat1-4"]) & (pl.col("axis") != "named"))
+    pairs = comparisons.filter(tested & pl.col("subset").is_in([*WHOLE, *HOPS]) & (pl.col("axis") != "named"))
     kept = {
         "experiment": name,
         "command": f"make run EXPERIMENT={name}",
@@ -75,14 +87,24 @@ def keep(results: Path, docs: Path, name: str) -> Path:
 
 
 def _written(kept: Mapping[str, Any]) -> str:
-    """JSON with a line a key, and a line a row of a table, so that a change of figures is read as such."""
+    """JSON with a line a key, and a line a row of a table under one of its columns: a change of figures is read as such."""
 
     def value(one: Any) -> str:
         if not isinstance(one, list):
             return json.dumps(one, ensure_ascii=False)
-        return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in one) + "\n]"
+        lines = [list(one[0]), *(list(row.values()) for row in one)] if one else []
+        return "[\n" + ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n]"
 
     return "{\n" + ",\n".join(f"{json.dumps(key)}: {value(one)}" for key, one in kept.items()) + "\n}\n"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What `_written` wrote, its tables as rows again."""
+
+    def rows(table: list[list]) -> list[dict[str, Any]]:
+        return [dict(zip(table[0], line, strict=True)) for line in table[1:]]
+
+    return {key: rows(one) if isinstance(one, list) else one for key, one in read_json(path).items()}
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -91,8 +113,9 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def filled(page: str, docs: Path) -> str:
-    """A page with each of its tables made from docs/results. A mark says the experiment, DATASET:ORDER or DATASET, and
-    where there are many rows the one whose pairs are shown.
+    """A page with each of its tables made from docs/results. A mark says the experiment; DATASET, DATASET:ORDER or
+    DATASET:ORDER:SUBSET; and where there are many rows the one whose pairs are shown. In the place of an order may stand
+    with_answer or without_answer: scorers that see the gold answer, and those that do not.
 
     Raises SecateurError for a mark of an experiment that was not kept.
     """
@@ -101,13 +124,20 @@ def filled(page: str, docs: Path) -> str:
         path = docs / "results" / f"{found[2]}.json"
         if not path.exists():
             raise SecateurError(f"{path}: not there. Fix: secateur keep {found[2]}")
-        dataset, _, order = found[3].partition(":")
-        return f"{found[1]}{_tables(found[2], read_json(path), dataset, order or None, found[4])}\n{found[5]}"
+        dataset, order, subset = (*(part or None for part in found[3].split(":")), None, None)[:3]
+        return f"{found[1]}{_tables(found[2], _read(path), dataset, order, found[4], subset)}\n{found[5]}"
 
     return MARKS.sub(table, page)
 
 
-def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None, among: str | None = None) -> str:
+def _tables(
+    name: str,
+    kept: Mapping[str, Any],
+    dataset: str,
+    order: str | None,
+    among: str | None = None,
+    subset: str | None = None,
+) -> str:
     """Figures and matched differences of one data set in one order; among: a row, to show it and those it is paired with.
 
     Raises SecateurError where there are none.
@@ -116,8 +146,8 @@ def _tables(name: str, kept: Mapping[str, Any], dataset: str, order: str | None,
     def here(row: Mapping[str, Any]) -> bool:
         return (
             row["dataset"] == dataset
-            and (order is None or row["order"] == order)
-            and row["subset"] in ("all", "cat1-4")
+            and (order is None or order == (SIGHT[row["answer_aware"]] if order in SIGHT.values() else row["order"]))
+            and row["subset"] in ([subset] if subset else WHOLE)
         )
 
     metrics, pairs = [r for r in kept["metrics"] if here(r)], [r for r in kept["comparisons"] if here(r)]
@@ -153,9 +183,19 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> str:
         if _base(row) in bases:
             lines.setdefault(_row(row), {})[_base(row)] = row
     body = [[name, *(_cell(own.get(base), base) for base in bases)] for name, own in lines.items()]
+    if set(bases) <= set(CHOSEN):
+        body = _once(body)
     counts = {base: sorted({(r["n"], r["units"]) for r in rows if _base(r) == base}) for base in bases}
     said = "; ".join(f"{figure_of(b).title} n {', '.join(f'{n} ({u} units)' for n, u in counts[b])}" for b in bases)
     return _markdown(["row", *(figure_of(base).title for base in bases)], body) + f"\n\n{said}; 95 % intervals."
+
+
+def _once(body: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The first of the lines of one scorer that say the same: variants of a policy have the same choices to beat."""
+    found: dict[tuple, Sequence[str]] = {}
+    for line in body:
+        found.setdefault((line[0].partition(" · ")[2], *line[1:]), line)
+    return list(found.values())
 
 
 def _bounded(metrics: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -5,11 +5,13 @@ Ours, not the paper's: sentences are ranked, lines are chosen inside them. A con
 where held(s) is the share of the source's content words that the block holds under it, and v(w) is the expected
 number of evidence sentences that hold w: the sum of p(s) over the sources that contain it; the question's words count
 nothing in either. The first term asks for sentences that are nearly whole, the second for words that are new anywhere.
-Greedy by gain per token; gains only shrink as words are covered, so stale ones are upper bounds and re-evaluation is
-lazy.
+With `link` the first term of a source that shares an entity with a chosen one counts 1 + link x strength, where an entity of
+k of n sources is as strong as 1 - ln(k) / ln(n + 1). Greedy by gain per token; gains only shrink as words are covered, so
+stale ones are upper bounds and re-evaluation is lazy; those of newly linked sources are renewed.
 """
 
 import heapq
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -32,13 +34,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Source:
-    """A ranked sentence with its lines, in text order."""
+    """A ranked sentence with its lines, in text order, and the entities that it names."""
 
     passage_id: str
     p: float
     text: str
     tokens: int
     lines: tuple[Line, ...]
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,33 @@ def word_values(sources: Sequence[Source], question: str) -> dict[str, float]:
     return {word: 0.0 if word in content_words(question) else value for word, value in values.items()}
 
 
+def _links(sources: Sequence[Source]) -> dict[int, dict[int, float]]:
+    """How strongly each source is linked to each other one: by the rarest entity that both name."""
+    named: dict[str, list[int]] = {}
+    for s, source in enumerate(sources):
+        for name in sorted(source.names):
+            named.setdefault(name, []).append(s)
+    found: dict[int, dict[int, float]] = {}
+    for own in named.values():
+        strength = 1 - math.log(len(own)) / math.log(len(sources) + 1)
+        for s in own:
+            for t in own:
+                if s != t:
+                    near = found.setdefault(s, {})
+                    near[t] = max(near.get(t, 0.0), strength)
+    return found
+
+
 class _Block:
     """What has been chosen so far. Per source: chosen line numbers, or None once it is shown whole."""
 
     def __init__(
-        self, sources: Sequence[Source], values: Mapping[str, float], worth: tuple[float, float, float]
+        self, sources: Sequence[Source], values: Mapping[str, float], worth: tuple[float, float, float], link: float
     ) -> None:
         self.sources, self.values = sources, values
         self.mix, self.enough, self.scale = worth
+        self.link, self.near = link, _links(sources) if link else {}
+        self.linked: dict[int, float] = {}
         self.chosen: dict[int, list[int] | None] = {}
         self.words: set[str] = set()
         self.held: dict[int, set[str]] = {}
@@ -80,6 +102,7 @@ class _Block:
         """Another block that goes on from here by itself."""
         other = copy(self)
         other.chosen, other.words, other.spent = dict(self.chosen), set(self.words), dict(self.spent)
+        other.linked = dict(self.linked)
         other.held = {s: set(words) for s, words in self.held.items()}
         return other
 
@@ -106,26 +129,28 @@ class _Block:
         before, more = min(1.0, len(own) / all_of_it), sum(word not in own for word in words)
         whole = min(1.0, (len(own) + more) / all_of_it) - before
         new = sum(value for word, value in words.items() if word not in self.words)
-        return self.mix * self.sources[s].p * whole + (1 - self.mix) * new / self.scale
+        likely = self.sources[s].p * (1 + self.link * self.linked.get(s, 0.0))
+        return self.mix * likely * whole + (1 - self.mix) * new / self.scale
 
-    def add(self, s: int, n: int | None, price: int) -> None:
+    def add(self, s: int, n: int | None, price: int) -> list[int]:
+        """Take a move. Returns the sources that are worth more now."""
         self.chosen[s] = None if n is None else [*(self.chosen.get(s) or ()), n]
         self.words.update(self.content(s, n))
         self.held.setdefault(s, set()).update(self.content(s, n))
         self.spent[s] = self.spent.get(s, 0) + price
         self.used += price
+        closer = {t: strength for t, strength in self.near.get(s, {}).items() if strength > self.linked.get(t, 0.0)}
+        self.linked |= closer
+        return sorted(closer)
 
     def open(self, s: int, n: int | None) -> bool:
         return s not in self.chosen or (self.chosen[s] is not None and n not in self.chosen[s])
 
 
-def _moves(sources: Sequence[Source], grounding: str) -> list[tuple[int, int | None]]:
-    lines = (
-        [(s, n) for s, source in enumerate(sources) for n in range(len(source.lines))]
-        if grounding != "sentences"
-        else []
-    )
-    return lines + ([(s, None) for s in range(len(sources))] if grounding != "triples" else [])
+def _moves_of(sources: Sequence[Source], grounding: str, of: Sequence[int]) -> list[tuple[int, int | None]]:
+    """What can be taken of some sources: their lines, and the sources whole."""
+    lines = [(s, n) for s in of for n in range(len(sources[s].lines))] if grounding != "sentences" else []
+    return lines + ([(s, None) for s in of] if grounding != "triples" else [])
 
 
 def cover(sources: Sequence[Source], question: str, budget: int, **settings) -> list[Chosen]:
@@ -142,14 +167,15 @@ def covers(
     mix: float = 0.5,
     enough: float = 1.0,
     words_per_source: float = 10.0,
+    link: float = 0.0,
 ) -> dict[int, list[Chosen]]:
     """The block for each budget, in the order of the sources; its pieces' tokens sum to at most the budget.
 
     A whole sentence replaces the lines already written of it and is charged the difference. Budgets take the same steps until the first that does not fit, so they are taken
     together up to there, and apart from there.
     """
-    block = _Block(sources, word_values(sources, question), (mix, enough, words_per_source))
-    heap = [_entry(block, s, n) for s, n in _moves(sources, grounding)]
+    block = _Block(sources, word_values(sources, question), (mix, enough, words_per_source), link)
+    heap = [_entry(block, s, n) for s, n in _moves_of(sources, grounding, range(len(sources)))]
     heapq.heapify(heap)
     found = {}
     for budget in sorted(set(budgets)):
@@ -184,11 +210,10 @@ def _fill(block: _Block, heap: list, grounding: str, budget: int, *, past_the_fi
             continue
         if now[0] >= 0:
             continue
-        block.add(s, n, block.price(s, n))
-        if n is not None:  # its siblings became cheaper: bounds must be renewed
-            siblings = [(s, m) for m in range(len(block.sources[s].lines)) if block.open(s, m)]
-            upgrade = [(s, None)] if grounding == "both" else []
-            for move in siblings + upgrade:
+        dearer = block.add(s, n, block.price(s, n))
+        renewed = [s] if n is not None else []  # its siblings became cheaper
+        for move in _moves_of(block.sources, grounding, [*renewed, *dearer]):  # bounds must be renewed
+            if block.open(*move):
                 heapq.heappush(heap, _entry(block, *move))
 
 

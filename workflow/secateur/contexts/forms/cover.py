@@ -25,6 +25,9 @@ class Settings:
         "order: [slope, intercept] of the logistic map from log(1 + a passage's soft rank) to its probability"
     )
     rank_width: float = key("difference in scores over which one passage is better than another", low=0.001)
+    link: float = key(
+        "what a sentence that names a rare entity of a chosen one is worth more, as a share", low=0, default=0.0
+    )
 
 
 class _Cover:
@@ -32,7 +35,7 @@ class _Cover:
 
     def __init__(self, settings: Settings, material: Material) -> None:
         self.material, self.grounding, self.parts = material, settings.grounding, LineTokens(material.count)
-        self.worth = {name: getattr(settings, name) for name in ("mix", "enough", "words_per_source")}
+        self.worth = {name: getattr(settings, name) for name in ("mix", "enough", "words_per_source", "link")}
 
     def _sources(self, ranked: Sequence[Ranked]) -> list[Source]:
         """The ranked passages, each once, with their lines, priced with what joins them."""
@@ -55,6 +58,7 @@ class _Cover:
                 texts[passage],
                 tokens[f"{texts[passage]}\n"],
                 tuple(Line(e.edge_id, h, r, tokens[heads[h]], tokens[rests[r]]) for e, h, r in lines[passage]),
+                frozenset(end.casefold() for e in edges_of(Ranked(passage)) for end in (e.triple[0], e.triple[2])),
             )
             for passage, units in of.items()
         ]

@@ -56,6 +56,7 @@ QUESTION: Forms = {
     "type": TEXT_OR_NULL,
     "evidence": TEXTS,
     "evidence_text": TEXTS,
+    "hops": TEXTS,
     "split": SPLIT,
 }
 GROUP = "all"  # where no group is given
@@ -109,6 +110,9 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
     for where, question in lines:
         if (group := question.get("group") or GROUP) not in groups:
             problems.add(where, f"group {group!r} has no passages{nearest(group, groups)}")
+        named, hops = question.get("evidence") or [], question.get("hops") or []
+        if hops and len(hops) != len(named):
+            problems.add(where, f"hops has {len(hops)} entries, evidence {len(named)}: one for each is needed")
     problems.stop()
 
     found = _evidence([question for _, question in lines], passages)
@@ -129,7 +133,12 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
                 "split": question.get("split") or split_of(asked.dataset, name),
             }
         )
-    evidence = [row for name, pairs in found.items() for row in evidence_rows(name, pairs)]
+    hops = {q["id"]: dict(zip(q.get("evidence") or [], q.get("hops") or [], strict=False)) for _, q in lines}
+    evidence = [
+        row | {"hop": hops[name].get(row["passage_id"])}
+        for name, pairs in found.items()
+        for row in evidence_rows(name, pairs)
+    ]
     frames = questions_frame(rows), evidence_frame(evidence)
     return Questions(*frames, question_counts(*frames, sum(map(len, found.values()))))
 

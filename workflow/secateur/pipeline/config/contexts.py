@@ -19,3 +19,4 @@ class Assembly:
     placement: Literal["best_first", "best_last", "as_written"] = key("where the pieces stand")
     counter: Literal["reader", "word_pieces"] = key("whose tokens a budget counts: the reader's, or the embedder's")
     budget: int = key("tokens of the context that questions are answered with", low=1)
+    titles: bool = key("passages without a speaker are sent under the title of their article", default=False)

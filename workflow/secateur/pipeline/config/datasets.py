@@ -61,4 +61,8 @@ class Dataset:
         "the first by hash of their id; none where empty",
         low=1,
     )
-    cutoffs: tuple[int, ...] = key("ranks at which recall_any, recall_all and ndcg_any are measured", low=1, default=())
+    cutoffs: tuple[int, ...] = key(
+        "ranks at which passage_recall and all_gold are measured (documents), or recall_any, recall_all, ndcg_any (dialogues)",
+        low=1,
+        default=(),
+    )

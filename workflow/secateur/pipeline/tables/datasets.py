@@ -51,7 +51,7 @@ DECLARED = (
     ),
     Table(
         "evidence",
-        1,
+        2,
         "Gold evidence: one row for each text or passage that a question's answer rests on.",
         "prepare_dataset",
         ("question_id", "n"),
@@ -62,6 +62,7 @@ DECLARED = (
                 S, "the evidence as the source states it; the passage's text where only an id is given", True
             ),
             "passage_id": Column(S, "the passage it resolves to, null where it does not", True),
+            "hop": Column(S, "at which step of the question it is found, where the source says so", True),
         },
         {"text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null()},
     ),

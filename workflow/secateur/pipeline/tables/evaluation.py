@@ -32,9 +32,9 @@ DECLARED = (
     ),
     Table(
         "question_metrics",
-        1,
+        2,
         "One figure of one question under one variant.",
-        "evaluate_contexts, measure_answer_gain, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
+        "evaluate_contexts, evaluate_rankings, measure_answer_gain, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
         "check_red_herrings",
         (),
         {
@@ -43,6 +43,7 @@ DECLARED = (
             "scorer": Column(S, "scorer; null for systems without one", True),
             "answer_aware": Column(B, "whether the scorer sees the gold answer"),
             "metric": Column(S, "name"),
+            "hop": Column(S, "the hop of the evidence that it speaks of; null for all evidence", True),
             "value": Column(F64, "fraction, tokens or nats"),
         },
         {"value finite": pl.col("value").is_finite()},

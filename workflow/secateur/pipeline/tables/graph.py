@@ -104,6 +104,33 @@ DECLARED = (
         },
     ),
     Table(
+        "mentions",
+        1,
+        "Which passage mentions which entity, and what each article is about: where a walk over the graph can go.",
+        "find_mentions",
+        ("passage_id", "entity"),
+        {
+            "passage_id": Column(S, "passage"),
+            "entity": Column(S, "the entity in its canonical form"),
+            "role": Column(
+                S, "about: its article is about the entity; name: a name in it; phrase: of one of its triples"
+            ),
+        },
+        {"role in about, name, phrase": pl.col("role").is_in(["about", "name", "phrase"])},
+    ),
+    Table(
+        "paths",
+        1,
+        "Where a walk over the graph came from: the ranked passages that a step led to.",
+        "rank_by_graph",
+        ("question_id", "passage_id"),
+        {
+            "question_id": Column(S, "question"),
+            "passage_id": Column(S, "a ranked passage"),
+            "via": Column(S, "the passage that the best step to it started from"),
+        },
+    ),
+    Table(
         "aliases",
         1,
         "Which entity each entity is shown as, and why; reversible.",

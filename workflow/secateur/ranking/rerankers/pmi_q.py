@@ -1,7 +1,8 @@
 """A language model reads the best passages: those move up under which the question is likelier (ECS, answer-free).
 
 pmi_q = log p(q | passage) - log p(q), in nats, of the passage alone. Its z-score over a question's passages that were
-read, times a weight, is added to their ranking scores.
+read, times a weight, is added to their ranking scores. With more than one step passages are chosen in turn, and pmi_q is
+that of a passage after those chosen before it (ECS, algorithm 1).
 """
 
 from dataclasses import dataclass
@@ -18,12 +19,17 @@ class Settings:
     lm: str = key("option of conf/lm that reads the passages")
     top: int = key("passages it reads for each question", low=1)
     weight: float = key("weight of pmi_q (z-score over the passages read) in the ranking score", low=0)
+    steps: int = key(
+        "passages chosen in turn, the others read again after each; 1: each is read alone", low=1, default=1
+    )
+    titles: bool = key("read passages without a speaker under the title of their article", default=False)
 
 
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
     """The rankings in their new order. cfg: `ecs`, and `extra.model`, the option that `lm` names."""
+    from secateur.contexts.piece import head_of
     from secateur.ecs.reading.template import require_pmi_q
-    from secateur.ecs.rerank import moved, pmi_q
+    from secateur.ecs.rerank import chosen_in_turn, pmi_q
     from secateur.models.reader import load
     from secateur.pipeline.config.fields import from_dict
     from secateur.pipeline.config.models import Lm
@@ -32,5 +38,9 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
     asked = questions.join(pool, on="question_id", how="semi").sort("position")
     lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{settings.lm}"), ctx.cache, ctx.device)
-    read = pmi_q(lm, asked, passages.sort("doc_id", "position"), cfg.ecs, pool, ctx.cache, ctx.log)
-    return moved(rankings, read, settings.weight)
+    shown = passages.sort("doc_id", "position").with_columns(speaker=head_of(settings.titles))
+
+    def read(pairs: pl.DataFrame, chosen) -> pl.DataFrame:
+        return pmi_q(lm, asked, shown, cfg.ecs, pairs, ctx.cache, ctx.log, chosen)
+
+    return chosen_in_turn(rankings, pool, settings.steps, settings.weight, read)

@@ -25,7 +25,7 @@ from secateur.graph.triples.surface import Fact, normalise, word_set
 from secateur.models.words import content_words
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["FrontEnd", "Settings", "problems", "read"]
+__all__ = ["FrontEnd", "Settings", "best_passage", "passages_of_chunks", "problems", "read"]
 
 SEPARATOR = "<SEP>"  # between the values of one attribute that LightRAG merged
 NAMESPACE = "{http://graphml.graphdrawing.org/xmlns}"
@@ -84,12 +84,12 @@ def _lightrag(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Cou
             if chunk not in texts:
                 problems.add(f"edge {n} ({edge.source} - {edge.target})", f"chunk {chunk!r} is not in {chunks.name}")
     problems.stop()
-    held = _passages_of_chunks(texts, passages)
+    held = passages_of_chunks(texts, passages)
     facts, counts = defaultdict(list), Counter()
     for edge in edges:
         near = sorted({n for chunk in edge.chunks for n in held[chunk]})
         for description in edge.descriptions:
-            passage = _best_passage(edge, description, near, passages)
+            passage = best_passage(f"{edge.source} {edge.target} {description}", near, passages)
             counts["facts_imported" if passage else "facts_without_passage"] += 1
             if passage:
                 facts[passage].append(_fact(edge, description))
@@ -172,7 +172,7 @@ def _chunks(path: Path) -> dict[str, str]:
     return {name: chunk["content"] for name, chunk in chunks.items()}
 
 
-def _passages_of_chunks(chunks: dict[str, str], passages: pl.DataFrame) -> dict[str, list[int]]:
+def passages_of_chunks(chunks: dict[str, str], passages: pl.DataFrame) -> dict[str, list[int]]:
     """For each chunk the rows of the passages whose words it holds in a row."""
     starts = defaultdict(list)
     for n, text in enumerate(passages["text"]):
@@ -192,9 +192,9 @@ def _passages_of_chunks(chunks: dict[str, str], passages: pl.DataFrame) -> dict[
     return held
 
 
-def _best_passage(edge: Edge, description: str, rows: Iterable[int], passages: pl.DataFrame) -> str | None:
-    """The id of the passage that holds the largest share of an edge's content words; None where none holds any."""
-    words = content_words(f"{edge.source} {edge.target} {description}")
+def best_passage(said: str, rows: Iterable[int], passages: pl.DataFrame) -> str | None:
+    """The id of the passage that holds most of the content words of what is said; None where none holds any."""
+    words = content_words(said)
     texts, best, most = passages["text"], None, 0
     for n in rows:
         shared = len(words & content_words(texts[n]))

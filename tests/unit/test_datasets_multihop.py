@@ -1,0 +1,159 @@
+"""The formats of multi-hop sets on small files that hold the traps of the real ones."""
+
+import json
+from pathlib import Path
+
+import pytest
+from loaded import conform
+
+from secateur.datasets.formats._pool import named_in
+from secateur.datasets.loaders import load_corpus, load_questions, named_files
+from secateur.pipeline.errors import SecateurError
+
+FILM = ["Free Guy (film)", ["Free Guy is a film.", "", " It was directed by Shawn Levy. "]]
+LEVY = ["Shawn Levy", ["Shawn Levy was born in 1968."]]
+OTHER = ["Shawn Levy", ["A writer of the same name."]]
+HOTPOT = {
+    "_id": "q1",
+    "question": "When was the director of Free Guy born?",
+    "answer": "1968",
+    "type": "bridge",
+    "context": [FILM, LEVY],
+    "supporting_facts": [["Free Guy (film)", 2], ["Shawn Levy", 0]],
+}
+DISTRACTORS = [
+    {"title": "Ghent", "text": "Ghent is a city. It has 260,000 people."},
+    {"title": "Shawn Levy", "text": "Another text."},
+]
+STEPS = [
+    {"question": "Who directed Free Guy?", "answer": "Shawn Levy", "paragraph_support_idx": 0},
+    {"question": "When was #1 born?", "answer": "1968", "paragraph_support_idx": 3},
+]
+MUSIQUE = {
+    "id": "2hop__1_2",
+    "question": "When was the director of Free Guy born?",
+    "answer": "1968",
+    "paragraphs": [
+        {"idx": 0, "title": "Free Guy", "paragraph_text": "It is a film. Shawn Levy directed it. Levy is 50."},
+        {"idx": 3, "title": "Shawn Levy", "paragraph_text": "A director. He is from Montreal."},
+        {"idx": 4, "title": "Shawn Levy", "paragraph_text": "Another of that name."},
+    ],
+    "question_decomposition": STEPS,
+}
+
+
+def write(path: Path, value) -> Path:
+    path.write_text("\n".join(map(json.dumps, value)) if path.suffix == ".jsonl" else json.dumps(value), "utf-8")
+    return path
+
+
+def load(kind, questions, corpora=(), **settings):
+    """(corpus, questions) of files of one format, their tables checked."""
+    corpus = load_corpus({"kind": kind} | settings, named_files(("pool", ...), [*questions, *corpora]))
+    found = load_questions(kind, kind, named_files(("questions", ...), list(questions)), corpus.passages)
+    conform(corpus.passages, found)
+    return corpus, found
+
+
+def gold(found):
+    return [tuple(row) for row in found.evidence.select("passage_id", "hop").iter_rows()]
+
+
+def test_hotpotqa_pools_paragraphs_and_says_at_which_hop_its_gold_is_found(tmp_path):
+    files = [
+        write(tmp_path / "a.json", [HOTPOT]),
+        write(tmp_path / "b.json", [HOTPOT | {"_id": "q2", "context": [FILM, LEVY]}]),
+    ]
+    corpus, found = load("hotpotqa", files, [write(tmp_path / "more.json", DISTRACTORS)])
+    assert sorted(corpus.passages["passage_id"]) == [
+        "Free Guy (film):0",
+        "Free Guy (film):2",  # the empty sentence keeps its number
+        "Ghent:0",
+        "Ghent:1",
+        "Shawn Levy:0",
+    ]
+    assert corpus.counts["distractors"] == 1  # an article of a question is no distractor
+    assert gold(found) == [("Free Guy (film):2", "named"), ("Shawn Levy:0", "bridge")] * 2
+    assert found.questions["cluster_id"].to_list() == ["Free Guy (film)"] * 2
+
+
+def test_of_paragraphs_the_gold_is_the_paragraph_and_titles_can_be_hidden(tmp_path):
+    corpus, found = load("2wikimultihopqa", [write(tmp_path / "a.json", [HOTPOT])], unit="paragraph", titles=False)
+    texts = dict(corpus.passages.select("passage_id", "text").iter_rows())
+    assert texts["Free Guy (film):0"] == "Free Guy is a film. It was directed by Shawn Levy."
+    assert gold(found) == [("Free Guy (film):0", "named"), ("Shawn Levy:0", "bridge")]
+    assert corpus.passages["title"].null_count() == corpus.passages.height
+
+
+def test_two_articles_of_one_title_are_two_documents(tmp_path):
+    second = HOTPOT | {"_id": "q2", "context": [OTHER, FILM], "supporting_facts": [["Shawn Levy", 0]]}
+    corpus, found = load("hotpotqa", [write(tmp_path / "a.json", [HOTPOT, second])])
+    assert corpus.counts["titles_of_several"] == 1
+    assert gold(found)[-1] == ("Shawn Levy#2:0", "bridge")
+
+
+def test_gold_that_names_a_sentence_that_is_not_there_is_counted(tmp_path):
+    wrong = HOTPOT | {"supporting_facts": [["Shawn Levy", 7], ["Free Guy (film)", 1], ["Free Guy (film)", 0]]}
+    _, found = load("hotpotqa", [write(tmp_path / "a.json", [wrong])])
+    assert gold(found) == [("Free Guy (film):0", "named")]
+    assert found.counts["evidence_missing"] == 2
+
+
+def test_musique_takes_the_sentence_with_the_answer_or_else_the_paragraph(tmp_path):
+    corpus, found = load("musique", [write(tmp_path / "dev.jsonl", [MUSIQUE])])
+    assert gold(found) == [("Free Guy:1", "first"), ("Shawn Levy:0", "later"), ("Shawn Levy:1", "later")]
+    assert corpus.counts["titles_of_several"] == 1
+    assert found.questions["type"].to_list() == ["2hop"]
+
+
+def test_a_question_names_an_article_by_whole_words():
+    assert named_in("Free Guy (film)", "Who made free guy?")
+    assert not named_in("Free Guy", "Who made Free Guys?")
+    assert not named_in("...", "Which one?")
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "said"),
+    [
+        ("hotpotqa", HOTPOT | {"context": [["Ghent", "no list"]]}, "context has"),
+        ("hotpotqa", HOTPOT | {"supporting_facts": [["Ghent", 0]]}, "supporting_facts has ['Ghent', 0]"),
+        ("hotpotqa", {"question": "Why?"}, "_id is missing"),
+        ("musique", MUSIQUE | {"question_decomposition": [STEPS[0] | {"paragraph_support_idx": 9}]}, "paragraph 9"),
+        ("musique", MUSIQUE | {"paragraphs": [{"idx": 0, "title": "Ghent"}]}, "paragraph_text is missing"),
+    ],
+)
+def test_what_has_another_form_is_named(tmp_path, kind, record, said):
+    with pytest.raises(SecateurError, match="object 0") as raised:
+        load(kind, [write(tmp_path / "a.json", [record])])
+    assert said in str(raised.value)
+
+
+def test_a_question_is_asked_once_and_of_paragraphs_in_the_corpus(tmp_path):
+    with pytest.raises(SecateurError, match="'q1' is already used"):
+        load("hotpotqa", [write(tmp_path / "a.json", [HOTPOT]), write(tmp_path / "b.json", [HOTPOT])])
+    corpus = load_corpus("hotpotqa", {"pool": write(tmp_path / "c.json", [HOTPOT | {"context": [FILM, OTHER]}])})
+    with pytest.raises(SecateurError, match="question q1: its paragraph 'Shawn Levy' is not in the corpus"):
+        load_questions("hotpotqa", "hotpotqa", {"questions": write(tmp_path / "d.json", [HOTPOT])}, corpus.passages)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("", "the file: holds no object"), ('{"id": "q"}\n{"id": ', "line 2: malformed JSON")]
+)
+def test_json_lines_that_are_none_are_named(tmp_path, content, said):
+    (tmp_path / "dev.jsonl").write_text(content)
+    with pytest.raises(SecateurError, match=said):
+        load("musique", [tmp_path / "dev.jsonl"])
+
+
+def test_a_line_of_json_may_hold_a_separator_of_lines(tmp_path):
+    odd = MUSIQUE | {"question": "When was\u2028the director of Free Guy born?"}
+    (tmp_path / "dev.jsonl").write_text(json.dumps(odd, ensure_ascii=False), "utf-8")
+    _, found = load("musique", [tmp_path / "dev.jsonl"])
+    assert found.questions.height == 1
+
+
+@pytest.mark.parametrize("articles", [1, 4])
+def test_a_pool_has_the_articles_of_its_questions_and_not_more_than_there_are(tmp_path, articles):
+    files = [write(tmp_path / "a.json", [HOTPOT]), write(tmp_path / "more.json", DISTRACTORS)]
+    with pytest.raises(SecateurError, match=r"articles: \d, but the pool has 2 beside its questions and 1 more"):
+        load_corpus({"kind": "hotpotqa", "articles": articles}, named_files(("pool", ...), files))

@@ -1,0 +1,71 @@
+"""Gold articles among the first of a ranking, on rankings that can be read by hand."""
+
+import polars as pl
+
+from secateur.evaluation.retrieval import by_hop, retrieved
+from secateur.report.sections.retrieval import retrieval_parts
+
+DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
+EVIDENCE = pl.DataFrame(
+    {
+        "question_id": ["q", "q", "q", "r"],
+        "n": [0, 1, 2, 0],
+        "passage_id": ["a:1", "c:0", "a:0", "d:0"],
+        "hop": ["named", "bridge", "bridge", None],
+    }
+)
+
+
+def rankings(**orders: list[str]) -> pl.DataFrame:
+    rows = [
+        {"question_id": q, "scorer": "s", "answer_aware": False, "rank": n, "passage_id": p}
+        for q, own in orders.items()
+        for n, p in enumerate(own)
+    ]
+    return pl.DataFrame(rows).join(DOCUMENTS, on="passage_id")
+
+
+def figures(ranking: pl.DataFrame, gold: pl.DataFrame, *cutoffs: int) -> dict[tuple[str, str], float]:
+    return {
+        (q, m): v for q, m, v in retrieved(ranking, gold, cutoffs).select("question_id", "metric", "value").iter_rows()
+    }
+
+
+def test_an_article_stands_where_its_best_passage_stands():
+    _, gold = next(iter(by_hop(EVIDENCE, DOCUMENTS)))
+    found = figures(rankings(q=["b:0", "a:0", "a:1", "c:0"], r=["a:0"]), gold, 2, 3)
+    assert found["q", "passage_recall@2"] == 0.5
+    assert found["q", "all_gold@2"] == 0
+    assert found["q", "passage_recall@3"] == found["q", "all_gold@3"] == 1  # two passages of a are one article
+    assert found["r", "passage_recall@3"] == 0  # what was not kept is not found
+
+
+def test_an_article_is_found_at_the_hop_of_its_first_evidence():
+    hops = {hop: set(gold.iter_rows()) for hop, gold in by_hop(EVIDENCE, DOCUMENTS)}
+    assert hops == {None: {("q", "a"), ("q", "c"), ("r", "d")}, "bridge": {("q", "c")}, "named": {("q", "a")}}
+
+
+def test_evidence_without_hops_has_figures_of_all_of_it_alone():
+    plain = EVIDENCE.with_columns(hop=pl.lit(None, pl.String))
+    assert [hop for hop, _ in by_hop(plain, DOCUMENTS)] == [None]
+
+
+def test_the_report_has_a_column_for_each_cutoff_and_hop():
+    rows = [
+        {"metric": m, "subset": s, "value": v, "low": v, "high": v, "n": 3, "units": 3}
+        for m, s, v in [
+            ("passage_recall@5", "all", 0.5),
+            ("passage_recall@2", "all", 0.25),
+            ("all_gold@5", "all", 0.0),
+            ("passage_recall@5", "bridge", 0.125),
+            ("evidence_recall@64", "all", 1.0),
+        ]
+    ]
+    about = {"name": "beam", "system": "beam", "scorer": None, "order": "blind", "split": "all", "published": False}
+    own = pl.DataFrame([row | about for row in rows], schema_overrides={"scorer": pl.String})
+    (part,) = retrieval_parts("musique", own, "blind")
+    assert part["table"]["heads"] == [
+        "system", "passage_recall@2", "passage_recall@5", "all_gold@5", "bridge: passage_recall@5",
+    ]  # fmt: skip
+    assert [one["text"] for one in part["table"]["rows"][0]["cells"]] == ["beam", ".250", ".500", ".000", ".125"]
+    assert retrieval_parts("musique", own, "aware") == []

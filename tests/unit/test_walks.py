@@ -1,0 +1,257 @@
+"""Names, mentions and walks on a graph small enough to walk by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from secateur.graph.mentions import ABOUT, NAME, PHRASE, Naming, mentions_of
+from secateur.graph.walkable import Walkable
+from secateur.graph.walks import beam, pagerank
+from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
+
+NAMING = Naming(frozenset({"of", "the"}), frozenset({"the", "it", "he", "in", "a"}), 6)
+TEXTS = {  # document -> title, sentences
+    "film": ("Free Guy (film)", ["Free Guy is a film.", "It was directed by Shawn Levy."]),
+    "levy": ("Shawn Levy", ["He was born in Montreal."]),
+    "city": ("Montreal", ["It is a city of Quebec.", "It has a port."]),
+    "rain": ("Rain", ["It falls."]),
+}
+BEAM = {
+    "width": 1, "depth": 1, "step": 10.0, "mention": 0.5, "rest": 0.0, "decay": 0.5, "fade": 0.8, "named": 0.0, "longest": 6,
+}  # fmt: skip
+RANK = {
+    "linked": 1,
+    "damping": 0.5,
+    "passages": 0.05,
+    "sharpness": 1.0,
+    "tolerance": 1e-10,
+    "weight": 1.0,
+    "longest": 6,
+}
+QUESTION = "Where was the director of Free Guy born?"
+
+
+def passages(texts=TEXTS) -> pl.DataFrame:
+    rows = [
+        {"passage_id": f"{doc}:{n}", "doc_id": doc, "title": title, "text": text}
+        for doc, (title, own) in texts.items()
+        for n, text in enumerate(own)
+    ]
+    return pl.DataFrame(rows)
+
+
+def graph(texts=TEXTS, phrases=None) -> tuple[Walkable, list[str]]:
+    own = passages(texts)
+    ids = own["passage_id"].to_list()
+    _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
+    fields = [f"{title or ''} {text}" for title, text in own.select("title", "text").iter_rows()]
+    found = mentions_of(own, phrases or {}, NAMING)
+    cfg = SimpleNamespace(k1=1.2, b=0.75)
+    return Walkable.of(found, {p: n for n, p in enumerate(ids)}, docs, fields, cfg), ids
+
+
+def walked(kind, settings, texts=TEXTS, question=QUESTION, first="film:1"):
+    """(scores by passage, where each came from) of a walk from one passage that ranks first."""
+    own, ids = graph(texts)
+    scores = np.array([[1.0 if p == first else 0.0 for p in ids]])
+    found, came = kind.walk(kind.Settings(**settings), own, [question], scores)
+    return dict(zip(ids, found[0].tolist(), strict=True)), {
+        p: ids[n] if n >= 0 else None for p, n in zip(ids, came[0].tolist(), strict=True)
+    }
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("He met Ann Lee. Bob left.", ["ann lee", "bob"]),
+        ("It is by J. K. Rowling Jr. of Kent.", ["j k rowling jr of kent"]),
+        ("The end of the war.", []),
+        ("In 1999 the 2012 Olympics", ["2012 olympics"]),
+        ("Ångström's law", ["angstrom"]),
+        ("", []),
+        ("...", []),
+    ],
+)
+def test_names_are_spans_of_capitalised_words(text, names):
+    assert names_in(text, NAMING.joins, NAMING.skipped) == names
+
+
+def test_one_entity_has_one_canonical_form():
+    forms = ["The Café", "café", "Café (band)", "Café's", "CAFE"]
+    assert {canonical(form) for form in forms} == {"cafe"}
+
+
+def test_a_name_inside_a_longer_one_is_said_but_does_not_name():
+    known = {"school on fire", "school", "fire", "film"}
+    assert spans_of("Which film is School On Fire?", known, 4) == ["film", "school", "school on fire", "fire"]
+    assert longest_spans("Which film is School On Fire?", known, 4) == ["school on fire"]
+
+
+# --- mentions -------------------------------------------------------------------------------------
+
+
+def test_passages_mention_names_and_are_about_their_title():
+    found = {(p, e): role for p, e, role in mentions_of(passages(), {}, NAMING).iter_rows()}
+    assert found["film:1", "shawn levy"] == NAME
+    assert found["film:1", "free guy"] == ABOUT  # a pronoun needs no resolution
+    assert found["levy:0", "montreal"] == NAME
+    assert ("film:0", "shawn levy") not in found
+
+
+def test_without_a_title_an_article_is_about_the_name_that_it_begins_with():
+    texts = {
+        "a": (None, ["Ann Lee was born in Kent.", "She left."]),
+        "b": (None, ["Nobody left."]),
+        "c": (None, ["was born."]),
+    }
+    about = mentions_of(passages(texts), {}, NAMING).filter(role=ABOUT)
+    assert about.select("passage_id", "entity").rows() == [("a:0", "ann lee"), ("a:1", "ann lee"), ("b:0", "nobody")]
+
+
+def test_a_title_that_is_a_small_word_is_no_name_in_a_text():
+    texts = {"a": ("It", ["A novel by King."]), "b": ("Rain", ["It falls."])}
+    found = mentions_of(passages(texts), {}, NAMING)
+    assert found.filter(entity="it").select("passage_id", "role").rows() == [("a:0", ABOUT)]
+
+
+def test_two_articles_of_one_title_are_both_about_it():
+    texts = {
+        "a": ("Ann Lee", ["A writer."]),
+        "b": ("Ann Lee (singer)", ["A singer."]),
+        "c": ("Kent", ["Ann Lee left."]),
+        "d": ("Rain", ["It falls."]),
+    }
+    scores, _ = walked(beam, BEAM, texts, question="who left?", first="c:0")
+    assert scores["a:0"] == scores["b:0"] > 0
+
+
+def test_phrases_are_mentioned_once_and_acronyms_are_what_they_stand_for():
+    texts = {
+        "a": ("Law", ["The Digital Services Act (DSA) is a law."]),
+        "b": ("Fines", ["It names the DSA."]),
+    }
+    found = mentions_of(passages(texts), {"b:0": ["the DSA", "large fines", "Fines"]}, NAMING)
+    own = {(e, role) for p, e, role in found.iter_rows() if p == "b:0"}
+    assert own == {("fines", ABOUT), ("digital services act", NAME), ("dsa", PHRASE), ("large fines", PHRASE)}
+
+
+# --- the beam -------------------------------------------------------------------------------------
+
+
+def test_a_step_goes_to_the_article_about_a_name_that_the_question_lacks():
+    scores, came = walked(beam, BEAM)
+    assert max(scores, key=scores.get) == "levy:0"
+    assert came["levy:0"] == "film:1"
+    assert came["rain:0"] is None
+    assert scores["rain:0"] == 0
+
+
+def test_a_second_step_goes_on_from_the_first():
+    one, _ = walked(beam, BEAM)
+    scores, came = walked(beam, BEAM | {"depth": 2})
+    assert one["city:0"] == 0
+    assert came["city:0"] == "levy:0"
+    assert 0 < scores["city:0"] < scores["levy:0"]  # a further step is worth less
+
+
+def test_a_name_in_the_question_is_no_bridge():
+    scores, came = walked(beam, BEAM, question="Did Shawn Levy direct Free Guy?")
+    assert scores["levy:0"] == 0
+    assert came["levy:0"] is None
+
+
+def test_articles_that_the_question_names_gain():
+    scores, _ = walked(beam, BEAM | {"depth": 0, "named": 6.0})
+    assert scores["film:0"] > 0
+    assert scores["levy:0"] == 0
+
+
+def test_what_is_left_of_the_question_decides_between_passages_of_one_article():
+    texts = TEXTS | {"levy": ("Shawn Levy", ["He likes tea.", "He was born in Montreal."])}
+    scores, _ = walked(beam, BEAM | {"rest": 0.3}, texts)
+    assert scores["levy:1"] > scores["levy:0"]
+    plain, _ = walked(beam, BEAM, texts)
+    assert plain["levy:1"] == plain["levy:0"]
+
+
+def test_no_step_stays_in_its_article_and_a_cycle_ends():
+    texts = {"a": ("Ann", ["Ann met Bob."]), "b": ("Bob", ["Bob met Ann."]), "c": ("Rain", ["It falls."])}
+    scores, came = walked(beam, BEAM | {"depth": 5}, texts, question="Who?", first="a:0")
+    assert came == {"a:0": "b:0", "b:0": "a:0", "c:0": None}
+    assert np.isfinite(list(scores.values())).all()
+
+
+@pytest.mark.parametrize("kind", [beam, pagerank])
+def test_a_graph_without_an_entity_changes_no_order(kind):
+    settings = BEAM | {"named": 6.0, "rest": 0.1} if kind is beam else RANK
+    texts = {"a": (None, ["nothing here."]), "b": (None, ["nor here."])}
+    scores, came = walked(kind, settings, texts, question="what is it?", first="b:0")
+    assert scores["b:0"] > scores["a:0"]
+    assert set(came.values()) == {None}
+
+
+def test_an_entity_in_every_article_leads_nowhere():
+    texts = {d: (d.title(), [f"{d.title()} is in Kent."]) for d in ("ash", "bow", "cob")}
+    scores, _ = walked(beam, BEAM, texts, question="what is it?", first="ash:0")
+    assert scores["bow:0"] == pytest.approx(0)
+
+
+# --- PageRank -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])
+def test_masses_are_those_of_power_iteration(damping):
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    links = (rng.random((20, 12)) < 0.15).astype(float)  # passages, entities
+    links[3], links[:, 5] = 0, 0  # nodes that lead nowhere
+    whole = np.block([[np.zeros((12, 12)), links.T], [links, np.zeros((20, 20))]])
+    total = whole.sum(1, keepdims=True)
+    steps = np.divide(whole, total, out=np.zeros_like(whole), where=total > 0)
+    restart = rng.random((4, 32))
+    restart /= restart.sum(1, keepdims=True)
+    found = pagerank.masses(csr_matrix(links), restart, damping, 1e-10)
+    for own, start in zip(found, restart, strict=True):
+        steps[total[:, 0] == 0] = start
+        mass = start
+        for _ in range(1000):
+            mass = damping * mass @ steps + (1 - damping) * start
+        assert np.abs(own - mass).sum() <= 1e-10
+    np.testing.assert_allclose(found.sum(1), 1)
+
+
+def test_mass_flows_over_the_bridge():
+    scores, _ = walked(pagerank, RANK)
+    assert scores["levy:0"] > scores["rain:0"]
+
+
+# --- the stage that finds names ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "told"), [("Nothing is shared.", True), ("It stands in Kent.", False)])
+def test_a_graph_that_leads_from_no_article_to_another_is_told(text, told):
+    from scripts import find_mentions
+
+    own = passages({"a": ("Ash", ["Ash is in Kent."]), "b": ("Bow", [text])})
+    said, shown = [], own.with_columns(position=pl.int_range(pl.len()))
+    job = SimpleNamespace(counts={}, warn=said.append)
+    rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6, phrases=False)
+    outputs = {}
+    find_mentions.run(SimpleNamespace(consolidation=rule), {"passages": shown}, outputs, job)
+    assert bool(said) == told
+    assert (job.counts["entities_in_several_articles"] == 0) == told
+    assert set(outputs["mentions"]["role"]) <= {ABOUT, NAME}
+    assert not said or said == ["no entity stands in two articles: a walk over this graph leads nowhere"]
+
+
+def test_an_article_that_shares_no_name_keeps_its_place():
+    texts = TEXTS | {"alone": (None, ["nothing here."])}
+    scores, came = walked(beam, BEAM, texts, first="alone:0")
+    assert came["alone:0"] is None
+    assert max(scores, key=scores.get) == "alone:0"

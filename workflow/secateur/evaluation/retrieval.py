@@ -1,0 +1,42 @@
+"""What a ranking has of the gold articles among its first: the figures of multi-hop retrieval.
+
+An article (a document; a paragraph, where these are documents) stands where its best passage stands. passage_recall@k: share
+of the gold articles among the first k; all_gold@k: whether all are. Of each hop too, where gold evidence says at which hop
+it is found; an article is then found at the hop of its first evidence. A ranking is read to the end of what was kept.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+__all__ = ["by_hop", "retrieved"]
+
+
+def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
+    """question_id, scorer, answer_aware, metric, value. rankings: with doc_id; gold: question_id, doc_id, distinct."""
+    first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
+    place = first.with_columns(place=pl.col("rank").rank("ordinal").over("question_id", "scorer").cast(pl.Int64))
+    scorers = rankings.select("question_id", "scorer", "answer_aware").unique()
+    wanted = scorers.join(gold, on="question_id")
+    found = wanted.join(place.drop("rank", "answer_aware"), on=["question_id", "scorer", "doc_id"], how="left")
+    rows = []
+    for k in cutoffs:
+        hit = (pl.col("place") <= k).fill_null(value=False)
+        own = found.group_by("question_id", "scorer", "answer_aware").agg(
+            passage_recall=hit.mean(), all_gold=hit.all().cast(pl.Float64)
+        )
+        long = own.unpivot(["passage_recall", "all_gold"], index=["question_id", "scorer", "answer_aware"])
+        rows.append(long.rename({"variable": "metric"}).with_columns(metric=pl.col("metric") + f"@{k}"))
+    return pl.concat(rows).sort("metric", "scorer", "question_id")
+
+
+def by_hop(evidence: pl.DataFrame, documents: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    """(hop, question_id and doc_id of its gold articles): of all evidence first, under None, then of each hop.
+
+    evidence: the table; documents: passage_id, doc_id.
+    """
+    resolved = evidence.drop_nulls("passage_id").join(documents, on="passage_id").sort("question_id", "n")
+    articles = resolved.unique(["question_id", "doc_id"], keep="first", maintain_order=True)
+    yield None, articles.select("question_id", "doc_id")
+    for hop in articles["hop"].drop_nulls().unique().sort():
+        yield hop, articles.filter(pl.col("hop") == hop).select("question_id", "doc_id")

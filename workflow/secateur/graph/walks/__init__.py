@@ -1,0 +1,1 @@
+"""Rankings that take more than one step over the graph. A file is a kind."""

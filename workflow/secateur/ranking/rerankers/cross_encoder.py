@@ -1,0 +1,77 @@
+"""A cross-encoder reads question and passage together: its scores order the best passages.
+
+The strongest plain reranker where a hub is at hand. Its z-score over a question's passages that were read, times a weight, is
+added to their ranking scores, as that of pmi_q is.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from secateur.pipeline.config.fields import key
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which model reads how many passages, and what its word counts."""
+
+    model: str = key("sentence-transformers cross-encoder: hub name, folder, or package:PACKAGE/PATH")
+    top: int = key("passages it reads for each question", low=1)
+    weight: float = key("weight of its z-score over the passages read in the ranking score", low=0)
+    max_tokens: int = key("longest pair of question and passage that it reads; longer ones are cut", low=8, default=512)
+    batch: int = key("pairs read at once", low=1, default=16)
+    titles: bool = key("read passages without a speaker under the title of their article", default=True)
+
+
+def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
+    """The rankings in their new order."""
+    from secateur.contexts.piece import head_of, passage_text
+    from secateur.ecs.rerank import moved
+
+    shown = passages.select("passage_id", "text", head_of(settings.titles), "date")
+    texts = {row[0]: passage_text(*row[1:]) for row in shown.iter_rows()}
+    asked = dict(questions.select("question_id", "text").iter_rows())
+    pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
+    pairs = [(asked[question], texts[passage]) for question, passage in pool.iter_rows()]
+    values = _read(settings, list(dict.fromkeys(pairs)), ctx)
+    read = pool.with_columns(value=pl.Series([values[pair] for pair in pairs], dtype=pl.Float64))
+    return moved(rankings, read, settings.weight)
+
+
+def _read(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[str, str], float]:
+    """What the model says of each pair, those of like length together."""
+    import torch
+
+    from secateur.models.kernels import steady
+
+    steady()
+    torch.set_num_threads(1)
+    model = _loaded(settings, "cuda" if ctx.device == "cuda" and torch.cuda.is_available() else "cpu")
+    ordered = sorted(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), pair))
+    starts, said = range(0, len(ordered), settings.batch), []
+    for start in ctx.progress(starts, len(starts), "batches"):
+        part = ordered[start : start + settings.batch]
+        said += model.predict(part, batch_size=settings.batch, show_progress_bar=False).tolist()
+    return dict(zip(ordered, said, strict=True))
+
+
+def _loaded(settings: Settings, device: str):
+    from sentence_transformers import CrossEncoder
+
+    from secateur.models.locate import locate
+    from secateur.pipeline.errors import SecateurError
+
+    try:
+        model = CrossEncoder(locate(settings.model), device=device, max_length=settings.max_tokens)
+    except (OSError, ValueError) as error:
+        raise SecateurError(
+            f"reranker.spec.model {settings.model}: cannot be loaded as a cross-encoder "
+            f"({str(error).strip().splitlines()[0]}). Fix: name a folder with such a model and its tokenizer, or a hub id "
+            "that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+        ) from error
+    if model.num_labels != 1:
+        raise SecateurError(
+            f"reranker.spec.model {settings.model}: has {model.num_labels} scores for a pair, one is needed. "
+            "Fix: name a cross-encoder for ranking."
+        )
+    return model

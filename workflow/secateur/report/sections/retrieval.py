@@ -1,0 +1,44 @@
+"""The report's part on rankings of articles: how many of the gold ones stand among the first, by hop."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.report.format import cell, form, interval, number
+from secateur.report.sections.recall import note
+
+__all__ = ["retrieval_parts"]
+
+ABOUT = (
+    " passage_recall@k: share of the gold articles among the first k of the ranking, an article standing where its best "
+    "passage stands; all_gold@k: whether all of them do. By hop: of those that are found at this step."
+)
+
+
+def retrieval_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[str, Any]]:
+    """One table of one order; none where nothing was measured. own: rows of `metrics` of a data set, with `name`."""
+    measured = pl.col("metric").str.contains(r"^(passage_recall|all_gold)@\d+$") & ~pl.col("published")
+    rows = own.filter((pl.col("order") == order) & measured)
+    if rows.is_empty():
+        return []
+    columns = sorted(set(rows.select("subset", "metric").iter_rows()), key=_place)
+    lines = []
+    for (name,), part in rows.sort("system", "scorer", nulls_last=True).group_by("name", maintain_order=True):
+        by = {(row["subset"], row["metric"]): row for row in part.iter_rows(named=True)}
+        cells = [cell(number(by[c]["value"]), interval(by[c])) if c in by else cell("") for c in columns]
+        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
+    heads = [metric if subset == "all" else f"{subset}: {metric}" for subset, metric in columns]
+    return [
+        {
+            "title": f"Order-{order}: gold articles among the first",
+            "table": {"heads": ["system", *heads], "rows": lines},
+            "note": note(rows, f"dataset = {dataset}, order = {order}, metric = passage_recall@k") + ABOUT,
+        }
+    ]
+
+
+def _place(column: tuple[str, str]) -> tuple:
+    """All evidence first, then by hop; recall before all gold; by cutoff."""
+    subset, metric = column
+    base, _, k = metric.partition("@")
+    return subset != "all", subset, base != "passage_recall", int(k)
