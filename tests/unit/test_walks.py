@@ -19,7 +19,7 @@ TEXTS = {  # document -> title, sentences
     "rain": ("Rain", ["It falls."]),
 }
 BEAM = {
-    "width": 1, "depth": 1, "step": 10.0, "mention": 0.5, "rest": 0.0, "decay": 0.5, "fade": 0.8, "named": 0.0, "longest": 6,
+    "width": 1, "depth": 1, "step": 10.0, "mention": 0.5, "rest": 0.0, "decay": 0.5, "fade": 0.8, "anchor": 0.0, "named": 0.0, "longest": 6,
 }  # fmt: skip
 RANK = {
     "linked": 1,
@@ -126,7 +126,7 @@ def test_two_articles_of_one_title_are_both_about_it():
         "c": ("Kent", ["Ann Lee left."]),
         "d": ("Rain", ["It falls."]),
     }
-    scores, _ = walked(beam, BEAM, texts, question="who left?", first="c:0")
+    scores, _ = walked(beam, BEAM, texts, question="Who left Kent?", first="c:0")
     assert scores["a:0"] == scores["b:0"] > 0
 
 
@@ -179,9 +179,19 @@ def test_what_is_left_of_the_question_decides_between_passages_of_one_article():
     assert plain["levy:1"] == plain["levy:0"]
 
 
+def test_a_path_begins_where_a_name_of_the_question_is_mentioned_and_counts_by_how_rare_that_is():
+    nobody, _ = walked(beam, BEAM, question="where was the director born?")
+    assert nobody["levy:0"] == 0
+    whole, half = (walked(beam, BEAM | {"anchor": anchor})[0]["levy:0"] for anchor in (0.0, 0.3))
+    assert 0 < half < whole
+    own, _ = graph()
+    rarest = own.idf[own.entities["free guy"]]
+    assert half / whole == pytest.approx((rarest - 0.3) / 0.7 / rarest)
+
+
 def test_no_step_stays_in_its_article_and_a_cycle_ends():
-    texts = {"a": ("Ann", ["Ann met Bob."]), "b": ("Bob", ["Bob met Ann."]), "c": ("Rain", ["It falls."])}
-    scores, came = walked(beam, BEAM | {"depth": 5}, texts, question="Who?", first="a:0")
+    texts = {"a": ("Ann", ["Ann met Bob in Kent."]), "b": ("Bob", ["Bob met Ann."]), "c": ("Rain", ["It falls."])}
+    scores, came = walked(beam, BEAM | {"depth": 5}, texts, question="Who was in Kent?", first="a:0")
     assert came == {"a:0": "b:0", "b:0": "a:0", "c:0": None}
     assert np.isfinite(list(scores.values())).all()
 

@@ -4,6 +4,9 @@ question.
 The best passages of the ranking are the states. A step goes from a state to the passages of another article that share an
 entity with it; it is worth the entity's idf (a hub leads everywhere), more where the article is about that entity, and
 the BM25 of the question's words that the state does not have. What a path ends in gains what its best step is worth.
+
+A path begins where the question begins: its steps count the more, the rarer a name of the question is that its first
+passage mentions, and nothing where it mentions none. A question that names nothing is answered where it is matched.
 """
 
 from dataclasses import dataclass
@@ -31,6 +34,11 @@ class Settings:
     rest: float = key("worth of the question's words that are left, in standard deviations of BM25", low=0)
     decay: float = key("a state of the article at place k (from 0) is worth (1 + k) ** -decay", low=0)
     fade: float = key("worth of each further step, as a share of the one before it", low=0, high=1)
+    anchor: float = key(
+        "a path counts (i - anchor) / (1 - anchor), i being the idf of the rarest name of the question in its first passage",
+        low=0,
+        high=0.99,
+    )
     named: float = key("what the passages of an article that the question names gain, times its idf", low=0)
     longest: int = key("words of a name in a question", low=1)
 
@@ -51,12 +59,15 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
     known = graph.said_in(question, settings.longest)
     asked, gains = _question(graph, question) if settings.rest else ((), None)
     best, came, current = np.zeros(len(start)), np.full(len(start), NOBODY, np.int64), start
+    firm = np.zeros(len(start))  # what a path that leads here counts, by where it began
     for depth in range(settings.depth):
         worth = np.zeros(len(start))
         states = np.argsort(-current, kind="stable")[: settings.width]
         articles = list(dict.fromkeys(graph.docs[states].tolist()))
-        for state in states:
-            value = settings.fade**depth * (1 + articles.index(graph.docs[state])) ** -settings.decay
+        if depth == 0:
+            firm[states] = [_anchored(graph, known, state, settings.anchor) for state in states]
+        for state in states[(firm[states] > 0) & ((came[states] != NOBODY) | (depth == 0))]:
+            value = firm[state] * settings.fade**depth * (1 + articles.index(graph.docs[state])) ** -settings.decay
             left = [n for n, word in enumerate(asked) if word not in graph.words[state]]
             more = settings.rest * gains[left].sum(0) if left else None
             for entity in np.setdiff1d(graph.of_passage[state], known, assume_unique=True):
@@ -66,10 +77,16 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
                 own = value * (link if more is None else link + more[reached])
                 better = own > np.maximum(worth[reached], best[reached])
                 worth[reached[better]] = own[better]
-                came[reached[better]] = state
+                came[reached[better]], firm[reached[better]] = state, firm[state]
         best = np.maximum(best, worth)
         current = start + settings.step * best
     return current, came
+
+
+def _anchored(graph: Walkable, known: NDArray[np.int64], state: int, anchor: float) -> float:
+    """What a path that begins in a passage counts: by the rarest of some names that it mentions."""
+    held = np.intersect1d(graph.of_passage[state], known, assume_unique=True)
+    return max(0.0, (float(graph.idf[held].max(initial=0.0)) - anchor) / (1 - anchor))
 
 
 def _of_named(graph: Walkable, named: NDArray[np.int64]) -> NDArray[np.float64]:
