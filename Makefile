@@ -1,6 +1,6 @@
 # Two commands do all their own set-up: `make run` and `make test`.
 #
-#   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [PROFILE=local] [CORES=all]
+#   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [LIMIT=20] [PROFILE=local] [CORES=all]
 
 EXPERIMENT ?= quickstart
 PROFILE ?= local
@@ -24,6 +24,9 @@ endif
 
 comma := ,
 space := $(subst ,, )
+ifneq ($(LIMIT),)
+override EXPERIMENT := $(EXPERIMENT)@$(LIMIT)
+endif
 CONFIG := experiment=$(EXPERIMENT)
 ifneq ($(DATA),)
 CONFIG += data=$(abspath $(DATA))

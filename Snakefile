@@ -19,6 +19,7 @@ include: "workflow/rules/datasets.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/ranking.smk"
 include: "workflow/rules/graph.smk"
+include: "workflow/rules/peers.smk"
 include: "workflow/rules/contexts.smk"
 include: "workflow/rules/ecs.smk"
 include: "workflow/rules/answers.smk"
@@ -32,6 +33,7 @@ localrules:
     all,
     fetch_dataset,
     prepare_model,
+    prepare_peer,
     compare_variants,
     build_report,
     track_variants,

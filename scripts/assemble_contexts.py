@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Edge, Material, Ranked, head_of, passage_text
+from secateur.contexts.piece import Asked, Edge, Material, Piece, Ranked, head_of, passage_text
 from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
@@ -35,6 +35,20 @@ def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     return Material(texts, count, *(_edges(inputs) if needs_graph else ()))
 
 
+def _asked(inputs) -> dict[str, Asked]:
+    """The questions; with what another system sends for them, or with their triples, where the form writes from these."""
+    texts = dict(inputs["questions"].select("question_id", "text").iter_rows())
+    sent, triples = {}, {}
+    if "sent" in inputs:
+        parts = inputs["sent"].sort("question_id", "place").group_by("question_id", maintain_order=True)
+        for question, passages, said in parts.agg("passage_id", "text").iter_rows():
+            sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, said, strict=True))
+    if "triples" in inputs:
+        own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
+        triples = {question: tuple(tuple(one.values()) for one in found) for question, found in own.iter_rows()}
+    return {q: Asked(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
+
+
 def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
     """The rankings, one scorer or all of them, with probabilities where the form wants them: those of what the ranking
     knows of the order of the text, which each scorer of a list says by itself."""
@@ -61,11 +75,7 @@ def run(cfg, inputs, outputs, ctx):
     with kinds.calling("form", form):
         written = form.form(settings, material)
     assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)
-    asked = {q: Asked(text) for q, text in inputs["questions"].select("question_id", "text").iter_rows()}
-    if form.NEEDS_GRAPH:
-        own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
-        for question, triples in own.iter_rows():
-            asked[question] = Asked(asked[question].text, tuple(tuple(one.values()) for one in triples))
+    asked = _asked(inputs)
     budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
     ranked = _ranked(cfg, inputs, ctx, form, settings).sort("question_id", "scorer", "rank")
     parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(

@@ -55,6 +55,13 @@ def _spreads(cfg, inputs) -> pl.DataFrame:
     return pl.concat([TABLES["score_quantiles"].empty().with_columns(dataset=pl.lit(""), system=pl.lit("")), *named])
 
 
+def _peers(cfg, inputs) -> list[dict]:
+    """What each peer cost, and how it took the questions, with what that speaks of."""
+    tables = zip(*(inputs.each(name) if cfg.extra.peers else [] for name in ("peer_costs", "peer_asked")), strict=True)
+    found = zip(cfg.extra.peers, tables, strict=True)
+    return [row | {"indexed": costs.to_dicts()[0], "asked": asked.to_dicts()[0]} for row, (costs, asked) in found]
+
+
 def run(cfg, inputs, outputs, ctx):
     described = [row["dataset"] for row in cfg.extra.described]
     figures = Figures(
@@ -66,6 +73,7 @@ def run(cfg, inputs, outputs, ctx):
         stated=published_statistics(inputs.paths("published")[0], described),
         spreads=_spreads(cfg, inputs),
         frontiers=_frontiers(cfg, inputs),
+        peers=_peers(cfg, inputs),
     )
     page = render(cfg.extra.name, cfg.experiment.title, cfg.eval.min_units, cfg.extra.variants, figures)
     outputs.path("report").write_text(page, encoding="utf-8")

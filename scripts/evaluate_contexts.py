@@ -11,7 +11,7 @@ from secateur.evaluation.metric import measured
 from secateur.evaluation.rows import long_rows, order_of
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
-from secateur.pipeline.layout import ALL
+from secateur.pipeline.layout import ALL, PEER
 
 
 def _by_hop(inputs) -> dict[str | None, dict]:
@@ -29,7 +29,7 @@ def _rows(cfg, gold, known, own: list[str], budgets, sourced: bool, scorer: str,
 
     def cases(shown: dict[str, str]) -> list[Case]:
         read = [known.get((shown[q], scorer, b), NOTHING) for q, b in places]
-        return [Case(gold[q], one, sourced) for (q, _), one in zip(places, read, strict=True)]
+        return [Case(gold[q], one, sourced, scorer == PEER) for (q, _), one in zip(places, read, strict=True)]
 
     figures = measured(
         cases(dict(zip(own, own, strict=True))),

@@ -1,7 +1,7 @@
 """Files to questions and evidence, resolved against the passages."""
 
 from secateur.datasets.loaders import format_of, load_questions, named_files
-from secateur.datasets.schema import some_questions
+from secateur.datasets.schema import first_questions, some_questions
 from secateur.pipeline.contract import main
 
 
@@ -10,8 +10,10 @@ def run(cfg, inputs, outputs, ctx):
     files = named_files(format_of(spec).QUESTION_FILES, inputs.paths("files"))
     passages = inputs["passages"] if "passages" in inputs else None
     cluster = "group" if cfg.dataset.kind == "dialogue" else "document"
-    name, sampled = cfg.dataset.control_of or ctx.axes["dataset"], cfg.corpus.documents is not None
+    name, sampled = cfg.dataset.control_of or cfg.extra.name, cfg.corpus.documents is not None
     found = some_questions(load_questions(spec, name, files, passages, cluster, sampled), cfg.dataset.sample)
+    if cfg.extra.first:
+        found = first_questions(found, **cfg.extra.first)
     outputs["questions"], outputs["evidence"] = found.questions, found.evidence
     ctx.note_counts(found.counts)
     return {"questions": found.questions.height, "evidence": found.evidence.height}

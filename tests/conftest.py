@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from secateur.models.kernels import steady
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "workflow", "scripts", "conf", "profiles", "data", "docs", "pyproject.toml")
+PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
 UNSEEN = shutil.ignore_patterns("__pycache__", "*.egg-info", "local.yaml")  # build output, one machine's settings
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 

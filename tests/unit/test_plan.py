@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from secateur.pipeline import layout
-from secateur.pipeline.config.compose import names
+from secateur.pipeline.config.compose import names, option
 from secateur.pipeline.config.fields import ConfigError
 from secateur.pipeline.plan import AXES, changes, experiment, variants
 
@@ -111,8 +111,35 @@ def test_any_ranker_takes_any_form_and_any_reranker(write):
     forms = [name for name in names(CONF, "assembly") if name != "default"]
     axes = f"{{assembly: {forms}, reranker: [pmi_q]}}"
     found = {v.system for v in write(axes=axes, systems="[title_zsum, secateur]")}
-    assert {name.partition(":")[2] for name in found if name.startswith("title_zsum")} == {"", "pmi_q", *forms}
-    assert {name.partition(":")[2] for name in found if name.startswith("secateur")} == {"", "pmi_q", *forms}
+    own = {"", "pmi_q", *forms} - {"sent"}  # only another system has a text of its own that it sent
+    assert {name.partition(":")[2] for name in found if name.startswith("title_zsum")} == own
+    assert {name.partition(":")[2] for name in found if name.startswith("secateur")} == own
+
+
+def test_a_peer_says_who_answers_its_calls_and_knows_the_order_of_the_text(write):
+    found = write(axes="{assembly: [sent], service: [released], peer: [lightrag_top5]}", systems="[lightrag, secateur]")
+    peers = {v.system: v for v in found if v["family"] == "peer"}
+    assert set(peers) == {
+        *("lightrag:controlled", "lightrag:controlled+sent", "lightrag:released", "lightrag:controlled+lightrag_top5"),
+    }
+    assert {v.order for v in peers.values()} == {"aware"}
+    assert (
+        layout.order_of(layout.options_of({"source": layout.source(peers["lightrag:controlled"].wildcards)})) == "aware"
+    )
+    assert peers["lightrag:released"]["service"] == "released"
+
+
+def test_a_limited_experiment_has_data_sets_and_pools_of_its_own():
+    found = {(v.corpus, v.dataset) for v in variants(CONF, "multihop@20")}
+    assert found == {(f"{name}@20", f"{name}@20") for name in ("hotpotqa", "2wikimultihopqa", "musique")}
+    found = {(v.corpus, v.dataset) for v in variants(CONF, "stem_old@5")}
+    assert found == {("stem", "stem_old@5")}  # the whole text, and the first questions about it
+    assert option(CONF, "dataset", "stem_old@5").limit == 5
+    assert option(CONF, "dataset", "musique@5").format == {"kind": "musique", "asked": 5}
+    systems = [{v.system for v in variants(CONF, name)} for name in ("single_hop", "single_hop@20")]
+    assert systems[0] == systems[1]
+    with pytest.raises(ConfigError, match="'stem_old@0' is no option"):
+        option(CONF, "dataset", "stem_old@0")
 
 
 def test_a_dialogue_takes_the_selection_path_with_its_own_rankers(write):

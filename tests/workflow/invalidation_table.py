@@ -13,6 +13,8 @@ ANSWERS = {"answer_questions", "evaluate_answers"}
 EXTRACTS = {"extract_triples", "encode_questions", "build_preferences", "recall_context"}  # corpus, questions, answers
 EMBEDS = {"build_codebook", "rank_passages", "rank_by_graph", "evaluate_contexts", "measure_graph"}
 EMBEDS |= {"build_preferences", "recall_context"}
+PEERS = {"index_peer", "ask_peer"}
+EMBEDS |= PEERS
 REMEMBERS = {"build_preferences", "recall_context"}
 SHORTLISTS = {"rank_by_graph", "measure_graph"}
 SCORES_RUNS = SHORTLISTS | REMEMBERS
@@ -42,6 +44,15 @@ FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
 FROM_STATISTICS = {"score_candidates", "combine_scores", "select_greedily", "evaluate_selection"} | EXPERIMENT
 FROM_POOL = {"propose_passages"} | FROM_STATISTICS
 FROM_TURNS = {"rank_passages", "select_context"} | FROM_POOL
+FROM_PEER = {
+    *PEERS,
+    "rerank_passages",
+    "evaluate_rankings",
+    "assemble_contexts",
+    "evaluate_contexts",
+    "measure_answer_gain",
+}
+FROM_PEER |= ANSWERS | EXPERIMENT
 # And of studies, which have no figures of contexts.
 POLICIES = PREFERS | EXPERIMENT
 STUDIED = {"assemble_contexts", "replay_sessions"} | POLICIES
@@ -56,13 +67,14 @@ KEYS = {
     "corpus.folder=data/toy/documents": {"prepare_corpus"},
     "corpus.shuffle=3": {"prepare_corpus"},
     "corpus.documents=1": {"prepare_corpus", "prepare_dataset"},
-    "dataset.corpus=toy_documents": RULES - {"fetch_dataset", "prepare_model"},
+    "dataset.corpus=toy_documents": RULES - {"fetch_dataset", "prepare_model", "prepare_peer"},
     "dataset.format=stem": {"prepare_dataset"} | EXPERIMENT,  # one format alone says what its distractors are
     "dataset.kind=dialogue": {"prepare_dataset"} | FROM_TURNS - {"select_greedily"},
     "dataset.files=[stem_question.json]": {"prepare_dataset", "fetch_dataset"},
     "dataset.folder=data/toy/documents": {"prepare_dataset"},
     "dataset.control_of=toy_documents": {"prepare_dataset"},
     "+dataset.sample.test=3": {"prepare_dataset"},
+    "dataset.limit=3": {"prepare_dataset"},
     "dataset.crossfit=true": {"assemble_contexts"},
     "dataset.split=dev": {"measure_answer_gain", "sample_questions", "replay_sessions"} | ASKED | EXPERIMENT,
     "++dataset.trained={train: 2, dev: 1, test: 1}": POLICIES,  # also where there was none
@@ -80,8 +92,8 @@ KEYS = {
     "dataset.answered=1": ASKED,
     "dataset.answered=0": EXPERIMENT,
     "++dataset.cutoffs=[1, 5]": {"evaluate_selection", "evaluate_rankings"} | COUNTED,  # also where there were none
-    "extractor.kind=openie & extractor.files=[] & extractor.shards=2": EXTRACTS | {"build_codebook"},
-    "extractor.shards=3": {"extract_triples", "build_codebook"},
+    "extractor.kind=openie & extractor.files=[] & extractor.shards=2": EXTRACTS | {"build_codebook"} | PEERS,
+    "extractor.shards=3": {"extract_triples", "build_codebook"} | PEERS,
     "extractor.block=64": EXTRACTS - REMEMBERS,
     "extractor.settings.batch=16": EXTRACTS,
     "extractor.settings.model=folder/other": EXTRACTS,
@@ -118,7 +130,7 @@ KEYS = {
     "consolidation.prune=frequency": {"consolidate"},
     "consolidation.min_mentions=3": {"consolidate"},
     "consolidation.aliases=data/registry/stem_titles.yaml": {"consolidate"},
-    "consolidation.phrases=false": {"find_mentions"},
+    "consolidation.phrases=true": {"find_mentions"},
     "consolidation.joins=[of]": {"find_mentions"},
     "consolidation.skipped=[the]": {"find_mentions"},
     "consolidation.longest=5": {"find_mentions"},
@@ -154,6 +166,18 @@ KEYS = {
     "retriever.w_run=0.5": {"rank_by_graph"},
     "retriever.w_line=0.5": {"rank_by_graph"},
     "retriever.walk=none": {"rank_by_graph"},
+    "peer.adapter.qa_top_k=3": PEERS,
+    "peer.environment=null": PEERS,
+    "peer.chunk=128": PEERS,
+    "peer.start=60": PEERS,
+    "peer.document_seconds=5": PEERS,
+    "peer.question_seconds=60": PEERS,
+    "peer.longest=1000": PEERS,
+    "service.url=http://localhost:8001/v1": PEERS,
+    "service.model=another": PEERS,
+    "service.timeout=60": PEERS,
+    "service.delays=[1]": PEERS,
+    "service.max_wait=60": PEERS,
     "reranker.spec.top=48": {"rerank_passages"},
     "reranker.spec.lm=other": {"rerank_passages", "prepare_model"},
     "assembly.form={kind: dense, drop: [a]}": WRITTEN,
@@ -167,6 +191,7 @@ KEYS = {
     | {"build_preferences", "recall_context"}
     | ANSWERS,
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
+    | PEERS  # whose costs are counted in the reader's tokens
     | LOADS_LM,
     "lm.backend=sglang": ASKS_LM,
     "lm.window=4096": LOADS_LM,
@@ -255,15 +280,17 @@ KEYS = {
     - {"recall_context", "find_mentions"}
     - ACTING,  # which ranks for other systems too, order-blind
     "system.ranker=zsum": {"rerank_passages", "evaluate_rankings"} | FROM_VARIANT,
-    "system.orders=[blind]": EXPERIMENT,
+    "system.orders=[blind]": FROM_VARIANT,  # a form that needs a graph writes a peer's passages from that of its order
     "system.rankers=other": {"rank_passages", "evaluate_rankings", "assemble_contexts", "evaluate_contexts"}
     | EXPERIMENT,
     "system.turns=other": FROM_TURNS,
-    "system.extractor=other": EXTRACTS | FROM_CODEBOOK,
-    "system.embedder=other": FROM_CODEBOOK | FROM_TURNS,
+    "system.extractor=other": EXTRACTS | FROM_CODEBOOK | PEERS,
+    "system.embedder=other": FROM_CODEBOOK | FROM_TURNS | PEERS,
     "system.codebook=other": FROM_RUNS,
     "system.consolidation=other": FROM_GRAPH,
     "system.retriever=paper": FROM_GRAPH_RANKING,
+    "system.peer=raptor": FROM_PEER,
+    "system.service=released": FROM_PEER,
     "system.reranker=pmi_q": FROM_RANKING,
     "system.assembly=stop": FROM_CONTEXTS | {"import_contexts"},
     "system.reader=other": FROM_CONTEXTS | FROM_STATISTICS | {"import_contexts", "prepare_model"},
@@ -291,6 +318,8 @@ KEYS = {
     # What no study has: a ranker of a list, turns, answers, contexts made elsewhere.
     "study.ranker=null": set(),
     "study.turns=other": set(),
+    "study.peer=raptor": set(),
+    "study.service=released": set(),
     "study.answer=endpoint": set(),
     "study.contexts=null": set(),
     "study.answers_only=true": set(),

@@ -31,6 +31,8 @@ BASE = {
     "lm": "smollm2",
     "embedder": "minilm",
     "pick": "title_zsum",
+    "peer": "raptor",
+    "service": "controlled",
 }
 NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
 OTHERS = {
@@ -116,6 +118,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "ranking/scorers": "rankers",
     "graph/walks": "retriever",
     "ranking/rerankers": "reranker",
+    "peers/adapters": "peer",
     "contexts/forms": "assembly",
     "ecs/scores": "rankers",
     "evaluation/metrics": "dataset",

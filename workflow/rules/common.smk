@@ -15,6 +15,8 @@ from secateur.pipeline import slices
 from secateur.pipeline.config import compose
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaf
+from secateur.pipeline.config.limits import LIMITS
+from secateur.pipeline.config.limits import unlimited
 from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(workflow.basedir)
@@ -39,7 +41,7 @@ OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
 )
 
-if FOLDER and EXPERIMENT != "custom":
+if FOLDER and unlimited(EXPERIMENT)[0] != "custom":
     _stop(
         f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}"
     )
@@ -59,7 +61,7 @@ if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.arg
 
 
 wildcard_constraints:
-    **{group: "|".join(compose.names(CONF, group)) for group in GROUPS},
+    **{group: rf"({'|'.join(compose.names(CONF, group))}){LIMITS.get(group, '')}" for group in GROUPS},
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
     ranking=rf"({'|'.join(layout.FAMILIES)})/[^/]+",

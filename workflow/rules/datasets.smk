@@ -61,6 +61,8 @@ rule prepare_dataset:
             "dataset.control_of",
             "dataset.sample",
             "corpus.documents",
+            name=whole_name,
+            first=first_of_split,
         ),
     message:
         "Read the questions of {wildcards.dataset}, resolve their evidence"

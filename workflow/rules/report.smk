@@ -53,6 +53,8 @@ rule build_report:
         published="data/published.yaml",
         score_quantiles=beside_figures("distractors", "score_quantiles"),
         frontier=beside_figures("policy", "frontier"),
+        peer_costs=peers("indexed"),
+        peer_asked=peers("asked"),
     output:
         report=f"results/experiments/{EXPERIMENT}/report.html",
         record=f"results/experiments/{EXPERIMENT}/report/run.json",
@@ -73,6 +75,7 @@ rule build_report:
             described=described_rows,
             checked=checked_rows,
             learnt=learnt_rows,
+            peers=peer_rows,
             name=experiment_name,
         ),
     message:

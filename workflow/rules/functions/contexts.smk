@@ -23,6 +23,11 @@ def fitted_on(options):
     return [f"{layout.folder(options)}/questions/evidence.parquet"] if wanted else []
 
 
+def sent_elsewhere(options):
+    """What another system gives its reader, for a form that sends just that."""
+    return [layout.sent(options)] if getattr(form_of(options), "NEEDS_SENT", False) else []
+
+
 def contexts_elsewhere(wildcards):
     """The file of contexts that were made elsewhere."""
     name = wildcards.imported

@@ -49,6 +49,17 @@ def dataset_files(wildcards):
     return folder_file(dataset.folder, "questions") if loaders.reads_folder(dataset.format) else raw(dataset.files)
 
 
+def whole_name(wildcards):
+    """A data set's name without its limit: splits are drawn under it."""
+    return unlimited(wildcards.dataset)[0]
+
+
+def first_of_split(wildcards):
+    """Of which split how many questions are kept, where a run is limited."""
+    dataset = option("dataset", wildcards.dataset)
+    return None if dataset.limit is None else {"split": dataset.split, "count": dataset.limit}
+
+
 def passages_of(wildcards):
     """The passages a question set resolves against; none for questions without a corpus."""
     form = loaders.format_of(option("corpus", wildcards.corpus).format)

@@ -8,6 +8,7 @@ def files_of(variant):
     options = variant.wildcards
     found = [layout.answered(options)] if variant.answered else []
     found += [layout.gain(options)] if variant.gained else []
+    found += [layout.asked(options)] if variant["family"] == "peer" else []
     if variant.study:
         return [layout.figures(options, variant.study)]
     if variant.kind == "dialogue":

@@ -74,6 +74,22 @@ def beside_figures(kind, table):
     return lambda _: [layout.beside(layout.figures(v.wildcards, kind), f"{table}.parquet") for v in of_study(kind)]
 
 
+def peer_rows(_):
+    """The peers, once each: what their costs speak of, and where these stand."""
+    found = {}
+    for v in VARIANTS:
+        if v["family"] == "peer":
+            asked = layout.beside(layout.asked(v.wildcards), "peer_asked.parquet")
+            files = {"indexed": layout.indexed(v.wildcards, "peer_costs.parquet"), "asked": asked}
+            found.setdefault(asked, labelled(v) | files)
+    return list(found.values())
+
+
+def peers(table):
+    """A table of each peer."""
+    return lambda _: [row[table] for row in peer_rows(_)]
+
+
 def files_in(rows):
     """The files that rows name."""
     return lambda _: [row["file"] for row in rows(_)]

@@ -45,14 +45,6 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The question a context is for, with its own triples."""
-
-    text: str
-    triples: tuple[Triple, ...] = ()
-
-
-@dataclass(frozen=True)
 class Piece:
     """What a form offers for one unit: the passage it comes from, its own text, the edges it states.
 
@@ -63,6 +55,15 @@ class Piece:
     text: str
     edges: tuple[Edge, ...] = ()
     whole: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question a context is for, with its own triples; sent: what another system gives its reader for it."""
+
+    text: str
+    triples: tuple[Triple, ...] = ()
+    sent: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True)

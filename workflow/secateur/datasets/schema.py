@@ -15,8 +15,10 @@ __all__ = [
     "Cluster",
     "Corpus",
     "Questions",
+    "drawn",
     "evidence_frame",
     "evidence_rows",
+    "first_questions",
     "passages_frame",
     "question_counts",
     "questions_frame",
@@ -96,19 +98,33 @@ def _draw(name: str) -> str:
 
 def some_documents(passages: pl.DataFrame, count: int) -> pl.DataFrame:
     """The passages of so many documents: the first by hash of their name, so a larger sample holds a smaller one."""
-    kept = sorted(passages["doc_id"].unique().to_list(), key=_draw)[:count]
-    return passages.filter(pl.col("doc_id").is_in(kept))
+    return passages.filter(pl.col("doc_id").is_in(drawn(passages["doc_id"], count)))
+
+
+def drawn(names: Iterable[str], count: int | None) -> set[str]:
+    """So many names, the first by hash; all where no number is given."""
+    return set(sorted(set(names), key=_draw)[:count])
 
 
 def some_questions(found: Questions, counts: Mapping[str, int]) -> Questions:
     """So many questions of each split that is named, the first by hash of their id, and their evidence."""
-    drawn = found.questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
+    draws = found.questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
     place = pl.col("draw").rank("ordinal").over("split")
     kept = pl.any_horizontal(
         ~pl.col("split").is_in(list(counts)),
         *((pl.col("split") == split) & (place <= n) for split, n in counts.items()),
     )
-    questions = drawn.filter(kept).select(found.questions.columns)
+    return _kept(found, draws.filter(kept).select(found.questions.columns))
+
+
+def first_questions(found: Questions, split: str, count: int) -> Questions:
+    """So many questions of the reported split, the first by hash of their id, and none of the others."""
+    own = found.questions if split == "all" else found.questions.filter(split=split)
+    return _kept(found, own.filter(pl.col("question_id").is_in(drawn(own["question_id"], count))))
+
+
+def _kept(found: Questions, questions: pl.DataFrame) -> Questions:
+    """Some of the questions, with their evidence."""
     evidence = found.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
     return Questions(questions, evidence, found.counts | {"questions_sampled": questions.height})
 

@@ -23,11 +23,13 @@ class Gold:
 
 @dataclass(frozen=True)
 class Case:
-    """A question's gold evidence beside one context. sourced: whether a context of its kind ever names a passage."""
+    """A question's gold evidence beside one context. sourced: whether a context of its kind ever names a passage; searched:
+    whether passages were looked for in it, so that text without any holds none."""
 
     gold: Gold
     read: Read
     sourced: bool = True
+    searched: bool = False
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -37,7 +39,8 @@ class Case:
     @cached_property
     def traced(self) -> bool:
         """Whether evidence can be looked for under its provenance."""
-        return bool(self.gold.passages) and (any(self.read.passages) if self.read.lines else self.sourced)
+        unsaid = self.read.lines and not self.searched
+        return bool(self.gold.passages) and (any(self.read.passages) if unsaid else self.sourced)
 
     @cached_property
     def lines(self) -> dict[str, list[str]]:

@@ -51,6 +51,7 @@ FAMILIES: dict[str, Family] = {
     "format": Family("secateur.datasets.formats", ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions")),
     "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
     "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
+    "peer": Family("secateur.peers.adapters", ("SPLITS", "Peer", "context", "reply")),
     "walk": Family("secateur.graph.walks", ("walk",)),
     "ranker": Family("secateur.ranking.scorers", ("score",)),
     "score": Family("secateur.ecs.scores", ("score",)),

@@ -20,8 +20,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # who ranks: the options that a rankin
     "lexical": ("embedder", "rankers"),
     "graph": (*GRAPH, "retriever"),
     "utility": ("embedder", "rankers", "lm", "ecs"),
+    "peer": ("peer", "service", "extractor", "embedder"),
 }
 IMPORTED = "imported"  # the family of contexts that were made elsewhere
+PEER = "peer"  # the scorer of another system's ranking
 ALL = "all"  # every scorer of a ranking, instead of one that is picked
 TEXT = "text"  # in the place of a graph: the form writes from the text alone
 OWN = "own"  # the graph that ranks is the graph that is written from
@@ -139,6 +141,21 @@ def retrieved(options: Options) -> str:
     return f"{folder(options)}/retrieved/{own}/question_metrics.parquet"
 
 
+def indexed(options: Options, name: str) -> str:
+    """What a peer made of a corpus."""
+    return f"results/{options['corpus']}/peers/{_joined(FAMILIES['peer'], options)}/{name}"
+
+
+def sent(options: Options) -> str:
+    """What a peer gave its reader, part by part."""
+    return f"{folder(options)}/rankings/{ranking(options)}/sent.parquet"
+
+
+def asked(options: Options) -> str:
+    """What a peer's questions cost."""
+    return f"{folder(options)}/rankings/{ranking(options)}/question_metrics.parquet"
+
+
 def gain(options: Options) -> str:
     """The answer gains of a source."""
     return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}/question_metrics.parquet"
@@ -181,4 +198,4 @@ def order_of(options: Options) -> str | None:
     """What the rows of a source may know of the order of the text; None where each scorer of a list says it itself."""
     if options["family"] == "lexical":
         return None if options["pick"] == ALL else "aware" if "+neighbour" in options["pick"] else "blind"
-    return options.get("order")
+    return "aware" if options["family"] == PEER else options.get("order")  # a peer is given documents

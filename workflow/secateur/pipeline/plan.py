@@ -15,6 +15,7 @@ from secateur.pipeline.config.compose import option
 from secateur.pipeline.config.datasets import Dataset
 from secateur.pipeline.config.experiment import Experiment, Study, System
 from secateur.pipeline.config.fields import ConfigError
+from secateur.pipeline.config.limits import unlimited
 from secateur.pipeline.errors import nearest
 from secateur.pipeline.problems import answer_problems, unseen, variant_problems
 
@@ -128,7 +129,7 @@ EXCLUDABLE = ("dataset", "corpus", "system", "order")
 
 
 def _excluded(spec: Experiment, variant: Variant) -> bool:
-    have = variant.wildcards | {"system": variant.system}
+    have = variant.wildcards | {"system": variant.system, "dataset": unlimited(variant.dataset)[0]}
     return any(all(have.get(axis) == value for axis, value in entry.items()) for entry in spec.exclude)
 
 
@@ -152,7 +153,8 @@ class _Resolved:
         if self.dataset.kind == "dialogue" and not isinstance(self.system, Study):
             base["rankers"] = self.system.turns
         for changed in self._changes(base):
-            full = ":".join([self.name, "+".join(changed.values())]) if changed else self.name
+            said = {"service": base["service"]} | changed if self.system.family == "peer" else changed
+            full = ":".join([self.name, "+".join(said.values())]) if said else self.name
             for order in self._orders():
                 yield self._variant(full, order, base | changed)
 
@@ -166,7 +168,7 @@ class _Resolved:
     def _changes(self, base: dict[str, str]) -> Iterator[dict[str, str]]:
         """Nothing, one axis at a time, and both again under each combination of the crossed ones."""
         others = {
-            axis: [{axis: value} for value in values if value != base[axis]]
+            axis: [{axis: value} for value in values if value != base[axis] and self._can(axis, value)]
             for axis, values in self.spec.axes.items()
             if axis in self.system.varied and not (self._selects and axis in ("assembly", "reader", "reranker"))
         }
@@ -175,9 +177,16 @@ class _Resolved:
             for changed in ({}, *chain.from_iterable(others.values())):
                 yield changed | dict(chain.from_iterable(one.items() for one in under))
 
+    def _can(self, axis: str, value: str) -> bool:
+        """Whether an option of an axis is one for this system: only a peer has a text of its own that it sent."""
+        if axis != "assembly" or self.system.family == "peer":
+            return True
+        form = option(self.conf, axis, value, self.overrides).form["kind"]
+        return not getattr(kinds.load("form", form), "NEEDS_SENT", False)
+
     def _orders(self) -> tuple[str | None, ...]:
         """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""
-        said = self.system.contexts or (self.system.family != "graph" and self.system.ranker is None)
+        said = self.system.contexts or (self.system.family not in ("graph", "peer") and self.system.ranker is None)
         return (None,) if said else self.system.orders
 
     def _applies(self) -> bool:
@@ -238,8 +247,8 @@ class _Resolved:
         """The scorer of its ranking: the graph's own, one of a list in this order, or all; none of contexts made elsewhere."""
         if self.system.contexts:
             return layout.IMPORTED
-        if self.system.family == "graph":
-            return "graph"
+        if self.system.family in ("graph", "peer"):
+            return self.system.family
         if self.system.ranker is None:
             return layout.ALL
         return self.system.ranker + ("+neighbour" if order == "aware" else "")

@@ -59,7 +59,10 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
         wrong += models.lm_problems(of("lm", lm)) if lm else []
     if system.family == "utility" and variant.study is None and not wrong:
         wrong += _pool_problems(dataset, of("lm"), of("ecs"), rankers)
-    if system.family == "graph" or variant["book"] != layout.TEXT:
+    of("service")
+    if system.family == "peer":
+        wrong += of.settings("peer", "peer", of("peer").adapter, "peer.adapter")
+    if system.family in ("graph", "peer") or variant["book"] != layout.TEXT:
         wrong += extraction.problems(of("extractor"), f"conf/extractor/{variant['extractor']}")
     measured = of("eval", "default")
     wrong += _metric_problems((*measured.metrics, *dataset.metrics))

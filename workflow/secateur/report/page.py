@@ -15,6 +15,7 @@ from secateur.report.sections.distractors import ABOUT, distractor_headlines, di
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.lemmas import growth_section, lemma_section
 from secateur.report.sections.memory import memory_parts
+from secateur.report.sections.peers import peer_parts
 from secateur.report.sections.policy import policy_headlines, policy_parts
 from secateur.report.sections.recall import recall_parts
 from secateur.report.sections.retrieval import retrieval_parts
@@ -35,7 +36,8 @@ class Figures:
     metrics, comparisons: the tables; drawings: dataset, system, order and the tables samples and subgraphs; measures:
     corpus, dataset, system, order and the columns of graph_measures; statistics: dataset and the columns of
     dataset_statistics; stated: what publications say of them; spreads: dataset, system and the columns of
-    score_quantiles; frontiers: dataset, system, order and the columns of frontier.
+    score_quantiles; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
+    each of peer_costs and peer_asked.
     """
 
     metrics: pl.DataFrame
@@ -46,6 +48,7 @@ class Figures:
     stated: pl.DataFrame
     spreads: pl.DataFrame
     frontiers: pl.DataFrame
+    peers: Sequence[Mapping[str, Any]] = ()
 
 
 def found(metrics: pl.DataFrame, comparisons: pl.DataFrame, min_units: int) -> list[str]:
@@ -103,6 +106,7 @@ def _parts(dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figu
         yield from recall_parts(dataset, own, order)
         yield from retrieval_parts(dataset, own, order)
         yield from gain_parts(dataset, own, order)
+    yield from peer_parts(dataset, own, figures.peers)
     yield from matched_parts(dataset, against)
     yield from (samples_part(one) for one in figures.drawings if one["dataset"] == dataset and one["samples"].height)
     yield from statistics_part(dataset, figures.statistics, figures.stated)

@@ -16,6 +16,7 @@ from secateur.datasets.schema import (
     Asked,
     Corpus,
     Questions,
+    drawn,
     evidence_frame,
     evidence_rows,
     passages_frame,
@@ -53,15 +54,20 @@ class Settings:
         low=1,
         default=None,
     )
+    asked: int | None = key(
+        "so many questions, the first by hash of their id, with the paragraphs beside them alone; all where null",
+        low=1,
+        default=None,
+    )
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of an article. asked: it stands beside a question, and is no mere distractor."""
+    """One paragraph of an article. beside: the question that it stands beside; None for a mere distractor."""
 
     title: str
     sentences: tuple[str, ...]
-    asked: bool = True
+    beside: str | None = None
 
     @property
     def numbered(self) -> list[tuple[int, str]]:
@@ -127,7 +133,11 @@ def corpus_of(paragraphs: Iterable[Paragraph], settings: Settings) -> Corpus:
     Sentences keep their numbers: of an empty one there is no passage.
     Raises SecateurError where more articles are asked for than there are, or fewer than the questions have.
     """
-    rows, seen, pooled = [], Counter(), _pooled(paragraphs, settings.articles)
+    if settings.asked is not None:
+        paragraphs = list(paragraphs)
+        kept = drawn((one.beside for one in paragraphs if one.beside is not None), settings.asked)
+        paragraphs = [one for one in paragraphs if one.beside in kept]
+    rows, seen, pooled = [], Counter(), _pooled(paragraphs, None if settings.asked else settings.articles)
     for one in pooled:
         seen[one.title] += 1
         document = one.title if seen[one.title] == 1 else f"{one.title}#{seen[one.title]}"
@@ -138,7 +148,7 @@ def corpus_of(paragraphs: Iterable[Paragraph], settings: Settings) -> Corpus:
     counts = {
         "passages": len(rows),
         "documents": len(pooled),
-        "distractors": sum(not one.asked for one in pooled),
+        "distractors": sum(one.beside is None for one in pooled),
         "titles_of_several": len(pooled) - len(seen),
     }
     return Corpus(passages_frame(rows), counts)
@@ -149,7 +159,7 @@ def _pooled(paragraphs: Iterable[Paragraph], articles: int | None) -> list[Parag
     asked, rest = {}, {}
     for one in paragraphs:
         if one.text:
-            (asked if one.asked else rest).setdefault((one.title, one.text), one)
+            (rest if one.beside is None else asked).setdefault((one.title, one.text), one)
     titles = {title for title, _ in asked}
     more = sorted((one for (title, _), one in rest.items() if title not in titles), key=lambda one: _draw(one.title))
     if articles is not None and not len(asked) <= articles <= len(asked) + len(more):
@@ -205,13 +215,15 @@ class _Pool:
         return self.places.get((document, 0 if self.whole else number))
 
 
-def questions_of(asked: Asked, questions: Sequence[Asking], passages: pl.DataFrame) -> Questions:
+def questions_of(asked: Asked, questions: Sequence[Asking], passages: pl.DataFrame, settings: Settings) -> Questions:
     """Questions and evidence, resampled by the article of the first gold passage.
 
     Gold that names a sentence that is not there is left out and counted.
     Raises SecateurError for a question about a paragraph that is not in the pool.
     """
     pool, rows, evidence, missing = _Pool(passages), [], [], 0
+    kept = drawn((one.id for one in questions), settings.asked)
+    questions = [one for one in questions if one.id in kept]
     for n, one in enumerate(questions):
         found: dict[str, tuple[str, str]] = {}  # passage -> its text and hop; named twice it is found at the first
         for gold in one.gold:

@@ -46,7 +46,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
 
 def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with their supporting facts. Raises SecateurError for files of another form and repeated ids."""
-    return questions_of(asked, list(_questions(files)), passages)
+    return questions_of(asked, list(_questions(files)), passages, settings)
 
 
 def _paragraphs(files: Mapping[str, Path]) -> Iterator[Paragraph]:
@@ -54,9 +54,9 @@ def _paragraphs(files: Mapping[str, Path]) -> Iterator[Paragraph]:
     for path in files.values():
         for record in _records(path, (QUESTION, ARTICLE)):
             if "context" in record:
-                yield from (Paragraph(title, tuple(said)) for title, said in record["context"])
+                yield from (Paragraph(title, tuple(said), record["_id"]) for title, said in record["context"])
             else:
-                yield Paragraph(record["title"], split_text(record["text"]), asked=False)
+                yield Paragraph(record["title"], split_text(record["text"]))
 
 
 def _questions(files: Mapping[str, Path]) -> Iterator[Asking]:

@@ -50,7 +50,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
 
 def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with the sentences of their steps. Raises SecateurError for files of another form, repeated ids."""
-    return questions_of(asked, list(_questions(files)), passages)
+    return questions_of(asked, list(_questions(files)), passages, settings)
 
 
 def _paragraphs(files: Mapping[str, Path]) -> Iterator[Paragraph]:
@@ -58,13 +58,13 @@ def _paragraphs(files: Mapping[str, Path]) -> Iterator[Paragraph]:
     for path in files.values():
         for record in _records(path, (QUESTION, ARTICLE)):
             if "paragraphs" in record:
-                yield from map(_paragraph, record["paragraphs"])
+                yield from (_paragraph(one, record["id"]) for one in record["paragraphs"])
             else:
-                yield Paragraph(record["title"], split_text(record["text"]), asked=False)
+                yield Paragraph(record["title"], split_text(record["text"]))
 
 
-def _paragraph(one: Mapping[str, Any]) -> Paragraph:
-    return Paragraph(one["title"], split_text(one["paragraph_text"]))
+def _paragraph(one: Mapping[str, Any], question: str) -> Paragraph:
+    return Paragraph(one["title"], split_text(one["paragraph_text"]), question)
 
 
 def _questions(files: Mapping[str, Path]) -> Iterator[Asking]:
@@ -72,7 +72,7 @@ def _questions(files: Mapping[str, Path]) -> Iterator[Asking]:
     records = [record for path in files.values() for record in _records(path, (QUESTION,))]
     unique_ids(next(iter(files.values())), [record["id"] for record in records])
     for record in records:
-        by_idx = {one["idx"]: _paragraph(one) for one in record["paragraphs"]}
+        by_idx = {one["idx"]: _paragraph(one, record["id"]) for one in record["paragraphs"]}
         steps = [step for step in record["question_decomposition"] if step["paragraph_support_idx"] is not None]
         gold = tuple(
             Gold(

@@ -10,6 +10,7 @@ from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.config.experiment import Local
 from secateur.pipeline.config.fields import ConfigError, from_dict
 from secateur.pipeline.config.groups import GROUPS
+from secateur.pipeline.config.limits import limited, unlimited
 from secateur.pipeline.errors import nearest
 
 __all__ = ["local", "names", "option"]
@@ -84,14 +85,16 @@ def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[s
 def option(
     conf: Path, group: str, name: str, overrides: tuple[str, ...] = (), asked_by: str = "the command line"
 ) -> Any:
-    """One option of one group as its dataclass, inheritance and overrides applied.
+    """One option of one group as its dataclass, inheritance and overrides applied; NAME@20: its first 20 questions.
 
     Raises ConfigError for an unknown group, option or key, a wrong type, a value out of range.
     """
-    _known(conf, group, name, asked_by)
+    whole, count = unlimited(name)
+    _known(conf, group, whole, asked_by)
     _check_overrides(overrides)
     mine = tuple(o for o in overrides if o.lstrip("+~").partition(".")[0] == group)
-    return from_dict(GROUPS[group], _composed(conf, group, name, mine), f"conf/{group}/{name}")
+    found = from_dict(GROUPS[group], _composed(conf, group, whole, mine), f"conf/{group}/{whole}")
+    return found if count is None else limited(found, count)
 
 
 def local(conf: Path) -> Local:

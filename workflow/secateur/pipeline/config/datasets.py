@@ -61,6 +61,9 @@ class Dataset:
         "the first by hash of their id; none where empty",
         low=1,
     )
+    limit: int | None = key(
+        "questions of each reported split, the first by hash of their id (LIMIT)", low=1, default=None
+    )
     cutoffs: tuple[int, ...] = key(
         "ranks at which passage_recall and all_gold are measured (documents), or recall_any, recall_all, ndcg_any (dialogues)",
         low=1,

@@ -12,8 +12,8 @@ __all__ = ["Experiment", "Local", "Study", "System"]
 class System:
     """A named way from question to context: a ranker, a reranker, an assembly, a reader."""
 
-    family: Literal["lexical", "graph", "utility"] = key(
-        "who ranks: a list of rankers, the graph, or a language model's utilities (dialogues)"
+    family: Literal["lexical", "graph", "utility", "peer"] = key(
+        "who ranks: a list of rankers, the graph, a language model's utilities (dialogues), or another system"
     )
     ranker: str | None = key("lexical: one ranker of the list; every one of it, each a row of its own, where null")
     orders: tuple[Literal["blind", "aware"], ...] = key("options of conf/order it has rows in")
@@ -24,6 +24,8 @@ class System:
     codebook: str = key("option of conf/codebook")
     consolidation: str = key("option of conf/consolidation")
     retriever: str = key("option of conf/retriever")
+    peer: str = key("option of conf/peer, where another system ranks")
+    service: str = key("option of conf/service: who answers what a peer asks a language model")
     reranker: str = key("option of conf/reranker")
     assembly: str = key("option of conf/assembly")
     reader: str = key(
@@ -46,6 +48,8 @@ class System:
             return ("reader",)
         if self.family == "utility":
             return ("embedder", "reader", "ecs")
+        if self.family == "peer":
+            return ("peer", "service", "extractor", "embedder", "reranker", *written)
         picked = ("embedder", "rankers", *written)
         if self.family == "lexical":
             return picked if self.ranker is None else (*picked, "reranker")

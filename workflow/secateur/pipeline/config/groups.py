@@ -9,6 +9,7 @@ from secateur.pipeline.config.experiment import Experiment, Study, System
 from secateur.pipeline.config.graph import Codebook, Consolidation, Extractor, Order, Retriever
 from secateur.pipeline.config.memory import Memory
 from secateur.pipeline.config.models import Embedder, Lm
+from secateur.pipeline.config.peers import Peer, Service
 from secateur.pipeline.config.policy import Policy
 from secateur.pipeline.config.ranking import Rankers, Reranker
 
@@ -30,6 +31,8 @@ GROUPS: dict[str, type] = {
     "memory": Memory,
     "answer": Answer,
     "policy": Policy,
+    "peer": Peer,
+    "service": Service,
     "rankers": Rankers,
     "system": System,
     "study": Study,

@@ -10,6 +10,7 @@ from secateur.pipeline.tables import (
     evaluation,
     graph,
     memory,
+    peers,
     policy,
     ranking,
     report,
@@ -18,7 +19,7 @@ from secateur.pipeline.tables.table import Table, TableError
 
 __all__ = ["TABLES", "joined"]
 
-ROOMS = (datasets, graph, ranking, ecs, contexts, policy, memory, answers, evaluation, report)
+ROOMS = (datasets, graph, ranking, peers, ecs, contexts, policy, memory, answers, evaluation, report)
 
 
 def joined(tables: Iterable[Table]) -> dict[str, Table]:

@@ -34,7 +34,7 @@ DECLARED = (
         "question_metrics",
         2,
         "One figure of one question under one variant.",
-        "evaluate_contexts, evaluate_rankings, measure_answer_gain, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
+        "evaluate_contexts, evaluate_rankings, ask_peer, measure_answer_gain, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
         "check_red_herrings",
         (),
         {

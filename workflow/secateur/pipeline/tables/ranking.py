@@ -11,7 +11,7 @@ DECLARED = (
         "rankings",
         1,
         "Passages, or lines of them, best first; ties to the earlier passage. Every system begins here.",
-        "rank_passages, rank_by_graph, combine_scores, rerank_passages",
+        "rank_passages, rank_by_graph, ask_peer, combine_scores, rerank_passages",
         ("question_id", "scorer", "rank"),
         {
             "question_id": Column(S, "question"),

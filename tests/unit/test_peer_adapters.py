@@ -1,0 +1,183 @@
+"""What each adapter makes of its peer's prompts, in the shapes that these packages send."""
+
+import json
+
+import numpy as np
+import pytest
+
+from secateur.peers.adapters import fast_graphrag, hipporag2, lightrag, nano_graphrag, raptor
+from secateur.peers.extraction import Served
+from secateur.peers.wire import Document, Fact, Prompt
+
+TEXTS = ["Ann Lee was born in Ghent.", "Ghent, a city, is in Belgium."]
+FACTS = {0: [Fact("Ann Lee", "born in", "Ghent", TEXTS[0])], 1: [Fact("Ghent", "is in", "Belgium", TEXTS[1])]}
+EXTRACTION = Served(TEXTS, FACTS, {"Where was Ann Lee born?": ["ann lee"]})
+BOTH = " ".join(TEXTS)
+QUESTION = "Where was Ann Lee born?"
+
+
+def user(text: str, system: str = "", structured: bool = False) -> Prompt:
+    return Prompt(((("system", system),) if system else ()) + (("user", text),), structured)
+
+
+def test_no_adapter_answers_a_prompt_that_it_does_not_know():
+    for adapter in (fast_graphrag, hipporag2, lightrag, nano_graphrag, raptor):
+        assert adapter.context(user("Sing.")) is None
+        assert adapter.reply(user("Sing."), EXTRACTION) is None
+
+
+# --- HippoRAG 2 ------------------------------------------------------------------------------------
+
+
+def test_hipporag_gets_entities_triples_and_a_filter():
+    named = hipporag2.reply(user(f"Ann\n{BOTH}", 'Respond with {"named_entities": []}'), EXTRACTION)
+    assert json.loads(named) == {"named_entities": ["Ann Lee", "Ghent", "Belgium"]}
+    asked = f"Convert the paragraph.\nParagraph:\n```\n{BOTH}\n```\n" + '{"named_entities": ["Ghent"]}'
+    triples = hipporag2.reply(user(asked, "construct an RDF graph from named_entities"), EXTRACTION)
+    assert json.loads(triples) == {"triples": [["Ann Lee", "born in", "Ghent"], ["Ghent", "is in", "Belgium"]]}
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        (QUESTION, [["ann lee", "born in", "ghent"]]),
+        ("What rains?", [["ann lee", "born in", "ghent"], ["kent", "is", "wet"]]),
+    ],
+)
+def test_its_filter_keeps_what_shares_a_phrase_with_the_question(question, kept):
+    offered = json.dumps({"fact": [["ann lee", "born in", "ghent"], ["kent", "is", "wet"]]})
+    text = f"[[ ## question ## ]]\n{question}\n\n[[ ## fact_before_filter ## ]]\n{offered}\n\nRespond with the fields."
+    said = hipporag2.reply(user(text), EXTRACTION)
+    assert json.loads(said.split("\n")[1]) == {"fact": kept}
+
+
+def test_its_context_is_the_passages_that_it_answers_from():
+    prompt = user(
+        f"Wikipedia Title: A\n{TEXTS[0]}\n\nWikipedia Title: B\n{TEXTS[1]}\n\nQuestion: {QUESTION}\nThought: "
+    )
+    assert hipporag2.context(prompt) == [f"A\n{TEXTS[0]}", f"B\n{TEXTS[1]}"]
+    assert hipporag2.reply(prompt, EXTRACTION)
+
+
+# --- LightRAG --------------------------------------------------------------------------------------
+
+
+def test_lightrag_gets_entities_and_relations_line_by_line():
+    prompt = user(f"---Input Text---\n```\n{BOTH}\n```\n\n---Output---\n", "entity<|#|>name")
+    lines = lightrag.reply(prompt, EXTRACTION).split("\n")
+    assert lines[0] == f"entity<|#|>Ann Lee<|#|>Other<|#|>{TEXTS[0]}"
+    assert f"relation<|#|>Ghent<|#|>Belgium<|#|>is in<|#|>{TEXTS[1]}" in lines
+    assert lines[-1] == "<|COMPLETE|>"
+    assert lightrag.reply(user("Based on the last extraction task, add what was missed."), EXTRACTION) == "<|COMPLETE|>"
+
+
+def test_lightrag_gets_keywords_and_summaries():
+    asked = user(f'{{"high_level_keywords": []}}\n---Real Data---\nUser Query: {QUESTION}\n\n---Output---\n')
+    assert json.loads(lightrag.reply(asked, EXTRACTION))["low_level_keywords"] == ["ann lee"]
+    told = "\n".join(json.dumps({"Description": text}) for text in ("a", "b", "a", "c"))
+    assert lightrag.reply(user(f"Description List:\n\n```\n{told}\n```\n"), EXTRACTION) == "a b"
+
+
+def test_its_context_is_descriptions_then_chunks():
+    entity, chunk = {"entity": "GHENT", "description": TEXTS[1]}, {"reference_id": "1", "content": 'He said "```".'}
+    system = (
+        f"Knowledge Graph Data (Entity):\n\n```json\n{json.dumps(entity)}\n```\n\n"
+        "Knowledge Graph Data (Relationship):\n\n```json\n\n```\n\n"
+        f"Document Chunks (Each entry has a reference_id):\n\n```json\n{json.dumps(chunk)}\n```\n\nReference Document List (x)"
+    )
+    assert lightrag.context(user(QUESTION, system)) == [TEXTS[1], 'He said "```".']
+
+
+# --- nano-graphrag ---------------------------------------------------------------------------------
+
+TABLES = (
+    '-----Reports-----\n```csv\n"id",\t"content"\n"0",\t"# Ghent\n\nIt ""is""."\n```\n'
+    f'-----Entities-----\n```csv\n"id",\t"entity",\t"description"\n"0",\t"GHENT",\t"{TEXTS[0]}<SEP>{TEXTS[1]}"\n```\n'
+    f'-----Relationships-----\n```csv\n"id",\t"source",\t"description"\n```\n'
+    f'-----Sources-----\n```csv\n"id",\t"content"\n"0",\t"{BOTH}"\n```\n'
+)
+
+
+def test_nano_graphrag_gets_records_reports_and_an_end():
+    example = '("entity"<|>"Example"<|>"x")\n'
+    said = nano_graphrag.reply(user(f"{example}-Real Data-\nText: {BOTH}\n######################\nOutput:"), EXTRACTION)
+    assert f'("relationship"<|>Ann Lee<|>Ghent<|>{TEXTS[0]}<|>1)' in said
+    assert said.endswith("##\n<|COMPLETE|>")
+    assert nano_graphrag.reply(user("MANY entities were missed in the last extraction."), EXTRACTION) == "<|COMPLETE|>"
+    assert nano_graphrag.reply(user("Answer YES | NO if there are still some."), EXTRACTION) == "NO"
+    report = json.loads(
+        nano_graphrag.reply(user(f"Write a comprehensive report of a community.\n{TABLES}"), EXTRACTION)
+    )
+    assert report["title"] == "GHENT"
+    assert report["findings"] == [{"summary": "GHENT", "explanation": f"{TEXTS[0]}<SEP>{TEXTS[1]}"}]
+
+
+def test_its_context_is_reports_descriptions_and_sources():
+    found = nano_graphrag.context(user(QUESTION, f"---Data tables---\n{TABLES}"))
+    assert found == ['# Ghent\n\nIt "is".', TEXTS[0], TEXTS[1], BOTH]
+    naive = f"Below are the knowledge you know:\n{TEXTS[0]}\n--New Chunk--\n{TEXTS[1]}\n---\nIf you don't know"
+    assert [part.strip() for part in nano_graphrag.context(user(QUESTION, naive))] == TEXTS
+
+
+# --- fast-graphrag ---------------------------------------------------------------------------------
+
+
+def test_fast_graphrag_gets_json():
+    graph = json.loads(fast_graphrag.reply(user(f"<<DOCUMENT_START>>\n{BOTH}\n<<DOCUMENT_END>>"), EXTRACTION))
+    assert graph["relationships"][1] == {"source": "Ghent", "target": "Belgium", "desc": TEXTS[1]}
+    asked = user(f"-INPUT-\nQuery: {QUESTION}\nOutput:")
+    assert json.loads(fast_graphrag.reply(asked, EXTRACTION)) == {"named": ["ann lee"], "generic": []}
+    shorter = fast_graphrag.reply(user("Current:\na\nb\na\nc\nd\n\nUpdated:\n"), EXTRACTION)
+    assert json.loads(shorter) == {"description": "a\nb"}
+    assert json.loads(fast_graphrag.reply(user("grouped_facts of a list"), EXTRACTION)) == {"grouped_facts": []}
+
+
+def test_its_context_is_tables_and_sources():
+    data = (
+        f"## Entities\n```csv\nname\tdescription\nGHENT\t{TEXTS[1]}\n```\n\n## Relationships: Not provided\n\n"
+        f"## Sources\n\n[1]  {TEXTS[0]}\n=====\n\n[2]  {TEXTS[1]}\n=====\n\n"
+    )
+    prompt = user(f"# INPUT DATA\n{data}\n# USER QUERY\n{QUESTION}\n")
+    assert fast_graphrag.context(prompt) == [TEXTS[1], *TEXTS]
+
+
+# --- RAPTOR ----------------------------------------------------------------------------------------
+
+
+class Client:
+    """Answers as the endpoint does in controlled mode; vectors lie in two heaps."""
+
+    def __init__(self):
+        self.asked = []
+
+    def embed(self, texts):
+        rng = np.random.default_rng(len(texts))
+        found = rng.normal(0, 0.05, (len(texts), 24)).astype(np.float32)
+        found[np.arange(len(texts)), [0 if "even" in text else 1 for text in texts]] += 1
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def ask(self, prompt):
+        self.asked.append(prompt)
+        return raptor.reply(user(prompt), EXTRACTION)
+
+
+def test_raptor_reads_the_nearest_nodes_of_leaves_and_summaries(tmp_path):
+    settings = raptor.Settings(layers=2, dimensions=3, clusters=10, threshold=0.1, tokens=20)
+    peer = raptor.Peer(settings, tmp_path, "http://127.0.0.1:1/v1")
+    peer._client = Client()
+    peer.index([Document("", f"{'even' if n % 2 == 0 else 'odd'} number {n}") for n in range(30)])
+    summaries = [prompt for prompt in peer._client.asked if prompt.startswith(raptor.SUMMARISE)]
+    assert summaries
+    assert all(("even" in prompt) != ("odd" in prompt) for prompt in summaries[:2])  # a heap is never mixed
+    again = raptor.Peer(settings, tmp_path, "http://127.0.0.1:1/v1")  # from its folder alone
+    again._client = Client()
+    again.ask("an even one?")
+    read = raptor.context(user(again._client.asked[-1]))
+    assert read
+    assert all("even" in text for text in read)
+    assert sum(map(len, read)) <= settings.tokens * raptor.CHARACTERS
+
+
+def test_a_summary_is_its_first_passages():
+    assert raptor.reply(user(f"{raptor.SUMMARISE}\n{BOTH}"), EXTRACTION) == TEXTS[0]
+    assert raptor.reply(user(f"{raptor.SUMMARISE}\nno passage"), EXTRACTION) == "no passage"

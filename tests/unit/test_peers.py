@@ -1,0 +1,298 @@
+"""What a peer is told and what it says: prompts, tracing, the endpoint, its process; on real sockets and processes."""
+
+import json
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secateur.peers import work
+from secateur.peers.documents import documents
+from secateur.peers.endpoint import Endpoint, Unanswered, controlled
+from secateur.peers.environment import environment
+from secateur.peers.extraction import Served, served
+from secateur.peers.tracing import Tracer
+from secateur.peers.wire import Fact, Prompt, between, described, fenced, objects, rows
+from secateur.peers.worker import PeerFailed, Worker
+
+TEXTS = ["Ann Lee was born in Ghent.", "She moved to Kent (1999)!", "It rained.", "Ghent has 260,000 people."]
+MODULE = '''
+"""A peer of a test."""
+import json, os, time, urllib.request
+from dataclasses import dataclass
+
+SPLITS = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    does: str = "answer"
+
+
+class Peer:
+    def __init__(self, settings, folder, url):
+        if settings.does == "no start":
+            import no_such_library
+        self.settings, self.folder, self.url = settings, folder, url
+
+    def _call(self, text):
+        body = {"model": "served", "messages": [{"role": "user", "content": text}]}
+        asked = urllib.request.Request(f"{self.url}/chat/completions", json.dumps(body).encode())
+        return json.load(urllib.request.urlopen(asked))["choices"][0]["message"]["content"]
+
+    def index(self, documents):
+        print("this is no reply")
+        (self.folder / "index.json").write_text(self._call("EXTRACT " + " ".join(one.text for one in documents)))
+
+    def ask(self, question):
+        if self.settings.does == "hang" or question == "hang":
+            time.sleep(60)
+        if self.settings.does == "die":
+            print("out of memory")
+            os._exit(3)
+        if question == "raise":
+            raise ValueError("bad question")
+        if question != "silent":
+            self._call("ANSWER " + (self.folder / "index.json").read_text())
+
+
+def context(prompt):
+    return prompt.last.removeprefix("ANSWER ").split("|") if prompt.last.startswith("ANSWER") else None
+
+
+def reply(prompt, extraction):
+    if context(prompt) is not None:
+        return "none"
+    if prompt.last.startswith("EXTRACT"):
+        return "|".join(fact.said for fact in extraction.facts(prompt.last))
+    return None
+'''
+
+
+@pytest.fixture
+def adapter(tmp_path, monkeypatch) -> ModuleType:
+    """A peer in a module of somebody else's code."""
+    (tmp_path / "mypeers").mkdir()
+    (tmp_path / "mypeers/one.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("mypeers.one", None)
+    from importlib import import_module
+
+    return import_module("mypeers.one")
+
+
+def extraction() -> Served:
+    facts = {0: [Fact("Ann Lee", "born in", "Ghent", TEXTS[0])], 3: [Fact("Ghent", "has", "260,000 people", TEXTS[3])]}
+    return Served(TEXTS, facts, {"Where was Ann born?": ["Ann"]})
+
+
+def count(texts):
+    return np.array([len(text.split()) for text in texts], np.int64)
+
+
+@pytest.fixture
+def started(adapter, tmp_path):
+    """Makes the peer's process and its endpoint."""
+    made = []
+
+    def start(does: str = "answer"):
+        endpoint = Endpoint(adapter, controlled(adapter, extraction()), lambda texts: np.eye(len(texts), 3), count)
+        serving = endpoint.serving()
+        url = serving.__enter__()
+        folder = tmp_path / "work"
+        folder.mkdir()
+        worker = Worker(
+            sys.executable, {"PYTHONPATH": f"{Path('workflow').resolve()}:{tmp_path}"}, folder, tmp_path / "log"
+        )
+        made.extend([worker, SimpleNamespace(end=lambda: serving.__exit__(None, None, None))])
+        worker.make("mypeers.one", {"does": does}, url, 60)
+        return worker, endpoint, url
+
+    yield start
+    for one in made:
+        one.end()
+
+
+def test_a_peer_indexes_and_its_context_is_caught_at_the_endpoint(started, tmp_path):
+    worker, endpoint, _ = started()
+    with endpoint.counting() as phase:
+        worker.index([{"title": "", "text": " ".join(TEXTS)}], 60)
+    assert phase.counts["calls"] == 1
+    assert phase.counts["tokens_in"] == 1 + sum(len(text.split()) for text in TEXTS)
+    assert phase.context is None
+    with endpoint.counting() as phase:
+        worker.ask("Where was Ann born?", 60)
+    assert phase.context == [TEXTS[0], TEXTS[3]]
+    assert phase.counts["answering"] == phase.counts["tokens_in"] > 0
+    assert "this is no reply" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("does", "question", "seconds", "said"),
+    [
+        ("answer", "raise", 60, "ValueError: bad question"),
+        ("die", "x", 60, r"ended while it answers \(exit code 3\): out of memory"),
+        ("hang", "x", 0.2, "answers for longer than 0.2 s"),
+    ],
+)
+def test_what_a_peer_does_wrong_is_said(started, does, question, seconds, said):
+    worker, _, _ = started(does)
+    with pytest.raises(PeerFailed, match=said):
+        worker.ask(question, seconds)
+    assert worker.ended == (does != "answer")
+
+
+def test_a_peer_that_lacks_a_library_says_which(started):
+    with pytest.raises(PeerFailed, match="ModuleNotFoundError: No module named 'no_such_library'"):
+        started("no start")
+
+
+def test_a_call_that_nobody_can_answer_is_refused_and_kept(started):
+    _, endpoint, url = started()
+    body = json.dumps({"messages": [{"role": "user", "content": "SING"}]}).encode()
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body))
+    assert refused.value.code == 400
+    assert "has no reply to a prompt that ends with 'SING'" in endpoint.phase.unanswered[0]
+    again = urllib.request.Request(f"{url}/chat/completions", body)
+    refused = pytest.raises(urllib.error.HTTPError)
+    with pytest.raises(PeerFailed, match="'SING'"), endpoint.counting(), refused:  # though the peer may take no notice
+        urllib.request.urlopen(again)
+
+
+def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):
+    import base64
+
+    _, endpoint, url = started()
+
+    def ask(**more):
+        body = json.dumps({"input": ["a", "b"]} | more).encode()
+        asked = urllib.request.Request(f"{url}/embeddings", body)
+        return [one["embedding"] for one in json.load(urllib.request.urlopen(asked))["data"]]
+
+    assert ask() == np.eye(2, 3).tolist()
+    packed = [np.frombuffer(base64.b64decode(one), "<f4").tolist() for one in ask(encoding_format="base64")]
+    assert packed == np.eye(2, 3).tolist()
+    with pytest.raises(urllib.error.HTTPError):
+        ask(input=[[1, 2]])
+    with pytest.raises(Unanswered, match="token ids"):
+        endpoint.embeddings({"input": [1, 2]})
+
+
+# --- where a text comes from -------------------------------------------------------------------------
+
+
+def test_a_text_is_its_passages_and_what_stands_between_them():
+    spans = Tracer(TEXTS).spans('Title\n"Ann Lee was born in Ghent."  She moved to Kent (1999)! And then: it rained')
+    assert [(span.text, span.passage) for span in spans] == [
+        ("Title", None),
+        ('"Ann Lee was born in Ghent."', 0),
+        ("She moved to Kent (1999)!", 1),
+        ("And then:", None),
+        ("it rained", 2),
+    ]
+
+
+def test_of_equal_passages_the_one_that_follows_is_meant():
+    texts = ["One two three four.", "It rained.", "Five six seven.", "It rained."]
+    tracer = Tracer(texts)
+    assert tracer.passages("Five six seven. It rained.") == [2, 3]
+    assert tracer.passages("One two three four. It rained.") == [0, 1]
+    assert tracer.passages("It rained.") == [1]
+    assert Tracer(["a b c", "a b c d"]).passages("x a b c d") == [1]
+
+
+WORDS = st.lists(st.sampled_from(["ant", "bee", "cow", "dog", "elk"]), min_size=1, max_size=6).map(" ".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5), st.data())
+def test_no_word_is_lost_and_each_traced_part_says_its_passage(texts, data):
+    text = ". ".join(data.draw(st.lists(st.one_of(st.sampled_from(texts), WORDS), min_size=1, max_size=6)))
+    spans = Tracer(texts).spans(text)
+    said = "".join(c if c.isalnum() else " " for span in spans for c in f"{span.text} ").split()
+    assert said == "".join(c if c.isalnum() else " " for c in text).split()
+    for span in spans:
+        if span.passage is not None:
+            assert "".join(c for c in span.text if c not in ".").split() == texts[span.passage].split()
+
+
+def test_documents_are_their_passages_and_may_be_cut_between_them():
+    own = {
+        "doc_id": ["b", "a", "a"],
+        "title": [None, "A", "A"],
+        "position": [0, 1, 0],
+        "text": ["x", "three more words", "one"],
+    }
+    passages = pl.DataFrame(own)
+    assert [(one.title, one.text) for one in documents(passages, count, None)] == [
+        ("A", "one three more words"),
+        ("", "x"),
+    ]
+    assert [one.text for one in documents(passages, count, 2)] == ["one", "three more words", "x"]
+
+
+# --- what is served ------------------------------------------------------------------------------
+
+
+def test_the_extraction_is_that_of_the_tables_whatever_text_is_shown():
+    passages = pl.DataFrame({"passage_id": ["p0", "p1"], "text": TEXTS[:2]})
+    ends = {"head": ["ann lee"], "relation": ["born in"], "tail": ["ghent"]}
+    triples = pl.DataFrame({"doc_id": ["d"], "position": [0], "n": [0], "passage_id": ["p0"], **ends})
+    questions = pl.DataFrame({"question_id": ["q0", "q1"], "text": ["Who was born in Ghent?", "Does rain fall?"]})
+    asked = pl.DataFrame({"doc_id": ["q0"], "n": [0], **ends})
+    found = served(passages, triples, questions, asked)
+    assert found.facts(f"A title. {TEXTS[1]} {TEXTS[0]} {TEXTS[0]}") == [Fact("ann lee", "born in", "ghent", TEXTS[0])]
+    assert found.phrases("Who was born in Ghent? ") == ["ann lee", "ghent"]
+    assert found.phrases("Does rain fall?") == ["doe", "rain", "fall"]
+
+
+def test_parts_of_prompts():
+    assert between("a Text: b Text: c END d", "Text:", "END") == "c"
+    assert between("nothing", "Text:") == ""
+    assert fenced('Head (x):\n```json\n{"a": 1}\n```\n', "Head (") == '{"a": 1}'
+    assert fenced("Head\nnone", "Head") == ""
+    assert objects('{"a": 1}\n\n{"a": "```"}') == [{"a": 1}, {"a": "```"}]
+    assert rows([["id", "said"], ["0", "x"], ["1"]], "said") == ["x"]
+    assert rows([], "said") == rows([["id"], ["0"]], "said") == []
+    assert described(extraction().facts(" ".join(TEXTS))) == {
+        "Ann Lee": TEXTS[0],
+        "Ghent": TEXTS[0],
+        "260,000 people": TEXTS[3],
+    }
+    prompt = Prompt((("system", "s"), ("user", "u")))
+    assert (prompt.system, prompt.last, prompt.text) == ("s", "u", "s\nu")
+
+
+# --- its folder and its environment --------------------------------------------------------------
+
+
+def test_a_folder_is_packed_to_the_same_file_and_unpacked(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep/file.bin").write_bytes(b"\0\1")
+        (tmp_path / name / "a.txt").write_text("a")
+        work.pack(tmp_path / name, tmp_path / f"{name}.tar")
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "two.tar").read_bytes()
+    work.unpack(tmp_path / "one.tar", tmp_path / "out")
+    assert (tmp_path / "out/deep/file.bin").read_bytes() == b"\0\1"
+
+
+def test_what_does_not_install_is_said_and_tried_again(tmp_path):
+    bad = tmp_path / "bad.txt"
+    bad.write_text(f"{tmp_path}/no_such_package.whl\n")
+    log = SimpleNamespace(info=lambda *_: None)
+    for _ in range(2):
+        made = environment([bad], tmp_path / "cache", log)
+        assert "no_such_package" in made["failure"]
+    good = tmp_path / "good.txt"
+    good.write_text("# nothing\n")
+    made = environment([good], tmp_path / "cache", log)
+    assert made["failure"] is None
+    assert Path(made["python"]).exists()

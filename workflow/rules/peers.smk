@@ -1,0 +1,76 @@
+# Other systems, as released: an environment of its own, an index, and what it gives its reader for each question.
+
+
+include: "functions/peers.smk"
+
+
+PEER = layout.pattern(layout.FAMILIES["peer"])
+
+
+rule prepare_peer:
+    input:
+        requirements=requirements_of_peer,
+    output:
+        environment="results/peers/{environment}/environment.json",
+        record="results/peers/{environment}/run.json",
+    log:
+        "logs/prepare_peer/{environment}.log",
+    benchmark:
+        "logs/prepare_peer/{environment}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("prepare_peer"),
+    message:
+        "Install what {wildcards.environment} needs, in an environment of its own"
+    script:
+        "../../scripts/prepare_peer.py"
+
+
+rule index_peer:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        triples=shards,
+        environment=environment_of_peer,
+    output:
+        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.tar",
+        peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
+        record=f"results/{{corpus}}/peers/{PEER}/run.json",
+    log:
+        "logs/index_peer/{corpus}-{peer}-{service}-{extractor}-{embedder}.log",
+    benchmark:
+        "logs/index_peer/{corpus}-{peer}-{service}-{extractor}-{embedder}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("index_peer", "peer", "service", *slices.EMBEDDING, tokenizer=peer_tokenizer),
+    message:
+        "Have {wildcards.peer} index {wildcards.corpus}"
+    script:
+        "../../scripts/index_peer.py"
+
+
+rule ask_peer:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        triples=shards,
+        asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        environment=environment_of_peer,
+        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.tar",
+        peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
+    output:
+        sent=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/sent.parquet",
+        rankings=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/rankings.parquet",
+        question_metrics=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/question_metrics.parquet",
+        peer_asked=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/peer_asked.parquet",
+        record=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/run.json",
+    log:
+        "logs/ask_peer/{corpus}-{dataset}-{peer}-{service}-{extractor}-{embedder}.log",
+    benchmark:
+        "logs/ask_peer/{corpus}-{dataset}-{peer}-{service}-{extractor}-{embedder}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("ask_peer", "peer", "service", *slices.EMBEDDING, tokenizer=peer_tokenizer),
+    message:
+        "Ask {wildcards.peer} the questions of {wildcards.dataset}"
+    script:
+        "../../scripts/ask_peer.py"
