@@ -39,13 +39,15 @@ def _all(cfg, inputs, folder, ctx):
     own = read_tables(TABLES["triples"], inputs.paths("asked"))
     extraction = served(passages, inputs["triples"], questions, own)
     tracer, found, failed, in_a_row = Tracer(passages["text"].to_list()), [], [], 0
-    todo = deque(questions.select("question_id", "text").rows())
+    known, todo = {}, deque(questions.select("question_id", "text").rows())
     while todo:
         with at_work(cfg, inputs.paths("environment"), extraction, folder, ctx) as (worker, endpoint):
             while todo and not worker.ended:  # one that hung was ended, and is started again
                 question, text = todo.popleft()
                 try:
-                    found.append((question, *_asked(cfg, worker, endpoint, tracer, text)))
+                    if text not in known:  # asked twice, some answer from a cache of their own
+                        known[text] = _asked(cfg, worker, endpoint, tracer, text)
+                    found.append((question, *known[text]))
                     in_a_row = 0
                 except PeerFailed as error:
                     failed.append(f"{question}: {error}")

@@ -278,9 +278,9 @@ def test_a_folder_is_packed_to_the_same_file_and_unpacked(tmp_path):
         (tmp_path / name / "deep").mkdir(parents=True)
         (tmp_path / name / "deep/file.bin").write_bytes(b"\0\1")
         (tmp_path / name / "a.txt").write_text("a")
-        work.pack(tmp_path / name, tmp_path / f"{name}.tar")
-    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "two.tar").read_bytes()
-    work.unpack(tmp_path / "one.tar", tmp_path / "out")
+        work.pack(tmp_path / name, tmp_path / f"{name}.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    work.unpack(tmp_path / "one.zip", tmp_path / "out")
     assert (tmp_path / "out/deep/file.bin").read_bytes() == b"\0\1"
 
 

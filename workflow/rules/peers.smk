@@ -32,7 +32,7 @@ rule index_peer:
         triples=shards,
         environment=environment_of_peer,
     output:
-        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.tar",
+        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.zip",
         peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
         record=f"results/{{corpus}}/peers/{PEER}/run.json",
     log:
@@ -55,7 +55,7 @@ rule ask_peer:
         triples=shards,
         asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         environment=environment_of_peer,
-        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.tar",
+        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.zip",
         peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
     output:
         sent=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/sent.parquet",

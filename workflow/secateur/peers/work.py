@@ -1,6 +1,7 @@
 """A peer at work: its process, the endpoint that it asks, and its folder, for as long as one stage lasts."""
 
-import tarfile
+import shutil
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -61,18 +62,15 @@ def scratch() -> Iterator[Path]:
 
 
 def pack(folder: Path, path: Path) -> None:
-    """A folder as one file; the same folder always gives the same file."""
-
-    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        member.mtime, member.uid, member.gid, member.uname, member.gname = 0, 0, 0, "", ""
-        return member
-
-    with tarfile.open(path, "w") as packed:
-        for one in sorted(folder.rglob("*")):
-            packed.add(one, one.relative_to(folder), recursive=False, filter=plain)
+    """The files of a folder as one; the same files always give the same one."""
+    with zipfile.ZipFile(path, "w") as packed:
+        for one in sorted(file for file in folder.rglob("*") if file.is_file()):
+            entry = zipfile.ZipInfo(str(one.relative_to(folder)))  # of the year 1980, whenever it was written
+            with one.open("rb") as stream, packed.open(entry, "w", force_zip64=True) as target:
+                shutil.copyfileobj(stream, target)
 
 
 def unpack(path: Path, folder: Path) -> None:
     """The folder that was packed."""
-    with tarfile.open(path) as packed:
-        packed.extractall(folder, filter="data")
+    with zipfile.ZipFile(path) as packed:
+        packed.extractall(folder)
