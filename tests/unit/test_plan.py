@@ -138,8 +138,23 @@ def test_a_limited_experiment_has_data_sets_and_pools_of_its_own():
     assert option(CONF, "dataset", "musique@5").format == {"kind": "musique", "asked": 5}
     systems = [{v.system for v in variants(CONF, name)} for name in ("single_hop", "single_hop@20")]
     assert systems[0] == systems[1]
-    with pytest.raises(ConfigError, match="'stem_old@0' is no option"):
-        option(CONF, "dataset", "stem_old@0")
+    for name in ("stem_old@0", "stem_old@few"):
+        with pytest.raises(ConfigError, match="behind @ stands a number of questions"):
+            option(CONF, "dataset", name)
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("peer.adapter.kind=hipporag3", "peer 'hipporag3' is unknown; did you mean 'hipporag2'"),
+        ("peer.adapter.qa_top_k=0", "peer.adapter.qa_top_k is 0"),
+        ("service.url=ftp://here", "service.url is 'ftp://here'"),
+        ("service.url=http://localhost:1/v1", "service.model is null"),
+    ],
+)
+def test_a_peer_that_cannot_be_run_says_why_before_anything_runs(override, said):
+    with pytest.raises(ConfigError, match=said):
+        variants(CONF, "peers@5", (override,))
 
 
 def test_a_dialogue_takes_the_selection_path_with_its_own_rankers(write):

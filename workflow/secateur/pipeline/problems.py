@@ -10,7 +10,7 @@ from secateur.ecs.names import LENGTH, SPEAKER, needed
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 from secateur.pipeline import kinds, layout
-from secateur.pipeline.config import answers, models, ranking
+from secateur.pipeline.config import answers, models, peers, ranking
 from secateur.pipeline.config.compose import names, option
 from secateur.pipeline.config.datasets import SPLITS, Dataset
 from secateur.pipeline.config.experiment import System
@@ -59,8 +59,8 @@ def variant_problems(conf: Path, dataset: Dataset, variant, system: System, over
         wrong += models.lm_problems(of("lm", lm)) if lm else []
     if system.family == "utility" and variant.study is None and not wrong:
         wrong += _pool_problems(dataset, of("lm"), of("ecs"), rankers)
-    of("service")
     if system.family == "peer":
+        wrong += peers.service_problems(of("service"))
         wrong += of.settings("peer", "peer", of("peer").adapter, "peer.adapter")
     if system.family in ("graph", "peer") or variant["book"] != layout.TEXT:
         wrong += extraction.problems(of("extractor"), f"conf/extractor/{variant['extractor']}")

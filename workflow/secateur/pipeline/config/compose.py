@@ -90,6 +90,8 @@ def option(
     Raises ConfigError for an unknown group, option or key, a wrong type, a value out of range.
     """
     whole, count = unlimited(name)
+    if count is None and "@" in name:
+        raise ConfigError(f"{asked_by}: {name!r}: behind @ stands a number of questions, 1 at least. Fix: LIMIT=20")
     _known(conf, group, whole, asked_by)
     _check_overrides(overrides)
     mine = tuple(o for o in overrides if o.lstrip("+~").partition(".")[0] == group)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.pipeline.config.fields import key
+from secateur.pipeline.config.fields import ADDRESS, key
 
-__all__ = ["Peer", "Service"]
+__all__ = ["Peer", "Service", "service_problems"]
 
 
 @dataclass(frozen=True)
@@ -30,3 +30,11 @@ class Service:
     timeout: float = key("seconds for one reply", low=0)
     delays: tuple[float, ...] = key("seconds to wait before each further attempt", low=0)
     max_wait: float = key("seconds that an endpoint may ask to wait, at most", low=0)
+
+
+def service_problems(service: Service) -> list[str]:
+    """What keeps an endpoint from being asked, each in a clause."""
+    if service.url is None:
+        return []
+    wrong = [] if ADDRESS.fullmatch(service.url) else [f"service.url is {service.url!r}, http://host:port/v1 is needed"]
+    return wrong + ([] if service.model else ["service.model is null, and service.url names an endpoint"])
