@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secateur.models.http import Unusable
 from secateur.peers import work
 from secateur.peers.documents import documents
 from secateur.peers.endpoint import Endpoint, Unanswered, controlled
 from secateur.peers.environment import environment
 from secateur.peers.extraction import Served, served
+from secateur.peers.released import _said, released
 from secateur.peers.tracing import Tracer
 from secateur.peers.wire import Fact, Prompt, between, described, fenced, objects, rows
 from secateur.peers.worker import PeerFailed, Worker
@@ -184,6 +186,47 @@ def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):
         ask(input=[[1, 2]])
     with pytest.raises(Unanswered, match="token ids"):
         endpoint.embeddings({"input": [1, 2]})
+
+
+def served_by(url: str, **more):
+    own = {"url": url, "model": "real", "timeout": 5, "delays": (), "max_wait": 0} | more
+    return SimpleNamespace(**own)
+
+
+def test_a_call_is_passed_on_as_it_is_and_its_reply_is_kept(adapter, tmp_path):
+    asked = []
+
+    def model(prompt, body):
+        asked.append(body)
+        return f"said {len(asked)}"
+
+    upstream = Endpoint(adapter, model, None, count)
+    log = SimpleNamespace(warning=lambda *_: None)
+    body = {"model": "served", "messages": [{"role": "user", "content": "Hello."}], "temperature": 0, "stream": False}
+    with upstream.serving() as url:
+        answer = released(served_by(url), tmp_path, log)
+        assert answer(None, body) == "said 1"
+        assert answer(None, body | {"stream": True}) == "said 1"  # the same question, from what was kept
+        assert asked == [{"model": "real", "messages": body["messages"], "temperature": 0}]
+        tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+        assert answer(None, body | {"tools": [tool]}) == "said 2"  # the arguments of the call
+    again = released(served_by(url), tmp_path, log)
+    assert again(None, body) == "said 1"
+    with pytest.raises(Unanswered, match="after 1 attempts"):
+        again(None, body | {"temperature": 1})
+
+
+@pytest.mark.parametrize(
+    "reply", [{}, {"choices": []}, {"choices": [{"message": {"content": 3}}]}, {"choices": [{"message": None}]}, [1]]
+)
+def test_what_is_no_completion_is_no_reply(reply):
+    with pytest.raises(Unusable):
+        _said(SimpleNamespace(json=lambda: reply))
+
+
+def test_a_refusal_is_a_reply():
+    message = {"content": None, "refusal": "I will not."}
+    assert _said(SimpleNamespace(json=lambda: {"choices": [{"message": message}]})) == "I will not."
 
 
 # --- where a text comes from -------------------------------------------------------------------------
