@@ -78,7 +78,7 @@ def run(cfg, inputs, outputs, ctx):
             (question, n, one.text, None if one.passage is None else ids[one.passage]) for n, one in enumerate(spans)
         ]
         held = dict.fromkeys(one.passage for one in spans if one.passage is not None)
-        rankings += [(question, PEER, n, ids[row], None, -float(n), False) for n, row in enumerate(held)]
+        rankings += [(question, PEER, n, ids[row], None, float(-n), False) for n, row in enumerate(held)]
         costs += [(question, "aware", None, False, name, value) for name, value in own.items()]
     outputs["sent"] = pl.DataFrame(parts, schema=TABLES["sent"].empty().schema, orient="row")
     outputs["rankings"] = pl.DataFrame(rankings, schema=TABLES["rankings"].empty().schema, orient="row")

@@ -11,6 +11,7 @@ import polars as pl
 
 from secateur.pipeline import layout
 from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.config.limits import command, unlimited
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
@@ -24,13 +25,14 @@ EXPERIMENTS = Path("results/experiments")
 def _table(experiment: str, name: str) -> pl.DataFrame:
     """A table of an experiment; SecateurError names the command to run where it has not run."""
     known = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
-    if known and experiment not in known:
+    whole, _ = unlimited(experiment)
+    if known and whole not in known:
         raise SecateurError(
             f"{experiment}: no such experiment; there are {', '.join(known)}{nearest(experiment, known)}"
         )
     path = EXPERIMENTS / experiment / f"{name}.parquet"
     if not path.exists():
-        raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
+        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
     return read_table(TABLES[name], path)
 
 
@@ -84,7 +86,7 @@ def _graphs(experiment: str) -> dict[Path, Path]:
     found = dict(map(tuple, paths))
     for folder in found:
         if not (folder / "run.json").exists():
-            raise SecateurError(f"{folder}: not there. Fix: make run EXPERIMENT={experiment}")
+            raise SecateurError(f"{folder}: not there. Fix: {command(experiment)}")
     return found
 
 

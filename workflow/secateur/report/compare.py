@@ -14,6 +14,7 @@ from secateur.evaluation.metric import renamed
 from secateur.evaluation.resampling import paired, units
 from secateur.evaluation.subsets import of_split
 from secateur.pipeline.artifacts import read_json
+from secateur.pipeline.config.limits import command
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
@@ -31,7 +32,7 @@ def settings(root: Path, experiment: str) -> Found:
     home, found = root / EXPERIMENTS / experiment, {}
     for record in (home / "run.json", home / "report" / "run.json"):
         if not record.exists():
-            raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
+            raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
         found = read_json(record)["config"] | found  # what both say otherwise is said by the comparison
     return found
 

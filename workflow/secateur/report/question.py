@@ -11,6 +11,7 @@ from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
 from secateur.pipeline import layout
 from secateur.pipeline.artifacts import read_json
+from secateur.pipeline.config.limits import command
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.plan import Variant, variants
 from secateur.pipeline.tables.catalog import TABLES
@@ -116,7 +117,7 @@ def _scorer(way: _Way, scorer: str | None, order: str | None) -> str | None:
 def _questions(root: Path, variant: Variant, experiment: str) -> list[str]:
     way = _Way(root, variant)
     if not (root / layout.beside(way.contexts, "run.json")).exists():
-        raise SecateurError(f"{experiment} has not been run here. Fix: make run EXPERIMENT={experiment}")
+        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
     return way.all(f"{way.folder}/questions/questions.parquet").sort("position")["question_id"].to_list()
 
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from secateur.evaluation.metric import figure_of
 from secateur.pipeline.artifacts import file_digest, read_json, write_text
+from secateur.pipeline.config.limits import command
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
@@ -60,7 +61,7 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     """docs/results/NAME.json from the tables of a finished experiment. Raises SecateurError where it has none."""
     home = results / "experiments" / name
     if not (home / "run.json").exists():
-        raise SecateurError(f"{home}: not there. Fix: make run EXPERIMENT={name}")
+        raise SecateurError(f"{home}: not there. Fix: {command(name)}")
     record = read_json(home / "run.json")
     metrics = read_table(TABLES["metrics"], home / "metrics.parquet")
     comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
@@ -73,7 +74,7 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     pairs = comparisons.filter(tested & pl.col("subset").is_in([*WHOLE, *HOPS]) & (pl.col("axis") != "named"))
     kept = {
         "experiment": name,
-        "command": f"make run EXPERIMENT={name}",
+        "command": command(name),
         "commit": record["commit"],
         "finished": record["finished"],
         "record": file_digest(home / "run.json"),

@@ -11,7 +11,7 @@ from secateur.pipeline import kinds
 from secateur.pipeline.config.datasets import Corpus, Dataset
 from secateur.pipeline.config.experiment import Experiment
 
-__all__ = ["LIMITS", "limited", "unlimited"]
+__all__ = ["LIMITS", "command", "limited", "unlimited"]
 
 LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may stand behind the names of its options in paths
 
@@ -26,6 +26,16 @@ def unlimited(name: str) -> tuple[str, int | None]:
     """
     found = NAME.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, None)
+
+
+def command(experiment: str) -> str:
+    """What runs an experiment.
+
+    >>> command("peers@20")
+    'make run EXPERIMENT=peers LIMIT=20'
+    """
+    whole, count = unlimited(experiment)
+    return f"make run EXPERIMENT={whole}" + (f" LIMIT={count}" if count else "")
 
 
 def limited(option: Any, count: int) -> Any:
