@@ -7,6 +7,7 @@ from invalidation_table import FROM_CODEBOOK, FROM_GRAPH_RANKING, STUDIED
 
 SMOKE = ("--profile", "profiles/smoke", "-n")
 NOT_RUN = {"fetch_dataset", "import_contexts", "rerank_passages", "check_red_herrings"}  # of other experiments
+NOT_RUN |= {"prepare_peer", "index_peer", "ask_peer"}
 DIALOGUES = {"propose_passages", "score_candidates", "combine_scores", "select_greedily"}
 DIALOGUES |= {"select_context", "evaluate_selection"}
 VARIANT = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"} | EXPERIMENT
@@ -74,6 +75,7 @@ def test_an_option_that_no_variant_uses_reruns_nothing(rerun):
 def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
+    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:narrow"}, ')
     jobs = planned(rerun)
     assert set(jobs) == {"rank_by_graph", "evaluate_rankings"} | VARIANT
     assert jobs["rank_by_graph"] == jobs["assemble_contexts"] == 2  # its two orders; those of the default stay
