@@ -65,7 +65,7 @@ def watched(run):
 
 
 out = Path(sys.argv[1])
-leaves = {"extra.order": '"blind"'}
+leaves = {"extra.order": '"blind"', "extra.name": '"toy_documents"', "extra.first": "null"}
 for group, name in GROUPS.items():
     leaves |= leaves_of(group, compose.option(Path("conf"), group, name))
 axes = {"shard": "0of1", "dataset": "toy_documents", "assembly": "cover", "pick": "graph"}

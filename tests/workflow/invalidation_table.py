@@ -173,7 +173,7 @@ KEYS = {
     "peer.document_seconds=5": PEERS,
     "peer.question_seconds=60": PEERS,
     "peer.longest=1000": PEERS,
-    "service.url=http://localhost:8001/v1": PEERS,
+    "service.url=http://localhost:8001/v1 & service.model=another": PEERS,
     "service.model=another": PEERS,
     "service.timeout=60": PEERS,
     "service.delays=[1]": PEERS,
