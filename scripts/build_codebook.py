@@ -46,7 +46,7 @@ def run(cfg, inputs, outputs, ctx):
     outputs["relations"] = _embedded(book.relations, book.relations["text"], embedder)
     outputs["lines"] = _embedded(book.edges.select("line_id"), texts, embedder)
     outputs["edges"], outputs["edge_sources"] = book.edges, book.edge_sources
-    embedder.tell_truncated(texts.to_list(), "edge lines", ctx)
+    embedder.tell_split(texts.to_list(), "edge lines", ctx)
     ctx.counts |= {"documents_without_triple": silent}
     ctx.counts |= {"cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
     return {"entities": book.entities.height, "relations": book.relations.height, "edges": book.edges.height}

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.graph.mentions import ABOUT, Naming, mentions_of
+from secateur.graph.mentions import ABOUT, PHRASE, Naming, mentions_of
 from secateur.pipeline.contract import main
 
 
@@ -19,15 +19,16 @@ def run(cfg, inputs, outputs, ctx):
     c = cfg.consolidation
     passages = inputs["passages"].sort("doc_id", "position")
     naming = Naming(frozenset(c.joins), frozenset(c.skipped), c.longest)
-    outputs["mentions"] = found = mentions_of(passages, _phrases(inputs) if c.phrases else {}, naming)
+    outputs["mentions"] = found = mentions_of(passages, _phrases(inputs), naming)
     articles = found.join(passages.select("passage_id", "doc_id"), on="passage_id")
-    spread = articles.group_by("entity").agg(pl.col("doc_id").n_unique())["doc_id"]
-    shared = int((spread > 1).sum())
-    if not shared and passages["doc_id"].n_unique() > 1:
-        ctx.warn("no entity stands in two articles: a walk over this graph leads nowhere")
-    ctx.counts |= {"entities": len(spread), "entities_in_several_articles": shared}
-    about = found.filter(pl.col("role") == ABOUT).join(passages.select("passage_id", "doc_id"), on="passage_id")
-    ctx.counts |= {"articles_about_nothing": passages["doc_id"].n_unique() - about["doc_id"].n_unique()}
+    for what, own in (("names", articles.filter(pl.col("role") != PHRASE)), ("entities", articles)):
+        spread = own.group_by("entity").agg(pl.col("doc_id").n_unique())["doc_id"]
+        ctx.counts |= {what: len(spread), f"{what}_in_several_articles": int((spread > 1).sum())}
+    total = passages["doc_id"].n_unique()
+    if total > 1 and not ctx.counts["names_in_several_articles"]:
+        ctx.warn("no name stands in two articles: a walk over names leads nowhere")
+    about = articles.filter(pl.col("role") == ABOUT)["doc_id"].n_unique()
+    ctx.counts |= {"articles_about_nothing": total - about}
     return {"mentions": found.height}
 
 

@@ -167,7 +167,7 @@ def _dilution(cfg, graph: SimpleNamespace, embedder: Embedder) -> Iterator[Row]:
         question, *others = (embedder.embed(list(column)) for column in zip(*found, strict=True))
         for name, vectors in zip(("window_single", "window", "window_random"), others, strict=True):
             yield name, width, float((question * vectors).sum(1).mean()), len(found)
-        yield "window_cut", width, embedder.truncated([near for _, _, near, _ in found]) / len(found), len(found)
+        yield "window_cut", width, embedder.split([near for _, _, near, _ in found]) / len(found), len(found)
 
 
 def _graph(cfg, inputs) -> SimpleNamespace:

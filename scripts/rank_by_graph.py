@@ -112,7 +112,7 @@ def run(cfg, inputs, outputs, ctx):
     book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"])
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
     if retriever.w_dense and retriever.units != "runs":
-        embedder.tell_truncated(passages["text"].to_list(), "passages", ctx)
+        embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     symbols = question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # one plan for all questions
     weighted, candidates, ranked, paths = retriever.coarse == "idf_maxpair", [], [], [TABLES["paths"].empty()]

@@ -101,28 +101,39 @@ def test_the_window_is_part_of_the_cache_key(cold):
 
 def test_strings_beyond_the_window_are_counted(tmp_path):
     embedder = Embedder(config(max_tokens=16), tmp_path)
-    assert embedder.truncated(["bear " * 14, "bear " * 15, "short"]) == 1  # two places are special tokens
-    assert embedder.truncated([]) == 0
+    assert embedder.split(["bear " * 14, "bear " * 15, "short"]) == 1  # two places are special tokens
+    assert embedder.split([]) == 0
 
 
-def test_what_is_cut_is_counted_and_told(tmp_path):
+def test_what_is_split_is_counted_and_told(tmp_path):
     said, counts = [], {}
     job = SimpleNamespace(counts=counts, warn=said.append)
     embedder = Embedder(config(max_tokens=8), tmp_path)
-    embedder.tell_truncated(["short"], "passages", job)
-    assert (said, counts) == ([], {"truncated": 0})
-    embedder.tell_truncated(["bear " * 15, "short"], "passages", job)
-    assert counts == {"truncated": 1}
-    assert said == ["1 passages are longer than the embedder's window of 8 tokens and were cut"]
+    embedder.tell_split(["short"], "passages", job)
+    assert (said, counts) == ([], {"split": 0})
+    embedder.tell_split(["bear " * 15, "short"], "passages", job)
+    assert counts == {"split": 1}
+    assert said == ["1 passages are longer than the embedder's window of 8 tokens; they were read in parts"]
 
 
 def test_both_engines_give_the_same_directions(tmp_path):
     one, other = (
-        Embedder(config(engine=engine, max_tokens=8), tmp_path / engine).embed(TEXTS)  # one text is cut
+        Embedder(config(engine=engine, max_tokens=8), tmp_path / engine).embed(TEXTS)  # one text is split
         for engine in ("openvino", "torch")
     )
     np.testing.assert_allclose((one * other).sum(1), 1, atol=1e-5)
-    assert Embedder(config(max_tokens=8), tmp_path).truncated(TEXTS) == 1
+    assert Embedder(config(max_tokens=8), tmp_path).split(TEXTS) == 1
+
+
+@pytest.mark.parametrize("engine", ["openvino", "torch"])
+def test_a_string_beyond_the_window_is_the_mean_of_its_parts(tmp_path, engine):
+    """The window holds fourteen words and two special tokens; the second part has two words."""
+    run = encoder(config(engine=engine, max_tokens=16), tmp_path)
+    one, other = ["bear"] * 13 + ["salmon"], ["river", "winter"]
+    whole, *parts = run([" ".join(one + other), " ".join(one), " ".join(other)])
+    mean = 16 * parts[0] + 4 * parts[1]
+    np.testing.assert_allclose(whole, mean / np.linalg.norm(mean), atol=1e-6)
+    assert abs(whole @ parts[0] - 1) > 1e-3
 
 
 WORDS = [
@@ -143,6 +154,7 @@ WORDS = [
     "long",
 ]
 SENTENCES = sorted({" ".join((WORDS[k:] + WORDS[:k])[:n]) for n in range(15) for k in (0, 4, 9)})
+SENTENCES += [" ".join(WORDS * n) for n in (10, 20)]  # beyond the window
 
 
 @pytest.fixture(scope="module", params=["openvino", "torch"])

@@ -42,13 +42,13 @@ def passages(texts=TEXTS) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def graph(texts=TEXTS, phrases=None) -> tuple[Walkable, list[str]]:
+def graph(texts=TEXTS, phrases=None, walked=True) -> tuple[Walkable, list[str]]:
     own = passages(texts)
     ids = own["passage_id"].to_list()
     _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
     fields = [f"{title or ''} {text}" for title, text in own.select("title", "text").iter_rows()]
     found = mentions_of(own, phrases or {}, NAMING)
-    cfg = SimpleNamespace(k1=1.2, b=0.75)
+    cfg = SimpleNamespace(k1=1.2, b=0.75, phrases=walked)
     return Walkable.of(found, {p: n for n, p in enumerate(ids)}, docs, fields, cfg), ids
 
 
@@ -138,6 +138,17 @@ def test_phrases_are_mentioned_once_and_acronyms_are_what_they_stand_for():
     found = mentions_of(passages(texts), {"b:0": ["the DSA", "large fines", "Fines"]}, NAMING)
     own = {(e, role) for p, e, role in found.iter_rows() if p == "b:0"}
     assert own == {("fines", ABOUT), ("digital services act", NAME), ("dsa", PHRASE), ("large fines", PHRASE)}
+
+
+def test_phrases_are_walked_over_where_the_retriever_says_so():
+    phrases = {"rain:0": ["a port"], "city:1": ["a port"]}
+    own, ids = graph(phrases=phrases)
+    bare, _ = graph(phrases=phrases, walked=False)
+    assert own.of_entity[own.entities["port"]].tolist() == [ids.index("city:1"), ids.index("rain:0")]
+    assert "port" not in bare.entities
+    names, _ = graph()
+    assert names.entities.keys() == bare.entities.keys()
+    np.testing.assert_array_equal(bare.idf, names.idf)
 
 
 # --- the beam -------------------------------------------------------------------------------------
@@ -251,13 +262,17 @@ def test_a_graph_that_leads_from_no_article_to_another_is_told(text, told):
     own = passages({"a": ("Ash", ["Ash is in Kent."]), "b": ("Bow", [text])})
     said, shown = [], own.with_columns(position=pl.int_range(pl.len()))
     job = SimpleNamespace(counts={}, warn=said.append)
-    rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6, phrases=False)
-    outputs = {}
-    find_mentions.run(SimpleNamespace(consolidation=rule), {"passages": shown}, outputs, job)
+    rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6)
+    ends = pl.DataFrame({"entity_id": [0, 1], "text": ["ash", "an island"]})
+    edges = pl.DataFrame({"edge_id": [0], "h": [0], "t": [1]})
+    sources = shown.select("passage_id", "doc_id", "position", edge_id=0, n=0)  # both say it: a phrase in two articles
+    outputs, inputs = {}, {"passages": shown, "entities": ends, "edges": edges, "edge_sources": sources}
+    find_mentions.run(SimpleNamespace(consolidation=rule), inputs, outputs, job)
     assert bool(said) == told
-    assert (job.counts["entities_in_several_articles"] == 0) == told
-    assert set(outputs["mentions"]["role"]) <= {ABOUT, NAME}
-    assert not said or said == ["no entity stands in two articles: a walk over this graph leads nowhere"]
+    assert (job.counts["names_in_several_articles"] == 0) == told
+    assert job.counts["entities_in_several_articles"] > job.counts["names_in_several_articles"]
+    assert set(outputs["mentions"]["role"]) == {ABOUT, NAME, PHRASE}
+    assert not said or said == ["no name stands in two articles: a walk over names leads nowhere"]
 
 
 def test_an_article_that_shares_no_name_keeps_its_place():

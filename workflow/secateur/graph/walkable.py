@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.graph.mentions import ABOUT
+from secateur.graph.mentions import ABOUT, PHRASE
 from secateur.models.words import word_list
 from secateur.ranking.bm25 import bm25_terms
 from secateur.ranking.names import longest_spans, spans_of
@@ -38,8 +38,9 @@ class Walkable:
     def of(
         cls, mentions: pl.DataFrame, places: Mapping[str, int], docs: NDArray[np.int64], texts: Sequence[str], cfg
     ) -> "Walkable":
-        """From the table `mentions`; places: passage id -> place; cfg: k1 and b of the retriever."""
+        """From the table `mentions`; places: passage id -> place; cfg: the retriever."""
         own = mentions.filter(pl.col("passage_id").is_in(list(places)))
+        own = own if cfg.phrases else own.filter(pl.col("role") != PHRASE)
         names = {name: n for n, name in enumerate(own["entity"].unique(maintain_order=True))}
         passage = np.array([places[p] for p in own["passage_id"]], np.int64)
         entity = np.array([names[e] for e in own["entity"]], np.int64)

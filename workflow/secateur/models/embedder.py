@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.models.encoders import STEP, encoder, engine
+from secateur.models.encoders import PARTS, STEP, encoder, engine
 from secateur.models.kernels import STEADY
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
@@ -32,9 +32,9 @@ class Embedder:
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
-        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, STEP, STEADY, *identity)
+        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP, STEADY, *identity)
 
-    def truncated(self, texts: Sequence[str]) -> int:
+    def split(self, texts: Sequence[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
         room = self.cfg.max_tokens - 2  # the window holds two special tokens
         long = [t for t in texts if len(t) > room]  # a token is one character at least
@@ -42,11 +42,14 @@ class Embedder:
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())
 
-    def tell_truncated(self, texts: Sequence[str], what: str, ctx) -> None:
-        """Count in a job's record how many strings are cut, and say so on screen where some are."""
-        cut = ctx.counts["truncated"] = self.truncated(texts)
-        if cut:
-            ctx.warn(f"{cut} {what} are longer than the embedder's window of {self.cfg.max_tokens} tokens and were cut")
+    def tell_split(self, texts: Sequence[str], what: str, ctx) -> None:
+        """Count in a job's record how many strings are read in parts, and say so on screen where some are."""
+        count = ctx.counts["split"] = self.split(texts)
+        if count:
+            ctx.warn(
+                f"{count} {what} are longer than the embedder's window of {self.cfg.max_tokens} tokens; they were read in "
+                "parts"
+            )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors of n strings, in order."""

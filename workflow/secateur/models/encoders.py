@@ -1,5 +1,7 @@
 """What runs a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give unit vectors in fp32.
 
+A string that is longer than the window is read in parts, and its vector is their mean, weighted by their tokens.
+
 A vector is a function of its string alone, to the bit: strings are padded to a width of their own and batched with none
 of another, and of one width a row's sums hang on neither the other rows nor on how many there are.
 """
@@ -16,10 +18,11 @@ from numpy.typing import NDArray
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
 
-__all__ = ["STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
+__all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
-Ids = list[list[int]]  # the tokens of strings
+Ids = list[list[int]]  # the tokens of parts of strings
+PARTS = "mean of parts"  # what becomes of a string beyond the window
 STEP = ROWS  # widths are multiples of it, so that no product has fewer rows
 
 
@@ -34,7 +37,7 @@ def engine(cfg) -> str:
 
 
 def sentence_transformer(cfg, device: str):
-    """The model as sentence-transformers loads it, cutting its input at the option's window."""
+    """The model as sentence-transformers loads it, with the option's window."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
@@ -51,8 +54,9 @@ def _torch(cfg) -> Encode:
     model = sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
     rows = cfg.batch if model.device.type == "cuda" else 0  # a GPU's kernel hangs on the number of rows: always as many
 
-    def tokens(texts: list[str]) -> Ids:
-        return model.tokenizer(texts, truncation=True, max_length=cfg.max_tokens)["input_ids"]
+    def tokens(texts: list[str]) -> tuple[Ids, list[int]]:
+        found = model.tokenizer(texts, truncation=True, max_length=cfg.max_tokens, return_overflowing_tokens=True)
+        return found["input_ids"], found["overflow_to_sample_mapping"]
 
     def forward(ids: Ids, width: int) -> NDArray[np.float32]:
         full = {"input_ids": ids + ids[-1:] * (rows - len(ids))}
@@ -60,7 +64,7 @@ def _torch(cfg) -> Encode:
         with torch.inference_mode():
             return model(dict(padded.to(model.device)))["sentence_embedding"][: len(ids)].float().cpu().numpy()
 
-    return lambda texts: _encoded(tokens(list(texts)), cfg.max_tokens, lambda width: cfg.batch, forward)
+    return lambda texts: _encoded(*tokens(list(texts)), cfg.max_tokens, lambda width: cfg.batch, forward)
 
 
 def _threads() -> int:
@@ -88,19 +92,32 @@ def _openvino(cfg, cache: Path) -> Encode:
         return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run writes into the same memory
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        ids = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
-        return _encoded(ids, cfg.max_tokens, lambda width: cfg.batch_tokens // width, forward)
+        parts = [[whole, *whole.overflowing] for whole in tokenizer.encode_batch_fast(list(texts))]
+        ids, owners = [part.ids for own in parts for part in own], [n for n, own in enumerate(parts) for _ in own]
+        return _encoded(ids, owners, cfg.max_tokens, lambda width: cfg.batch_tokens // width, forward)
 
     return encode
 
 
-def _encoded(ids: Ids, most: int, rows: Callable[[int], int], forward: Callable[[Ids, int], NDArray]) -> NDArray:
-    """(n, d) unit vectors of n strings. rows: strings of a width that are run at once; forward: runs them."""
-    wide = widths(np.array([len(one) for one in ids]), most)
-    parts = list(batches(wide, rows))
-    vectors = np.concatenate([forward([ids[n] for n in part], int(wide[part[0]])) for part in parts])
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors[np.argsort(np.concatenate(parts))]
+def _encoded(
+    ids: Ids, owners: list[int], most: int, rows: Callable[[int], int], forward: Callable[[Ids, int], NDArray]
+) -> NDArray:
+    """(n, d) unit vectors of n strings. ids: of their parts, owners: whose each is, rising; rows: parts of a width that
+    are run at once; forward: runs them."""
+    lengths = np.array([len(one) for one in ids])
+    wide = widths(lengths, most)
+    together = list(batches(wide, rows))
+    vectors = np.concatenate([forward([ids[n] for n in part], int(wide[part[0]])) for part in together])
+    vectors = _unit(vectors)[np.argsort(np.concatenate(together))]
+    first, parts = np.unique(owners, return_index=True, return_counts=True)[1:]
+    found, split = vectors[first], parts > 1
+    if split.any():
+        found[split] = _unit(np.add.reduceat(vectors * lengths[:, None].astype(np.float32), first)[split])
+    return found
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def widths(lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -1,23 +1,38 @@
-"""Where a model's files are: a folder, a hub id, or `package:PACKAGE/PATH` inside an installed package."""
+"""Where a model's files are: a folder, a hub id, or inside an installed package.
 
+`package:PACKAGE/PATH` is a folder or file of a package, `zipped:PATTERN` a zip file that packages hold in pieces.
+"""
+
+import hashlib
+import os
+import shutil
+import sysconfig
+import tempfile
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from secateur.pipeline.artifacts import made_once
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["locate"]
 
-PREFIX = "package:"
+PACKAGE, ZIPPED = "package:", "zipped:"
 
 
 def locate(model: str) -> str:
-    """A path for `package:` addresses (the package is found, not imported), else the address as it is.
+    """A path for an address inside a package (which is found, not imported), else the address as it is.
 
+    Pieces of a zip file are joined and unpacked once, under SECATEUR_CACHE.
     Raises SecateurError where the package or the file in it is missing.
     """
-    if not model.startswith(PREFIX):
-        return model
-    package, _, inside = model.removeprefix(PREFIX).partition("/")
+    if model.startswith(PACKAGE):
+        return str(_inside(model))
+    return str(_unpacked(model)) if model.startswith(ZIPPED) else model
+
+
+def _inside(model: str) -> Path:
+    package, _, inside = model.removeprefix(PACKAGE).partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise SecateurError(
@@ -26,4 +41,31 @@ def locate(model: str) -> str:
     path = Path(spec.submodule_search_locations[0]) / inside
     if not path.exists():
         raise SecateurError(f"model {model}: {path} does not exist. Fix: correct the path or reinstall {package}.")
-    return str(path)
+    return path
+
+
+def _unpacked(model: str) -> Path:
+    """The folder in a zip file whose pieces match a pattern among the installed packages, in the order of their names."""
+    pieces = sorted(Path(sysconfig.get_path("purelib")).glob(model.removeprefix(ZIPPED)))
+    if not pieces:
+        raise SecateurError(f"model {model}: no installed package has it. Fix: install its packages (docs/data.md).")
+    sizes = [(piece.name, piece.stat().st_size) for piece in pieces]
+    known = hashlib.sha256(repr((model, sizes)).encode()).hexdigest()
+    cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
+    folder = made_once(cache / "models" / known, lambda folder: _unpack(model, pieces, folder))
+    return next(path.parent for path in sorted(folder.rglob("config.json"), key=lambda path: len(path.parts)))
+
+
+def _unpack(model: str, pieces: list[Path], folder: Path) -> None:
+    with tempfile.TemporaryFile() as whole:
+        for piece in pieces:
+            with piece.open("rb") as part:
+                shutil.copyfileobj(part, whole)
+        try:
+            with zipfile.ZipFile(whole) as packed:
+                packed.extractall(folder)
+        except zipfile.BadZipFile as error:
+            names = ", ".join(piece.name for piece in pieces)
+            raise SecateurError(
+                f"model {model}: {names} are no zip file ({error}). Fix: install all of its packages."
+            ) from error

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import file_digest
+from secateur.pipeline.artifacts import file_digest, made_once
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
@@ -91,27 +91,14 @@ def prepare(address: str, cache: Path) -> str:
     """
     if not is_gguf(address):
         return locate(address)
-    folder = cache / "models" / weights_digest(address)
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".converting-", dir=folder.parent))
-        try:
-            with gguf_file(address) as path:
-                _convert(path, temporary)
-            try:
-                temporary.rename(folder)
-            except OSError:  # another job was first; both conversions hold the same bytes
-                if not folder.exists():
-                    raise
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-    return str(folder)
+    return str(made_once(cache / "models" / weights_digest(address), lambda folder: _convert(address, folder)))
 
 
-def _convert(path: Path, folder: Path) -> None:
+def _convert(address: str, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
-    AutoModelForCausalLM.from_pretrained(path.parent, **settings).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
+    with gguf_file(address) as path:
+        settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
+        AutoModelForCausalLM.from_pretrained(path.parent, **settings).save_pretrained(folder)
+        AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)

@@ -4,12 +4,14 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["atomic", "file_digest", "read_json", "write_json", "write_text"]
+__all__ = ["atomic", "file_digest", "made_once", "read_json", "write_json", "write_text"]
 
 
 @contextmanager
@@ -24,6 +26,24 @@ def atomic(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """A folder that is filled once, by whichever process comes first."""
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
+    try:
+        make(temporary)
+        try:
+            temporary.rename(folder)
+        except OSError:  # another job was first; both hold the same bytes
+            if not folder.exists():
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return folder
 
 
 def file_digest(path: Path) -> str:

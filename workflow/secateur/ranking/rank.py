@@ -135,7 +135,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     if any(getattr(ranker.module, "READS_GOLD", False) for ranker in work):
         _tell_without_gold(bases.gold, questions, ctx)
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
-    embedder.tell_truncated(passages["text"].to_list(), "passages", ctx)
+    embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = _group(own, embedder), own["passage_id"].to_numpy()

@@ -66,8 +66,9 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
         articles = list(dict.fromkeys(graph.docs[states].tolist()))
         if depth == 0:
             firm[states] = [_anchored(graph, known, state, settings.anchor) for state in states]
-        for state in states[(firm[states] > 0) & ((came[states] != NOBODY) | (depth == 0))]:
-            value = firm[state] * settings.fade**depth * (1 + articles.index(graph.docs[state])) ** -settings.decay
+        counts = firm.copy()  # what is reached within this step counts in the next
+        for state in states[(counts[states] > 0) & ((came[states] != NOBODY) | (depth == 0))]:
+            value = counts[state] * settings.fade**depth * (1 + articles.index(graph.docs[state])) ** -settings.decay
             left = [n for n, word in enumerate(asked) if word not in graph.words[state]]
             more = settings.rest * gains[left].sum(0) if left else None
             for entity in np.setdiff1d(graph.of_passage[state], known, assume_unique=True):
@@ -77,7 +78,7 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
                 own = value * (link if more is None else link + more[reached])
                 better = own > np.maximum(worth[reached], best[reached])
                 worth[reached[better]] = own[better]
-                came[reached[better]], firm[reached[better]] = state, firm[state]
+                came[reached[better]], firm[reached[better]] = state, counts[state]
         best = np.maximum(best, worth)
         current = start + settings.step * best
     return current, came

@@ -47,7 +47,6 @@ class Consolidation:
     seed: int = key("of k-means", low=0)
     prune: Literal["none", "frequency"] = key("which edges go to the tombstones")
     min_mentions: int = key("prune `frequency` keeps edges that are mentioned this often", low=1)
-    phrases: bool = key("walks: a passage mentions heads and tails of its triples, besides names and what it is about")
     joins: tuple[str, ...] = key("walks: small words that join two capitalised ones to a name")
     skipped: tuple[str, ...] = key("walks: words that begin no name, capitalised or not")
     longest: int = key("walks: words of a name that is looked for in a text", low=1)
@@ -96,6 +95,7 @@ class Retriever:
     units: Literal["passages", "runs"] = key("what is ranked: passages, or the lines of the best runs (the paper)")
     facts: Literal["include_all", "unique", "not_include"] = key("runs: action on the facts channel (paper 2.5)")
     theta: float = key("runs: cosine from which they are one cluster under `unique`", low=-1, high=1)
+    phrases: bool = key("a walk goes over heads and tails of triples too, besides names and what articles are about")
     walk: Any = key(
         "steps over the graph from the best passages: none, or {kind: NAME, its settings} (graph/walks)", family="walk"
     )
