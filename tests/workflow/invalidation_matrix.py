@@ -23,6 +23,7 @@ axes: {assembly: [cover], reranker: [pmi_q]}
 exclude: []
 answers: true
 gains: true
+judges: [smollm2, endpoint]
 """
 OTHERS = {  # one more option of each group that has only one
     "extractor": "openie",

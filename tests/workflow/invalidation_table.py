@@ -3,16 +3,15 @@
 An option of the groups system and study stands in paths: with it every rule from where the variants branch has new jobs.
 """
 
-import re
-
 from invalidation_matrix import EXPERIMENT, RULES
 
 # --- sets of rules ---------------------------------------------------------------------------------
 
-ANSWERS = {"answer_questions", "evaluate_answers"}
+JUDGED = {"judge_answers", "compare_judges"}
+ANSWERS = {"answer_questions", "evaluate_answers"} | JUDGED
 EXTRACTS = {"extract_triples", "encode_questions", "build_preferences", "recall_context"}  # corpus, questions, answers
 EMBEDS = {"build_codebook", "rank_passages", "rank_by_graph", "evaluate_contexts", "measure_graph"}
-EMBEDS |= {"build_preferences", "recall_context"}
+EMBEDS |= {"build_preferences", "recall_context", "judge_answers"}
 PEERS = {"index_peer", "ask_peer"}
 EMBEDS |= PEERS
 REMEMBERS = {"build_preferences", "recall_context"}
@@ -21,9 +20,9 @@ SCORES_RUNS = SHORTLISTS | REMEMBERS
 ASKED = {"answer_questions", "recall_context"}  # the sample of questions that are answered
 SWEEPS = {"score_candidates", "check_red_herrings", "rerank_passages"}  # every question with its candidates
 PASSES = SWEEPS | {"select_greedily"}  # what a candidate does to a prediction
-READS_LM = PASSES | {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context"}
+READS_LM = PASSES | {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context", "judge_answers"}
 LOADS_LM = READS_LM | {"answer_questions"}
-ASKS_LM = LOADS_LM - {"recall_context"}  # also of a server
+ASKS_LM = LOADS_LM - {"recall_context", "judge_answers"}  # also of a server
 WRITES = {"answer_questions", "recall_context"}
 MEASURES = {"evaluate_contexts", "evaluate_answers", "replay_sessions"}
 COUNTED = EXPERIMENT - {"build_report"}  # told which variants have which figures
@@ -130,7 +129,6 @@ KEYS = {
     "consolidation.prune=frequency": {"consolidate"},
     "consolidation.min_mentions=3": {"consolidate"},
     "consolidation.aliases=data/registry/stem_titles.yaml": {"consolidate"},
-    "consolidation.phrases=true": {"find_mentions"},
     "consolidation.joins=[of]": {"find_mentions"},
     "consolidation.skipped=[the]": {"find_mentions"},
     "consolidation.longest=5": {"find_mentions"},
@@ -166,9 +164,11 @@ KEYS = {
     "retriever.w_run=0.5": {"rank_by_graph"},
     "retriever.w_line=0.5": {"rank_by_graph"},
     "retriever.walk=none": {"rank_by_graph"},
+    "retriever.phrases=true": {"rank_by_graph"},
     "peer.adapter.qa_top_k=3": PEERS,
     "peer.environment=null": PEERS,
     "peer.chunk=128": PEERS,
+    "peer.indexed_by=hipporag2": PEERS,
     "peer.start=60": PEERS,
     "peer.document_seconds=5": PEERS,
     "peer.question_seconds=60": PEERS,
@@ -189,7 +189,7 @@ KEYS = {
     "assembly.counter=word_pieces": WRITTEN,
     "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
     | {"build_preferences", "recall_context"}
-    | ANSWERS,
+    | ANSWERS - {"compare_judges"},
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | PEERS  # whose costs are counted in the reader's tokens
     | LOADS_LM,
@@ -210,7 +210,7 @@ KEYS = {
     "ecs.neighbours=0": {"score_candidates", "select_greedily"},
     "ecs.probes=[judge_factual]": {"score_candidates"},
     "ecs.grow_by={zsum: 2.0}": {"select_greedily"},
-    "ecs.layout=question_first": READS_LM,
+    "ecs.layout=question_first": READS_LM - {"judge_answers"},
     "ecs.horizon=4": PASSES,
     "ecs.top_k=20": PASSES,
     "ecs.epsilon=1e-9": PASSES,
@@ -262,7 +262,7 @@ KEYS = {
     "answer.repeats=4": WRITES | REMEMBERS,
     "answer.least_repeated=60": WRITES | REMEMBERS,
     "answer.refusals=[no]": {"answer_questions"},
-    "answer.shards=3": ANSWERS,
+    "answer.shards=3": ANSWERS - {"compare_judges"},
     "answer.backend=completions": WRITES,
     "answer.url=http://localhost:8001/v1": WRITES,
     "answer.model=another": WRITES,
@@ -270,6 +270,23 @@ KEYS = {
     "answer.timeout=60": WRITES,
     "answer.delays=[1]": WRITES,
     "answer.max_wait=60": WRITES,
+    "judge.backend=completions": {"judge_answers"},
+    "judge.judged=40": {"judge_answers"},
+    "judge.checked=10": {"judge_answers"},
+    "judge.facts=0.5": {"judge_answers"},
+    "judge.padding=Indeed.": {"judge_answers"},
+    "judge.window=512": {"judge_answers"},
+    "judge.max_tokens=32": {"judge_answers"},
+    "judge.stop=[]": {"judge_answers"},
+    "judge.repeats=4": {"judge_answers"},
+    "judge.least_repeated=60": {"judge_answers"},
+    "judge.lm=other": {"judge_answers", "prepare_model"},
+    "judge.url=http://localhost:8001/v1": {"judge_answers"},
+    "judge.model=another": {"judge_answers"},
+    "judge.concurrency=2": {"judge_answers"},
+    "judge.timeout=60": {"judge_answers"},
+    "judge.delays=[1]": {"judge_answers"},
+    "judge.max_wait=60": {"judge_answers"},
     "+rankers.scorers.mine={kind: dense}": {"rank_passages"},
     "++rankers.scores.signed={kind: signed, length_penalty: 0.002}": {"combine_scores", "check_red_herrings"},
     "+rankers.utilities.mine={kind: 'null', of: signed}": {"combine_scores"},
@@ -356,52 +373,7 @@ KEYS = {
     "experiment.crossed=[assembly]": FROM_VARIANT,
     "experiment.axes.retriever=[paper]": {"rank_by_graph", "evaluate_rankings"} | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
+    "experiment.judges=[smollm2]": COUNTED,
     "experiment.answers=false": COUNTED,  # which no longer have those figures
     "experiment.gains=false": COUNTED,
 }
-
-# --- in which experiment a key is asked ------------------------------------------------------------
-
-SERVER = ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait")
-ENDPOINT = ("backend", "url", "model", "concurrency", "timeout", "delays", "max_wait")
-OWNERS = {  # keys that only some front ends or backends have: an option that has them
-    **{f"extractor.{key}": "rebel" for key in ("model", "beams", "length_penalty", "max_tokens")},
-    **{f"extractor.{key}": "llm" for key in ("url", "timeout", "delays", "max_wait", "max_failed")},
-    **{f"extractor.{key}": "lightrag_medical" for key in ("kind", "files")},
-    **{f"lm.{key}": "vllm_qwen2_5_7b" for key in SERVER},
-    **{f"answer.{key}": "endpoint" for key in ENDPOINT},
-}
-SERVED = (  # of the utilities those that a server can give
-    "system.turns=turns",
-    "++rankers.scores.signed={kind: signed, length_penalty: 0.0}",
-    "ecs.probes=[]",
-    "++reranker.spec.lm=vllm_qwen2_5_7b",
-    "system.answer=endpoint",
-    "system.memory=none",  # what a session keeps is written in process
-    "study.memory=none",
-)
-ALONE = {  # and systems that can take the override
-    "dataset.scored": ("+dataset.first.F1=1",),
-    "assembly.form={": ("experiment.axes.assembly=[]",),
-    "assembly.form.kind": ("experiment.axes.assembly=[]",),
-    "assembly.form.mix": ("system.assembly=cover", "study.assembly=cover", "experiment.systems=[title_zsum]"),
-    "memory.policy_of": ("experiment.systems=[compressed]",),
-    "reranker.spec": ("experiment.axes.assembly=[]",),
-    "system.family": ("experiment.systems=[rankers]",),
-    "system.ranker=": ("experiment.systems=[title_zsum]",),
-    "system.rankers": ("experiment.systems=[rankers]",),
-    "system.reranker": ("experiment.systems=[secateur, compressed]", "experiment.axes.reranker=[]"),
-    "system.contexts": ("experiment.systems=[rankers]",),
-    "system.answers_only": ("experiment.systems=[secateur]",),
-    "study.kind": ("experiment.studies=[policy]", "experiment.datasets=[toy_documents_smoke]"),
-    "study.family": ("experiment.studies=[distractors]",),
-}
-
-
-def asked_of(override: str) -> tuple[str, ...]:
-    """What the experiment is asked besides, before and after the override."""
-    group, key = re.split(r"[.=]", override.lstrip("+").replace(".settings", ""))[:2]
-    owner, axis = OWNERS.get(f"{group}.{key}"), "reader" if group == "lm" else group
-    given = (f"system.{axis}={owner}", f"study.{axis}={owner}") if owner else ()
-    given += SERVED if owner and group == "lm" else ()
-    return given + tuple(one for prefix, own in ALONE.items() if override.startswith(prefix) for one in own)

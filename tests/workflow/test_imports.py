@@ -21,6 +21,7 @@ ORDER = [
     "graph.triples.*",
     "ecs.*",
     "answers.*",
+    "judging.*",
     "contexts.*",
     "peers.wire peers.tracing peers.documents peers.environment peers.worker",
     "peers.adapters.*",

@@ -89,7 +89,7 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("ecs.selection.grow", {"select_greedily"}),
         ("ecs.answer_gain", {"measure_answer_gain", "evaluate_answers", "build_preferences", "recall_context"}),
         ("evaluation.answers", {"evaluate_answers"}),
-        ("answers.generate", WRITES | {"build_preferences"}),
+        ("answers.generate", WRITES | {"build_preferences", "judge_answers"}),
         ("memory.sessions", WRITES | {"build_preferences", "replay_sessions"}),
         ("memory.store", {"recall_context", "build_preferences"}),
         ("memory.transcript", {"recall_context", "replay_sessions"}),

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from invalidation_asked import asked_of
 from invalidation_matrix import RULES
-from invalidation_table import KEYS, SCORES_RUNS, asked_of
+from invalidation_table import KEYS, SCORES_RUNS
 
 from secateur.pipeline.config.groups import GROUPS
 

@@ -3,11 +3,11 @@
 import re
 
 from invalidation_matrix import EXPERIMENT, RULES
-from invalidation_table import FROM_CODEBOOK, FROM_GRAPH_RANKING, STUDIED
+from invalidation_table import FROM_CODEBOOK, FROM_GRAPH_RANKING, JUDGED, STUDIED
 
 SMOKE = ("--profile", "profiles/smoke", "-n")
 NOT_RUN = {"fetch_dataset", "import_contexts", "rerank_passages", "check_red_herrings"}  # of other experiments
-NOT_RUN |= {"prepare_peer", "index_peer", "ask_peer"}
+NOT_RUN |= {"prepare_peer", "index_peer", "ask_peer"} | JUDGED
 DIALOGUES = {"propose_passages", "score_candidates", "combine_scores", "select_greedily"}
 DIALOGUES |= {"select_context", "evaluate_selection"}
 VARIANT = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"} | EXPERIMENT

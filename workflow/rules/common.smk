@@ -68,6 +68,7 @@ wildcard_constraints:
     pick=r"[^/]+",
     book=r"[^/]+",
     imported=r"[^/]+",
+    judged_too=r"[A-Za-z0-9_]+",
     source=layout.SOURCE,
 
 

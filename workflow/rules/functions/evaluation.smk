@@ -1,5 +1,7 @@
 # Which figures there are, of which variants.
 
+from itertools import combinations
+
 from secateur.ecs.names import twins
 
 
@@ -7,6 +9,8 @@ def files_of(variant):
     """The tables of figures of a variant: what it holds or selects, its answer gain, its answers."""
     options = variant.wildcards
     found = [layout.answered(options)] if variant.answered else []
+    found += [layout.judged(options, judge) for judge in variant.judges]
+    found += [layout.agreed(options, pair) for pair in combinations(variant.judges, 2)]
     found += [layout.gain(options)] if variant.gained else []
     found += [layout.asked(options)] if variant["family"] == "peer" else []
     if variant.study:

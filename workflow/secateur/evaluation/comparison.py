@@ -29,6 +29,7 @@ COMPARED = (
     "rouge_l",
     "token_f1",
     "read_gain",
+    "judged_acc",
 )
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
 MODEL, STRONGEST, NAMED = "language_model", "strongest", "named"  # what else a pair may be about

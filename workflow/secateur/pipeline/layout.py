@@ -166,6 +166,18 @@ def answered(options: Options) -> str:
     return f"{folder(options)}/answered/{source(options)}/{options['answer']}/question_metrics.parquet"
 
 
+def judged(options: Options, judge: str) -> str:
+    """What a judge says of the answers under a source."""
+    own = f"{source(options)}/{options['answer']}.{judge}"
+    return f"{folder(options)}/judged/{own}/question_metrics.parquet"
+
+
+def agreed(options: Options, judges: Sequence[str]) -> str:
+    """How far two judges of the answers under a source are apart."""
+    own = f"{source(options)}/{options['answer']}.{'.'.join(judges)}"
+    return f"{folder(options)}/agreed/{own}/question_metrics.parquet"
+
+
 def beside(path: str, name: str) -> str:
     """Another file of the same folder."""
     return f"{path.rpartition('/')[0]}/{name}"

@@ -44,6 +44,7 @@ class Variant:
     study: str | None = None
     gained: bool = False
     answered: bool = False
+    judges: tuple[str, ...] = ()
 
     def __getitem__(self, axis: str) -> str:
         """The option this variant uses on an axis."""
@@ -86,7 +87,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     wrong = answer_problems(conf, found, overrides)
     if wrong:
         raise ConfigError(
-            f"{where}: {'; '.join(wrong)}. Fix: conf/answer, conf/lm, conf/eval/default.yaml, or the override that set it."
+            f"{where}: {'; '.join(wrong)}. Fix: conf/answer, conf/judge, conf/lm, conf/eval/default.yaml, or the override that set it."
         )
     if not found:
         raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
@@ -234,6 +235,7 @@ class _Resolved:
             study=study,
             gained=read and gains and dataset.gain > 0,
             answered=read and answers and dataset.answered > 0,
+            judges=self.spec.judges if read and answers and dataset.answered > 0 else (),
         )
         wrong = variant_problems(self.conf, dataset, made, system, self.overrides)
         if wrong:

@@ -10,7 +10,7 @@ from secateur.ecs.names import LENGTH, SPEAKER, needed
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 from secateur.pipeline import kinds, layout
-from secateur.pipeline.config import answers, models, peers, ranking
+from secateur.pipeline.config import answers, judging, models, peers, ranking
 from secateur.pipeline.config.compose import names, option
 from secateur.pipeline.config.datasets import SPLITS, Dataset
 from secateur.pipeline.config.experiment import System
@@ -173,9 +173,15 @@ def unseen(dataset: Dataset) -> bool:
 
 
 def answer_problems(conf: Path, found: list, overrides: tuple[str, ...]) -> list[str]:
-    """What those that answer lack, each in a clause."""
+    """What those that answer, and those that judge, lack, each in a clause."""
     pairs = dict.fromkeys((variant["answer"], variant["lm"]) for variant in found if variant.answered)
-    return [
+    judges = dict.fromkeys(judge for variant in found for judge in variant.judges)
+    wrong = [
+        f"judge {name}: {problem}"
+        for name in judges
+        for problem in judging.judge_problems(option(conf, "judge", name, overrides))
+    ]
+    return wrong + [
         f"answer {answer} and lm {lm}: {problem}"
         for answer, lm in pairs
         for problem in answers.answer_problems(

@@ -88,6 +88,7 @@ class Experiment:
     )
     gains: bool = key("answer gain is measured, where a data set says on how many questions", default=False)
     answers: bool = key("every system answers questions too", default=False)
+    judges: tuple[str, ...] = key("options of conf/judge that judge the answers", default=())
 
 
 @dataclass(frozen=True)

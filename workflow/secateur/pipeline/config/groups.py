@@ -7,6 +7,7 @@ from secateur.pipeline.config.ecs import Ecs
 from secateur.pipeline.config.evaluation import Eval
 from secateur.pipeline.config.experiment import Experiment, Study, System
 from secateur.pipeline.config.graph import Codebook, Consolidation, Extractor, Order, Retriever
+from secateur.pipeline.config.judging import Judge
 from secateur.pipeline.config.memory import Memory
 from secateur.pipeline.config.models import Embedder, Lm
 from secateur.pipeline.config.peers import Peer, Service
@@ -30,6 +31,7 @@ GROUPS: dict[str, type] = {
     "ecs": Ecs,
     "memory": Memory,
     "answer": Answer,
+    "judge": Judge,
     "policy": Policy,
     "peer": Peer,
     "service": Service,

@@ -30,4 +30,17 @@ DECLARED = (
             "one place for each question of a session": ("session_id", "n"),
         },
     ),
+    Table(
+        "verdicts",
+        1,
+        "Everything that a judge was asked about the answers under one context, and what it said.",
+        "judge_answers",
+        ("prompt",),
+        {
+            "prompt": Column(S, "digest of the prompt"),
+            "characters": Column(I32, "of the prompt"),
+            "reply": Column(S, "what it said, word for word; null where the prompt does not fit its window", True),
+        },
+        {"characters not negative": pl.col("characters") >= 0},
+    ),
 )

@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur.report.format import cell, difference, form, interval, number
+from secateur.report.sections.judging import judged_parts
 
 __all__ = ["answer_section"]
 
@@ -78,7 +79,11 @@ def answer_section(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> dict[str
         return None
     against = _named(comparisons.filter(whole & pl.col("metric").is_in(TESTED)))
     parts = []
+    by_judges = _named(
+        metrics.filter(whole & pl.col("metric").str.starts_with("judge")).with_columns(baseline=pl.lit(""))
+    )
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         tested = against.filter(pl.col("dataset") == dataset)
         parts += [_figures(dataset, own)] + ([_differences(dataset, tested)] if tested.height else [])
+        parts += judged_parts(dataset, by_judges.filter(pl.col("dataset") == dataset))
     return {"title": "Answers", "about": ABOUT, "parts": parts}

@@ -1,0 +1,168 @@
+"""Judges behind a real socket: well-formed and malformed replies, a wrong key, a death; and the embedded model as one."""
+
+import json
+
+import polars as pl
+import pytest
+from answer_server import Server
+from loopback import running
+from rule_judge import ruled
+from scripts import judge_answers
+from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
+
+from secateur.answers.generate import InProcess
+from secateur.judging.protocol import judged
+from secateur.models.reader import load
+from secateur.pipeline.config import compose
+from secateur.pipeline.config.judging import judge_problems
+from secateur.pipeline.config.leaves import leaves
+from secateur.pipeline.contract import Job, run_stage
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
+
+SAID = ["0", "1 is a number. It is odd.", "", "I don't know.", "4"]
+ANSWERS = [(f"q{n}", f"q{n}", 0, 0, 10, 5, text, n == 3, "end") for n, text in enumerate(SAID)]
+
+
+class Judging(Server):
+    """Replies as a rule says, whatever it is asked."""
+
+    def __init__(self, rule, lives=None) -> None:
+        super().__init__(lives)
+        self.rule = rule
+
+    def _completion(self, path, request, changes):
+        said = {"message": {"role": "assistant", "content": self.rule(request["messages"][-1]["content"])}}
+        return 200, {}, json.dumps({"choices": [{"index": 0, "finish_reason": "stop"} | said | changes]})
+
+
+def job_of(folder, url: str) -> Job:
+    inputs = {"model": []}
+    rows = {
+        "questions": QUESTIONS,
+        "passages": PASSAGES,
+        "evidence": EVIDENCE,
+        "contexts": CONTEXTS,
+        "answers": ANSWERS,
+    }
+    for name, own in rows.items():
+        inputs[name] = [folder / f"{name}.parquet"]
+        write_table(TABLES[name], pl.DataFrame(own, schema=TABLES[name].empty().schema, orient="row"), inputs[name][0])
+    overrides = [f"judge.url={url}", "judge.concurrency=1", "judge.timeout=5", "judge.delays=[0]", "judge.max_wait=1"]
+    judge = compose.option(CONF, "judge", "endpoint", tuple(overrides))
+    flat = leaves("judge", judge) | leaves("lm", compose.option(CONF, "lm", "smollm2")) | {"assembly.budget": "512"}
+    flat |= leaves("embedder", compose.option(CONF, "embedder", "minilm"))
+    flat |= {"extra.order": '"blind"', "extra.model": "null", "extra.reader": "null"}
+    return Job(
+        rule="judge_answers",
+        inputs=inputs,
+        outputs={name: folder / f"out/{name}.parquet" for name in ("question_metrics", "verdicts")},
+        record=folder / "out/run.json",
+        leaves=flat,
+        code="c",
+        axes={"judge": "endpoint"},
+        threads=1,
+        log=folder / "log.txt",
+        root=folder,
+    )
+
+
+def figures(job: Job) -> dict[str, dict[str, float]]:
+    table, found = read_table(TABLES["question_metrics"], job.outputs["question_metrics"]), {}
+    for question, metric, value in table.select("question_id", "metric", "value").iter_rows():
+        found.setdefault(metric.removesuffix("@endpoint"), {})[question] = value
+    return found
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+
+
+def test_well_formed_verdicts_become_figures_with_controls(tmp_path, cache):
+    with running(Judging(ruled)) as server:
+        job = job_of(tmp_path, server.url)
+        run_stage(judge_answers.run, job)
+    found = figures(job)
+    assert found["judged_facts"] == {"q0": 1, "q1": 0, "q2": 0, "q3": 0, "q4": 1}
+    assert found["judged_acc"]["q0"] == pytest.approx(1, abs=1e-6)
+    assert 0 < found["judged_acc"]["q3"] < 0.25  # a refusal is near no answer, and says nothing right
+    assert set(found["judged_unread"].values()) == {0}
+    assert set(found["judge_of_gold"].values()) == {1}
+    assert set(found["judge_of_wrong"].values()) == {0}
+    said = read_table(TABLES["verdicts"], job.outputs["verdicts"])
+    assert said["prompt"].n_unique() == said.height
+    assert said["reply"].null_count() == 0
+
+
+def test_malformed_verdicts_are_missing_and_told(tmp_path, cache):
+    with running(Judging(lambda prompt: "Certainly! Every statement follows.")) as server:
+        job = job_of(tmp_path, server.url)
+        run_stage(judge_answers.run, job)
+    found = figures(job)
+    assert "judged_acc" not in found
+    assert set(found["judged_unread"].values()) == {1}
+    record = json.loads(job.record.read_text())
+    assert record["counts"]["unread"] == record["counts"]["verdicts"] > 0
+    assert "could not be read; they are missing, not 0" in job.log.read_text()
+
+
+def test_a_wrong_key_stops_with_one_message(tmp_path, cache):
+    with running(Judging(ruled)) as server:
+        server.script.append((401, {}, "wrong key"))
+        job = job_of(tmp_path, server.url)
+        with pytest.raises(SecateurError, match=r"refused the request with status 401.*SECATEUR_API_KEY"):
+            run_stage(judge_answers.run, job)
+    assert not job.outputs["verdicts"].exists()
+
+
+def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, cache):
+    with running(Judging(ruled, lives=4)) as server:
+        job = job_of(tmp_path, server.url)
+        with pytest.raises(SecateurError, match=r"status 503, after 2 attempts"):
+            run_stage(judge_answers.run, job)
+        server.lives, before = None, len(server.asked)
+        run_stage(judge_answers.run, job)
+        again = len(server.asked) - before
+        assert again == read_table(TABLES["verdicts"], job.outputs["verdicts"]).height - 4
+
+
+def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path, cache):
+    """SmolLM2 behind the endpoint: most of what it says is no verdict, and the same is missing either way."""
+    lm = load(compose.option(CONF, "lm", "smollm2"), tmp_path / "cache", "cpu")
+    cfg = compose.option(CONF, "judge", "smollm2", ("judge.max_tokens=24",))
+    made = InProcess(lm, cfg, tmp_path / "cache")
+
+    def ask(prompts):
+        return [one.text for one in made(prompts)]
+
+    with running(Judging(lambda prompt: ask([prompt])[0])) as server:
+        job = job_of(tmp_path, server.url)
+        job.leaves["judge.judged"], job.leaves["judge.checked"] = "2", "2"
+        run_stage(judge_answers.run, job)
+    found = figures(job)
+    tables = {
+        name: read_table(TABLES[name], job.inputs[name][0])
+        for name in ("questions", "answers", "contexts", "evidence", "passages")
+    }
+    items = judge_answers._items(judge_answers._judged(tables, 2), tables, 512)
+    for question, one in zip(items, judged(list(items.values()), ask), strict=True):
+        assert found["judged_unread"][question] == pytest.approx(one.figures["unread"])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["judge.lm=null"], "judge.lm is needed by backend lm"),
+        (["judge.url=http://localhost:1/v1"], "judge.url does not belong to backend lm"),
+        (["judge.judged=5"], "judge.checked is 20, only 5 questions are judged"),
+    ],
+)
+def test_settings_that_cannot_judge_are_refused(overrides, said):
+    assert said in "; ".join(judge_problems(compose.option(CONF, "judge", "smollm2", tuple(overrides))))
+
+
+def test_good_judges_have_no_problems():
+    for name in ("smollm2", "endpoint"):
+        assert judge_problems(compose.option(CONF, "judge", name)) == []

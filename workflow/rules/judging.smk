@@ -1,0 +1,58 @@
+# Answers judged by a language model.
+
+
+include: "functions/judging.smk"
+
+
+rule judge_answers:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        contexts=CONTEXTS,
+        answers=answer_shards,
+        model=judging_model,
+    output:
+        question_metrics="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/question_metrics.parquet",
+        verdicts="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/verdicts.parquet",
+        record="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/run.json",
+    log:
+        "logs/judge_answers/{corpus}-{dataset}-{source}-{answer}-{judge}.log",
+    benchmark:
+        "logs/judge_answers/{corpus}-{dataset}-{source}-{answer}-{judge}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params(
+            "judge_answers",
+            "judge",
+            "assembly.budget",
+            "lm.model",
+            *(f"{key}=minilm" for key in slices.EMBEDDING),
+            model=judging_options,
+            reader=judging_reader,
+            order=order_of,
+        ),
+    message:
+        "Have {wildcards.judge} judge the answers to {wildcards.dataset}"
+    script:
+        "../../scripts/judge_answers.py"
+
+
+rule compare_judges:
+    input:
+        one="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/question_metrics.parquet",
+        other="results/{corpus}/{dataset}/judged/{source}/{answer}.{judged_too}/question_metrics.parquet",
+    output:
+        question_metrics="results/{corpus}/{dataset}/agreed/{source}/{answer}.{judge}.{judged_too}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/agreed/{source}/{answer}.{judge}.{judged_too}/run.json",
+    log:
+        "logs/compare_judges/{corpus}-{dataset}-{source}-{answer}-{judge}-{judged_too}.log",
+    benchmark:
+        "logs/compare_judges/{corpus}-{dataset}-{source}-{answer}-{judge}-{judged_too}.benchmark.tsv"
+    threads: 1
+    params:
+        **leaf_params("compare_judges"),
+    message:
+        "Compare what {wildcards.judge} and {wildcards.judged_too} say of the answers to {wildcards.dataset}"
+    script:
+        "../../scripts/compare_judges.py"

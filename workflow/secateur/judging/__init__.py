@@ -1,0 +1,1 @@
+"""What a language model says of answers and contexts, and what that is worth."""

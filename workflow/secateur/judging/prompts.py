@@ -1,0 +1,102 @@
+"""What a judge is asked, in our words, and how its replies are read. What cannot be read is None, never a verdict."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["rating", "relevance", "split", "statements", "supported", "supporting"]
+
+LEVELS = (0, 1, 2)  # of relevance
+
+SPLIT = """Break the text into short statements. Each says one thing, is a whole sentence, and can be understood without the others: \
+put names in the place of pronouns. Add nothing that the text does not say.
+Reply with a JSON list of strings and with nothing else.
+
+Question that the text answers: {question}
+Text: {text}"""
+
+SUPPORTED = """Here are a text and numbered statements. Which of the statements follow from the text alone? What you know besides does not \
+count.
+Reply with a JSON list of their numbers and with nothing else; [] if none follows.
+
+Text:
+{text}
+
+Statements:
+{statements}"""
+
+RELEVANCE = (
+    """How much of what is needed to answer the question stands in the text? 0: nothing of it, 1: a part, 2: all of it.
+Reply with that number and with nothing else.
+
+Question: {question}
+
+Text:
+{text}""",
+    """Text:
+{text}
+
+Question: {question}
+
+Could somebody who has read this text, and nothing else, answer the question? Reply 2 for fully, 1 for partly, 0 for not at all, \
+and with nothing else.""",
+)
+
+
+def split(question: str, text: str) -> str:
+    """Asks for the statements of a text."""
+    return SPLIT.format(question=question, text=text)
+
+
+def supporting(text: str, claims: Sequence[str]) -> str:
+    """Asks which statements follow from a text."""
+    return SUPPORTED.format(text=text, statements="\n".join(f"{n}. {one}" for n, one in enumerate(claims, 1)))
+
+
+def relevance(question: str, text: str) -> list[str]:
+    """Asks twice, in other words and another order, how relevant a text is."""
+    return [one.format(question=question, text=text) for one in RELEVANCE]
+
+
+def statements(reply: str) -> list[str] | None:
+    """The statements of a reply.
+
+    >>> statements('Here they are: ["A is b.", " "]'), statements("A is b."), statements('["a", 3]')
+    (['A is b.'], None, None)
+    """
+    found = next((one for one in _values(reply) if all(isinstance(part, str) for part in one)), None)
+    return None if found is None else [part.strip() for part in found if part.strip()]
+
+
+def supported(reply: str, count: int) -> list[bool] | None:
+    """Whether each of `count` statements is named in a reply.
+
+    >>> supported("[1, 3]", 3), supported("Numbers: []", 2), supported("[4]", 3), supported("all", 3)
+    ([True, False, True], [False, False], None, None)
+    """
+    for found in _values(reply):
+        if all(isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= count for n in found):
+            return [n in found for n in range(1, count + 1)]
+    return None
+
+
+def rating(reply: str) -> float | None:
+    """A relevance from 0 to 1.
+
+    >>> rating("2"), rating(" 1."), rating("It is 2 of 2"), rating("3")
+    (1.0, 0.5, None, None)
+    """
+    said = reply.strip().rstrip(".").strip()
+    return int(said) / max(LEVELS) if said in {str(level) for level in LEVELS} else None
+
+
+def _values(reply: str) -> Iterator[list[Any]]:
+    """Every JSON list that stands in a reply, whatever stands around it."""
+    decoder, at = json.JSONDecoder(), reply.find("[")
+    while at >= 0:
+        try:
+            found, end = decoder.raw_decode(reply, at)
+            yield found
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = reply.find("[", end)
