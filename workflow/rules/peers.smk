@@ -55,8 +55,8 @@ rule ask_peer:
         triples=shards,
         asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         environment=environment_of_peer,
-        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.zip",
-        peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
+        workspace=index_of_peer("workspace.zip"),
+        peer_costs=index_of_peer("peer_costs.parquet"),
     output:
         sent=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/sent.parquet",
         rankings=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/rankings.parquet",

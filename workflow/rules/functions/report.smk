@@ -80,7 +80,7 @@ def peer_rows(_):
     for v in VARIANTS:
         if v["family"] == "peer":
             asked = layout.beside(layout.asked(v.wildcards), "peer_asked.parquet")
-            files = {"indexed": layout.indexed(v.wildcards, "peer_costs.parquet"), "asked": asked}
+            files = {"indexed": layout.indexed(indexed_by(v.wildcards), "peer_costs.parquet"), "asked": asked}
             found.setdefault(asked, labelled(v) | files)
     return list(found.values())
 

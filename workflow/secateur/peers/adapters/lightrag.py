@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.peers.adapters._openai import calls
 from secateur.peers.wire import Document, Extraction, Prompt, between, described, fenced, objects
 from secateur.pipeline.config.fields import key
 
@@ -32,29 +33,15 @@ class Peer:
     """LightRAG in its own environment."""
 
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
-        import numpy as np
         from lightrag import LightRAG, QueryParam
         from lightrag.utils import EmbeddingFunc
-        from openai import AsyncOpenAI
 
-        client = AsyncOpenAI(base_url=url)
-
-        async def embed(texts: list[str]):
-            found = await client.embeddings.create(model="served", input=list(texts), encoding_format="float")
-            return np.array([one.embedding for one in found.data], dtype=np.float32)
-
-        async def ask(prompt: str, system_prompt: str | None = None, history_messages: list | None = None, **_) -> str:
-            system = [{"role": "system", "content": system_prompt}] if system_prompt else []
-            messages = [*system, *(history_messages or []), {"role": "user", "content": prompt}]
-            found = await client.chat.completions.create(model="served", messages=messages)
-            return found.choices[0].message.content
+        size, embed, ask = calls(url)
+        function = EmbeddingFunc(embedding_dim=size, max_token_size=WINDOW, func=embed)
+        served = {"llm_model_func": ask, "llm_model_name": "served", "embedding_func": function}
 
         async def start():
-            size = (await embed(["size"])).shape[1]
-            function = EmbeddingFunc(embedding_dim=size, max_token_size=WINDOW, func=embed)
-            rag = LightRAG(
-                working_dir=str(folder), llm_model_func=ask, llm_model_name="served", embedding_func=function
-            )
+            rag = LightRAG(working_dir=str(folder), **served)
             await rag.initialize_storages()
             return rag
 

@@ -19,6 +19,9 @@ class Peer:
     document_seconds: float = key("and so many more for each document", low=0)
     question_seconds: float = key("seconds in which a question must be answered", low=0)
     longest: int = key("characters of a context; a longer one is a failure", low=1)
+    indexed_by: str | None = key(
+        "the option of conf/peer whose index is asked, where only asking differs", default=None
+    )
 
 
 @dataclass(frozen=True)
