@@ -43,7 +43,7 @@ ORDER = [
     "report.page",
     "pipeline.problems pipeline.ledger",
     "pipeline.plan report.reference",
-    "report.question report.compare report.tracking",
+    "report.question report.compare report.tracking report.paper",
     "pipeline.contract",
     "cli",
 ]
@@ -202,7 +202,7 @@ def test_no_module_is_longer_than_400_lines(module):
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "conf/system").glob("[!_]*.yaml")))
 def test_a_system_says_in_a_few_lines_what_is_its_own(name):
     said = [line for line in lines(f"conf/system/{name}.yaml") if not line.startswith("#")]
-    assert said[0] == "defaults: [_default, _self_]"
+    assert re.fullmatch(r"defaults: \[\w+, _self_\]", said[0])
     assert len(said) <= 6
 
 

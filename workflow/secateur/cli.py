@@ -171,6 +171,22 @@ def keep(args: argparse.Namespace) -> None:
     print(keep(Path("results"), Path("docs"), args.experiment))
 
 
+def figures(args: argparse.Namespace) -> None:
+    """Write a table or figure of a paper, or the list of them."""
+    from secateur.report import paper
+
+    if args.paper is None:
+        print("\n".join(f"{name:16} {title}" for name, title in paper.names(Path()).items()))
+        return
+    made = paper.artefact(Path(), args.paper)
+    if args.format in ("md", "csv", "latex"):
+        print(paper.written(made, args.format))
+        return
+    path = args.out or Path(f"{args.paper.replace(':', '-')}.{args.format}")
+    paper.drawn(made, path)
+    print(path)
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -189,6 +205,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--json", action="store_true", help="one object a row")
     one.add_argument("--published", action="store_true", help="add published figures, marked")
     one.set_defaults(call=table)
+    ten = commands.add_parser("figures", help="the tables and figures of the papers, with what has been run")
+    ten.add_argument("--paper", metavar="ecs:1", help="one of them; without it, the list")
+    ten.add_argument("--format", choices=("md", "csv", "latex", "svg", "pdf", "png"), default="md")
+    ten.add_argument("--out", type=Path, metavar="FILE", help="of a drawing; default: NAME.FORMAT here")
+    ten.set_defaults(call=figures)
     two = commands.add_parser("summary", help="what was found, and where the report is")
     two.add_argument("experiment")
     two.set_defaults(call=summary)

@@ -179,7 +179,13 @@ class _Resolved:
                 yield changed | dict(chain.from_iterable(one.items() for one in under))
 
     def _can(self, axis: str, value: str) -> bool:
-        """Whether an option of an axis is one for this system: only a peer has a text of its own that it sent."""
+        """Whether an option of an axis is one for this system: a peer's own settings are of its kind, and only a peer has
+        a text of its own that it sent."""
+        if axis == "peer":
+            kind, own = (
+                kinds.named(option(self.conf, axis, one, self.overrides).adapter) for one in (value, self.system.peer)
+            )
+            return kind == own
         if axis != "assembly" or self.system.family == "peer":
             return True
         form = option(self.conf, axis, value, self.overrides).form["kind"]

@@ -4,10 +4,11 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
-__all__ = ["Panel", "bars", "contests", "curves", "frontier", "panels", "spreads"]
+__all__ = ["Panel", "bars", "contests", "curves", "frontier", "pairs_of_bars", "panels", "spreads"]
 
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
@@ -199,3 +200,37 @@ def spreads(rows: pl.DataFrame, label: str) -> str:
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)
     return _svg(figure, label)
+
+
+Measured = tuple[float, float | None, float | None, int]
+
+
+def pairs_of_bars(
+    parts: Sequence[tuple[str, Sequence[tuple[str, float | None, Measured | None]]]], unit: str, path: Path
+) -> None:
+    """One panel a part, for each of its rows what is published, pale, and what is measured, full, with its interval.
+
+    parts: (title, (row, published, (value, low, high, n))); what is missing is said in words.
+    """
+    from matplotlib.patches import Patch
+
+    tallest = max(len(rows) for _, rows in parts)
+    figure, axes = _figure(1.5 + 2.6 * len(parts), 1.0 + 0.45 * tallest, len(parts))
+    for place, (axis, (title, rows)) in enumerate(zip(axes, parts, strict=True)):
+        for n, (_, printed, measured) in enumerate(rows):
+            if printed is not None:
+                axis.barh(n - 0.18, printed, color=COLOURS[0], alpha=0.3, height=0.34)
+            if measured:
+                value, low, high, _ = measured
+                ends = None if low is None or high is None else [[max(0, value - low)], [max(0, high - value)]]
+                axis.barh(n + 0.18, value, xerr=ends, color=COLOURS[0], height=0.34, capsize=2)
+            if printed is None and not measured:
+                axis.text(0.02, n, "no figure", transform=axis.get_yaxis_transform(), va="center", fontsize=8)
+        axis.set_yticks(range(len(rows)), [name for name, _, _ in rows] if place == 0 else [""] * len(rows))
+        axis.invert_yaxis()
+        axis.set(title=title, xlabel=unit, xlim=(0, None))
+        axis.title.set_fontsize(9)
+        axis.grid(axis="y", visible=False)
+    handles = [Patch(color=COLOURS[0], alpha=0.3, label="published"), Patch(color=COLOURS[0], label="measured, 95 %")]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    figure.savefig(path, dpi=200, metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(path.suffix[1:]))

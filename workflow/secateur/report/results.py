@@ -24,7 +24,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.format import MEMORY
 
-__all__ = ["filled", "keep"]
+__all__ = ["filled", "keep", "kept_metrics"]
 
 CLAIMED = (
     "evidence_recall",
@@ -106,6 +106,13 @@ def _read(path: Path) -> dict[str, Any]:
         return [dict(zip(table[0], line, strict=True)) for line in table[1:]]
 
     return {key: rows(one) if isinstance(one, list) else one for key, one in read_json(path).items()}
+
+
+def kept_metrics(docs: Path, name: str) -> pl.DataFrame:
+    """The rows of `metrics` that were kept of an experiment; none where it was not kept."""
+    path, empty = docs / "results" / f"{name}.json", TABLES["metrics"].empty()
+    rows = _read(path)["metrics"] if path.exists() else []
+    return pl.DataFrame(rows, schema_overrides=dict(empty.schema)).select(empty.columns) if rows else empty
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
