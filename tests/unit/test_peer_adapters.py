@@ -5,7 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from secateur.peers.adapters import fast_graphrag, hipporag2, lightrag, nano_graphrag, raptor
+from secateur.peers.adapters import (
+    fast_graphrag,
+    hipporag2,
+    lazy_graphrag,
+    lightrag,
+    ms_graphrag,
+    nano_graphrag,
+    raptor,
+)
 from secateur.peers.extraction import Served
 from secateur.peers.wire import Document, Fact, Prompt
 
@@ -21,7 +29,7 @@ def user(text: str, system: str = "", structured: bool = False) -> Prompt:
 
 
 def test_no_adapter_answers_a_prompt_that_it_does_not_know():
-    for adapter in (fast_graphrag, hipporag2, lightrag, nano_graphrag, raptor):
+    for adapter in (fast_graphrag, hipporag2, lazy_graphrag, lightrag, ms_graphrag, nano_graphrag, raptor):
         assert adapter.context(user("Sing.")) is None
         assert adapter.reply(user("Sing."), EXTRACTION) is None
 
@@ -181,3 +189,112 @@ def test_raptor_reads_the_nearest_nodes_of_leaves_and_summaries(tmp_path):
 def test_a_summary_is_its_first_passages():
     assert raptor.reply(user(f"{raptor.SUMMARISE}\n{BOTH}"), EXTRACTION) == TEXTS[0]
     assert raptor.reply(user(f"{raptor.SUMMARISE}\nno passage"), EXTRACTION) == "no passage"
+
+
+# --- GraphRAG ----------------------------------------------------------------------------------------
+
+GOAL = "\n---Goal---\nAnswer.\n"
+LOCAL = (
+    '---Role---\nYou are helpful.\n---Data tables---\n\n-----Reports-----\nid|title|content\n3|Ghent|"# Ghent\n\n## Ghent\n'
+    f'{TEXTS[1]}"\n\n-----Entities-----\nid|entity|description|number of relationships\n0|ANN LEE|{TEXTS[0]}|1\n'
+    f"1|GHENT|{TEXTS[1]}|2\n\n\n-----Sources-----\nid|text\n0|{BOTH}\n{GOAL}"
+)
+
+
+def test_graphrag_gets_entities_and_relations_and_no_second_round():
+    asked = f'("entity"<|>NAME<|>TYPE)\n-Real Data-\nEntity_types: [x]\nText: {BOTH}\n######################\nOutput:'
+    said = ms_graphrag.reply(user(asked), EXTRACTION)
+    assert f'("entity"<|>Ann Lee<|>other<|>{TEXTS[0]})' in said
+    assert f'("relationship"<|>Ghent<|>Belgium<|>{TEXTS[1]}<|>1)' in said
+    assert ms_graphrag.reply(user("MANY entities and relationships were missed in it."), EXTRACTION) == "<|COMPLETE|>"
+    assert ms_graphrag.reply(user("Answer with a single letter Y or N."), EXTRACTION) == "N"
+
+
+def test_graphrag_summarises_by_the_first_descriptions_and_reports_by_the_first_entities():
+    data = f"-Data-\nEntities: GHENT\nDescription List: {json.dumps([TEXTS[0], TEXTS[0], TEXTS[1]])}\n#######\nOutput:"
+    assert ms_graphrag.reply(user(data), EXTRACTION) == BOTH
+    table = f'-----Entities-----\nhuman_readable_id,title,description,degree\n0,GHENT,"{TEXTS[1]}",2\n\n\n-----Relationships-----\nx'
+    report = json.loads(
+        ms_graphrag.reply(user(f"IMPACT SEVERITY RATING\nText:\n{table}\nThe report should"), EXTRACTION)
+    )
+    assert report["findings"] == [{"summary": "GHENT", "explanation": TEXTS[1]}]
+
+
+def test_graphrags_local_context_is_its_records_in_order():
+    held = ms_graphrag.context(user(QUESTION, LOCAL))
+    assert held == [
+        f'3|Ghent|"# Ghent\n\n## Ghent\n{TEXTS[1]}"',
+        f"0|ANN LEE|{TEXTS[0]}|1",
+        f"1|GHENT|{TEXTS[1]}|2",
+        f"0|{BOTH}",
+    ]
+    assert ms_graphrag.reply(user(QUESTION, LOCAL), EXTRACTION)
+
+
+def test_graphrags_global_search_is_mapped_to_points_and_answers_from_them():
+    asked = user(QUESTION, f'---Data tables---\n\n-----Reports-----\nid|x\n0|{BOTH}\n{GOAL}{{"points": []}}')
+    assert ms_graphrag.context(asked) is None
+    points = json.loads(ms_graphrag.reply(asked, EXTRACTION))["points"]
+    assert points == [{"description": TEXTS[0], "score": 20}]  # "ann" and "lee"
+    reduced = f"---Analyst Reports---\n\n----Analyst 1----\nImportance Score: 20\n{TEXTS[0]}\n\n----Analyst 2----\nImportance Score: 10\n{TEXTS[1]}\n{GOAL}"
+    assert ms_graphrag.context(user(QUESTION, reduced)) == TEXTS
+
+
+# --- LazyGraphRAG ------------------------------------------------------------------------------------
+
+
+class Lazy:
+    """An endpoint for LazyGraphRAG: one vector a word of a small world, replies of the adapter."""
+
+    WORLD = ("ann", "ghent", "rain", "belgium")
+
+    def __init__(self):
+        self.asked = []
+
+    def embed(self, texts):
+        found = np.array([[word in text.lower() for word in self.WORLD] for text in texts], np.float32) + 0.01
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def ask(self, prompt):
+        self.asked.append(user(prompt))
+        return lazy_graphrag.reply(user(prompt), EXTRACTION)
+
+
+def lazy(tmp_path, **changes) -> lazy_graphrag.Peer:
+    settings = {"budget": 100, "chunks": 5, "patience": 3, "tokens": 100} | changes
+    peer = lazy_graphrag.Peer(lazy_graphrag.Settings(**settings), tmp_path, "http://127.0.0.1:1/v1")
+    peer._client = Lazy()
+    return peer
+
+
+CHUNKS = [Document("", text) for text in (*TEXTS, "Rain falls on the hills.", "Heavy rain falls on a small roof.")]
+
+
+def tested(peer) -> list[str]:
+    return [one.last for one in peer._client.asked if one.last.startswith(lazy_graphrag.TEST)]
+
+
+def test_lazy_answers_from_the_claims_of_relevant_chunks(tmp_path):
+    peer = lazy(tmp_path)
+    peer.index(CHUNKS)
+    peer.ask(QUESTION)
+    assert lazy_graphrag.context(peer._client.asked[-1]) == [TEXTS[0]]
+    assert 1 <= len(tested(peer)) <= len(CHUNKS)
+    again = lazy(tmp_path)  # from its folder alone
+    again.ask(QUESTION)
+    assert lazy_graphrag.context(again._client.asked[-1]) == [TEXTS[0]]
+
+
+def test_lazy_spends_no_more_tests_than_its_budget_and_tests_none_twice(tmp_path):
+    peer = lazy(tmp_path, budget=2, chunks=1)
+    peer.index(CHUNKS)
+    peer.ask(QUESTION)
+    assert len(tested(peer)) == len(set(tested(peer))) <= 2
+    assert TEXTS[0] in tested(peer)[0]  # the best chunk of the best community first
+
+
+def test_lazy_reads_as_many_claims_as_fit(tmp_path):
+    peer = lazy(tmp_path, tokens=1)
+    peer.index(CHUNKS)
+    peer.ask(QUESTION)
+    assert lazy_graphrag.context(peer._client.asked[-1]) == [""]
