@@ -187,6 +187,13 @@ def figures(args: argparse.Namespace) -> None:
     print(path)
 
 
+def serve(args: argparse.Namespace) -> None:
+    """Answer what another system asks a language model, from the triples of a corpus, until interrupted."""
+    from secateur.peers.serve import serve
+
+    serve(Path(), args.corpus, args.adapter, args.extractor, args.port)
+
+
 def docs(args: argparse.Namespace) -> None:
     """Write the generated pages."""
     for path, text in reference.pages().items():
@@ -210,6 +217,12 @@ def _parser() -> argparse.ArgumentParser:
     ten.add_argument("--format", choices=("md", "csv", "latex", "svg", "pdf", "png"), default="md")
     ten.add_argument("--out", type=Path, metavar="FILE", help="of a drawing; default: NAME.FORMAT here")
     ten.set_defaults(call=figures)
+    eleven = commands.add_parser("serve", help="an endpoint that answers another system from the triples of a corpus")
+    eleven.add_argument("corpus", help="one of results, with passages and triples")
+    eleven.add_argument("--adapter", required=True, help="whose prompts it understands: a file of peers/adapters")
+    eleven.add_argument("--extractor", default="openie", help="option of conf/extractor whose triples answer")
+    eleven.add_argument("--port", type=int, default=0, help="on this machine; default: any that is free")
+    eleven.set_defaults(call=serve)
     two = commands.add_parser("summary", help="what was found, and where the report is")
     two.add_argument("experiment")
     two.set_defaults(call=summary)

@@ -3,9 +3,7 @@
 
 def shards(wildcards):
     """The triples of every shard of the documents."""
-    count = option("extractor", wildcards.extractor).shards
-    folder = f"results/{wildcards.corpus}/triples/{wildcards.extractor}"
-    return [f"{folder}/{n}of{count}/triples.parquet" for n in range(count)]
+    return layout.triples(wildcards, option("extractor", wildcards.extractor).shards)
 
 
 def triple_files(wildcards):

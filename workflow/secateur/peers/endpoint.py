@@ -22,7 +22,7 @@ from secateur.models.word_pieces import Counter as TokenCounter
 from secateur.peers.wire import Prompt
 from secateur.peers.worker import PeerFailed
 
-__all__ = ["Endpoint", "Unanswered"]
+__all__ = ["Endpoint", "Unanswered", "controlled"]
 
 Body = Mapping[str, Any]
 Answer = Callable[[Prompt, Body], str]
@@ -89,9 +89,9 @@ class Endpoint:
         return {"object": "list", "model": body.get("model"), "data": data, "usage": usage}
 
     @contextmanager
-    def serving(self) -> Iterator[str]:
-        """The address of this endpoint, as long as it is served."""
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+    def serving(self, port: int = 0) -> Iterator[str]:
+        """The address of this endpoint on this machine, as long as it is served; at any free port where none is given."""
+        server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         server.daemon_threads = True
         Thread(target=server.serve_forever, daemon=True).start()
         try:

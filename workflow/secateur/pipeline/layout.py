@@ -141,6 +141,12 @@ def retrieved(options: Options) -> str:
     return f"{folder(options)}/retrieved/{own}/question_metrics.parquet"
 
 
+def triples(options: Options, shards: int) -> list[str]:
+    """The triples of a corpus, shard by shard."""
+    folder = f"results/{options['corpus']}/triples/{options['extractor']}"
+    return [f"{folder}/{n}of{shards}/triples.parquet" for n in range(shards)]
+
+
 def indexed(options: Options, name: str) -> str:
     """What a peer made of a corpus."""
     return f"results/{options['corpus']}/peers/{_joined(FAMILIES['peer'], options)}/{name}"
