@@ -40,7 +40,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Artefact:
-    """A table or figure of a paper with its cells, row by row."""
+    """A table or figure of a paper with its cells, row by row; without cells, where it is made (told)."""
 
     name: str
     title: str
@@ -49,6 +49,7 @@ class Artefact:
     unit: str
     digits: int
     cells: tuple[Cell, ...]
+    told: str = ""
 
 
 def names(root: Path) -> dict[str, str]:
@@ -65,9 +66,18 @@ def artefact(root: Path, name: str) -> Artefact:
         )
     spec = specs[name]
     whole = specs[spec["same_as"]] | spec if "same_as" in spec else spec
-    cells = _of_statistics(root, whole) if "statistics" in whole else _of_metrics(root, whole)
+    cells = (
+        _of_statistics(root, whole) if "statistics" in whole else _of_metrics(root, whole) if "rows" in whole else []
+    )
     said = {key: whole[key] for key in ("title", "source", "note")}
-    return Artefact(name=name, unit=whole.get("unit", ""), digits=whole.get("digits", 3), cells=tuple(cells), **said)
+    return Artefact(
+        name=name,
+        unit=whole.get("unit", ""),
+        digits=whole.get("digits", 3),
+        cells=tuple(cells),
+        told=whole.get("told", ""),
+        **said,
+    )
 
 
 def _specs(root: Path) -> dict[str, dict[str, Any]]:
@@ -166,6 +176,8 @@ def _gaps(made: Artefact) -> list[str]:
 
 
 def _markdown(made: Artefact) -> str:
+    if not made.cells:
+        return f"**{made.title}** ({made.source})\n\n{made.told}\n\n{made.note}"
     heads, body = _grid(made)
     lines = [f"**{made.title}** ({made.source}; {made.unit or 'as stated'})", ""]
     lines += ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads), *body)]
@@ -205,7 +217,7 @@ def drawn(made: Artefact, path: Path) -> None:
 
     cells = [cell for cell in made.cells if not isinstance(cell.printed, str)]
     if not cells:
-        raise SecateurError(f"--paper {made.name} is a table of words. Fix: --format md, csv or latex.")
+        raise SecateurError(f"--paper {made.name} has no numbers to draw. Fix: --format md, csv or latex.")
     columns = list(dict.fromkeys(cell.column for cell in cells))
     parts = [(column, [(c.row, c.printed, c.measured) for c in cells if c.column == column]) for column in columns]
     pairs_of_bars(parts, made.unit, path)
