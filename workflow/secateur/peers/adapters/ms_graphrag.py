@@ -1,12 +1,14 @@
 """GraphRAG (Edge et al. 2024), as Microsoft released it: local search over entities, global search over reports.
 
-Package `graphrag`, its prompts and settings untouched but the mode and the level of communities. In controlled mode an
+Package `graphrag`, its prompts and settings untouched but the mode and the level of communities. The keys of its cache
+are hashed from JSON: it hashes them from YAML, whose pure Python takes most of the time of an index, and no result. In controlled mode an
 entity or relation is described by the passage it was read from, a summary of descriptions is their first ones, the
 report of a community names its entities with their descriptions, and the points of a report are its findings that share
 a word with the question's phrases.
 """
 
 import asyncio
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -39,7 +41,10 @@ class Peer:
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
         from graphrag.cli.initialize import initialize_project_at
         from graphrag.config.load_config import load_config
+        from graphrag_cache import cache_key
         from openai import OpenAI
+
+        cache_key.hash_data = _hashed
 
         if not (folder / "settings.yaml").exists():
             initialize_project_at(folder, force=False, model="gpt-4o", embedding_model="text-embedding-3-small")
@@ -76,6 +81,11 @@ class Peer:
         else:
             read = {name: self._tables[name] for name in TABLES[:3]}
             asyncio.run(api.global_search(**asked, **read, dynamic_community_selection=False))
+
+
+def _hashed(data: object) -> str:
+    """A key for what a call is asked with."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def context(prompt: Prompt) -> list[str] | None:
