@@ -178,10 +178,10 @@ def test_the_check_of_scorers_is_for_labelled_distractors_alone(write):
 
 def test_what_answers_only_has_rows_on_documents_whose_questions_are_answered_and_nowhere_else(write):
     systems = "[closed_book, rag_zsum, secateur]"
-    found = write(datasets="[toy_documents, stem, toy_dialogue]", systems=systems)
+    found = write(datasets="[toy_documents, stem_dev, toy_dialogue]", systems=systems)
     answered = {(v.dataset, v.system) for v in found if v.answered}
     assert answered == {("toy_documents", "closed_book"), ("toy_documents", "rag_zsum")}
-    assert {(v.dataset, v.system) for v in found} - answered == {("toy_documents", "secateur"), ("stem", "secateur")}
+    assert {(v.dataset, v.system) for v in found} - answered == {("toy_documents", "secateur"), ("stem_dev", "secateur")}
     assert {v["pick"] for v in found if v.answered} == {"closed_book", "zsum"}
 
 
