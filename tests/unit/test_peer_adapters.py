@@ -270,7 +270,7 @@ def lazy(tmp_path, **changes) -> lazy_graphrag.Peer:
 CHUNKS = [Document("", text) for text in (*TEXTS, "Rain falls on the hills.", "Heavy rain falls on a small roof.")]
 
 
-def tested(peer) -> list[str]:
+def put_to_the_test(peer) -> list[str]:
     return [one.last for one in peer._client.asked if one.last.startswith(lazy_graphrag.TEST)]
 
 
@@ -279,7 +279,7 @@ def test_lazy_answers_from_the_claims_of_relevant_chunks(tmp_path):
     peer.index(CHUNKS)
     peer.ask(QUESTION)
     assert lazy_graphrag.context(peer._client.asked[-1]) == [TEXTS[0]]
-    assert 1 <= len(tested(peer)) <= len(CHUNKS)
+    assert 1 <= len(put_to_the_test(peer)) <= len(CHUNKS)
     again = lazy(tmp_path)  # from its folder alone
     again.ask(QUESTION)
     assert lazy_graphrag.context(again._client.asked[-1]) == [TEXTS[0]]
@@ -289,8 +289,8 @@ def test_lazy_spends_no_more_tests_than_its_budget_and_tests_none_twice(tmp_path
     peer = lazy(tmp_path, budget=2, chunks=1)
     peer.index(CHUNKS)
     peer.ask(QUESTION)
-    assert len(tested(peer)) == len(set(tested(peer))) <= 2
-    assert TEXTS[0] in tested(peer)[0]  # the best chunk of the best community first
+    assert len(put_to_the_test(peer)) == len(set(put_to_the_test(peer))) <= 2
+    assert TEXTS[0] in put_to_the_test(peer)[0]  # the best chunk of the best community first
 
 
 def test_lazy_reads_as_many_claims_as_fit(tmp_path):
