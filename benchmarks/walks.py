@@ -110,7 +110,9 @@ class Set:
     def graph(self) -> Walkable:
         places = {p: n for n, p in enumerate(self.group.ids)}
         fields = [f"{title} {text}" for title, text in zip(self.group.titles, self.group.texts, strict=True)]
-        return Walkable.of(self.mentions, places, self.group.docs, fields, SimpleNamespace(k1=1.2, b=0.75))
+        return Walkable.of(
+            self.mentions, places, self.group.docs, fields, SimpleNamespace(k1=1.2, b=0.75, phrases=False)
+        )
 
     def recall(self, scores: np.ndarray, hop: str | None = None) -> dict[str, float]:
         """question -> share of its gold articles among the first `CUTOFF` articles."""

@@ -49,7 +49,7 @@ def job_of(folder, url: str) -> Job:
     for name, own in rows.items():
         inputs[name] = [folder / f"{name}.parquet"]
         write_table(TABLES[name], pl.DataFrame(own, schema=TABLES[name].empty().schema, orient="row"), inputs[name][0])
-    overrides = [f"judge.url={url}", "judge.concurrency=1", "judge.timeout=5", "judge.delays=[0]", "judge.max_wait=1"]
+    overrides = [f"judge.url={url}", "judge.concurrency=1", "judge.timeout=600", "judge.delays=[0]", "judge.max_wait=1"]
     judge = compose.option(CONF, "judge", "endpoint", tuple(overrides))
     flat = leaves("judge", judge) | leaves("lm", compose.option(CONF, "lm", "smollm2")) | {"assembly.budget": "512"}
     flat |= leaves("embedder", compose.option(CONF, "embedder", "minilm"))
