@@ -72,6 +72,22 @@ def test_what_cannot_be_read_is_missing_and_counted(reply):
     assert found.facts is None
 
 
+def test_each_context_has_both_of_its_own_ratings():
+    """Of the two ways of asking the first says the item's own number, the second one more."""
+    items = [item(GOLD, question=f"Question {n}?") for n in (0, 1, 0, 1)]
+
+    def rates(prompt: str) -> str:
+        return (
+            str(("Question 1?" in prompt) + ("Could somebody" in prompt))
+            if "0:" in prompt or "Could" in prompt
+            else ruled(prompt)
+        )
+
+    found = judged(items, by(rates))
+    assert [one.ratings for one in found] == [[0.0, 0.5], [0.5, 1.0]] * 2
+    assert len({one.asked for one in found}) == 1
+
+
 def test_a_verdict_too_many_is_none():
     """Numbers of statements that were not shown: the reply speaks of something else."""
     replies = by(lambda prompt: "[7]" if "Statements:" in prompt else ruled(prompt))

@@ -12,6 +12,7 @@ A judge breaks an answer and the gold answer into statements, and says which fol
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from secateur.judging.prompts import rating, relevance, split, statements, supported, supporting
 
@@ -120,6 +121,6 @@ def _ratings(wanted: list[tuple[Judgement, Item]], ask: Ask) -> None:
     prompts = [relevance(item.question, item.context) for _, item in wanted]
     replies = iter(ask([prompt for own in prompts for prompt in own]))
     for (one, _), own in zip(wanted, prompts, strict=True):
-        read = [None if reply is None else rating(reply) for reply, _ in zip(replies, own, strict=False)]
+        read = [None if reply is None else rating(reply) for reply in islice(replies, len(own))]
         _count(one, read)
         one.ratings = [value for value in read if value is not None]
