@@ -1,11 +1,17 @@
 """Tables to one page."""
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from secateur.evaluation.published import published_statistics
+from secateur.evaluation.subsets import of_split
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.report.page import Figures, render
+from secateur.pipeline.tables.table import read_table, read_tables
+from secateur.report.browser import Given, Set, best, browsed
+from secateur.report.format import row_name, row_of
+from secateur.report.page import About, Figures, render
 
 
 def _drawings(cfg, inputs) -> list[dict]:
@@ -62,6 +68,59 @@ def _peers(cfg, inputs) -> list[dict]:
     return [row | {"indexed": costs.to_dicts()[0], "asked": asked.to_dicts()[0]} for row, (costs, asked) in found]
 
 
+def _read(name: str, paths: list[str]) -> pl.DataFrame:
+    return read_tables(TABLES[name], paths)
+
+
+def _turns(row: dict, passages: pl.DataFrame) -> Iterator[Given]:
+    """What each of a list's best scorers selects of a dialogue."""
+    spoken = pl.concat_str(pl.col("speaker") + ": ", pl.col("text") + "\n", ignore_nulls=True)
+    texts = passages.select("passage_id", text=spoken)
+    rows = read_table(TABLES["selections"], row["shown"]).join(texts, on="passage_id", maintain_order="left")
+    rows = rows.with_columns(place="rank", tokens=pl.lit(None, pl.Int32))
+    figures = _read("question_metrics", row["figures"])
+    for scorer in best(figures):
+        own = pl.col("scorer") == scorer
+        yield Given(row_name(row["system"], scorer), rows.filter(own), figures.filter(own), {})
+
+
+def _given(row: dict, budget: int) -> Given:
+    """What a row sends within a budget."""
+    rows = read_table(TABLES["contexts"], row["shown"]).filter(pl.col("budget") == budget)
+    answers = _read("answers", row["answers"]) if row["answers"] else TABLES["answers"].empty()
+    figures = _read("question_metrics", row["figures"]).filter(pl.col("hop").is_null())
+    aware = ", order-aware" if row["order"] == "aware" else ""
+    said = dict(answers.select("question_id", "text").iter_rows())
+    return Given(row["system"] + aware, rows, figures, said)
+
+
+def _ordered(cfg, given: list[Given]) -> list[Given]:
+    """The first by a model or graph, the first plain one, which stand beside each other at first, and the rest."""
+    plain = [cfg.extra.families[row_of(one.name.partition(",")[0])[0]] == "lexical" for one in given]
+    firsts = [plain.index(kind) for kind in (False, True) if kind in plain]
+    return [given[n] for n in (*firsts, *(n for n in range(len(given)) if n not in firsts))]
+
+
+def _browsed(cfg) -> list[Set]:
+    """The data sets of the question browser, each at the largest budget that is claimed."""
+    sets = []
+    for one in cfg.extra.browsed_sets:
+        rows = [row for row in cfg.extra.browsed if row["dataset"] == one["dataset"]]
+        budget = None if one["passages"] else max(cfg.eval.claim)
+        if one["passages"]:
+            passages = read_table(TABLES["passages"], one["passages"])
+            given = [shown for row in rows for shown in _turns(row, passages)]
+        else:
+            given = [_given(row, budget) for row in rows]
+        questions = of_split(read_table(TABLES["questions"], one["questions"]), one["split"]).sort("position")
+        sets.append(
+            Set(
+                one["dataset"], questions, read_table(TABLES["evidence"], one["evidence"]), _ordered(cfg, given), budget
+            )
+        )
+    return sets
+
+
 def run(cfg, inputs, outputs, ctx):
     described = [row["dataset"] for row in cfg.extra.described]
     figures = Figures(
@@ -74,8 +133,11 @@ def run(cfg, inputs, outputs, ctx):
         spreads=_spreads(cfg, inputs),
         frontiers=_frontiers(cfg, inputs),
         peers=_peers(cfg, inputs),
+        families=cfg.extra.families,
+        browsed=browsed(_browsed(cfg)),
     )
-    page = render(cfg.extra.name, cfg.experiment.title, cfg.eval.min_units, cfg.extra.variants, figures)
+    about = About(cfg.extra.name, cfg.experiment.title, cfg.eval.min_units, tuple(cfg.eval.claim), cfg.extra.variants)
+    page = render(about, figures)
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}
 

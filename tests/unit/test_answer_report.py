@@ -33,6 +33,11 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=empty.schema) if rows else empty
 
 
+def section(rows: list[dict], compared: list[dict]):
+    told = table("metrics", rows).with_columns(told=pl.col("n") > 5)
+    return answer_section(told, judged(table("comparisons", compared), 10), {})
+
+
 METRICS = [
     metric("closed_book", "rouge_l", 0.1),
     metric("closed_book", "read_tokens", 75.4),
@@ -44,12 +49,12 @@ METRICS = [
 
 
 def test_no_answers_no_section():
-    assert answer_section(table("metrics", METRICS[-1:]), judged(table("comparisons", []), 10)) is None
+    assert section(METRICS[-1:], []) is None
 
 
 def test_each_system_has_a_line_and_one_for_each_order():
-    section = answer_section(table("metrics", METRICS), judged(table("comparisons", []), 10))
-    (part,) = section["parts"]
+    drawn, part = section(METRICS, [])["parts"]
+    assert "order-aware" in drawn["figures"][0][0]
     assert part["table"]["heads"] == ["system", "ROUGE-L", "prompt tokens"]
     shown = {row["cells"][0]["text"]: [c["text"] for c in row["cells"][1:]] for row in part["table"]["rows"]}
     assert shown == {
@@ -63,8 +68,7 @@ def test_each_system_has_a_line_and_one_for_each_order():
 
 def test_differences_are_shown_with_what_they_are_differences_from():
     compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
-    told = judged(table("comparisons", compared), 10)
-    _, part = answer_section(table("metrics", METRICS), told)["parts"]
+    *_, part = section(METRICS, compared)["parts"]
     lines = [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]]
     assert lines == [
         ["secateur", "closed_book", "ranker", "+0.200", "", ""],

@@ -1,12 +1,17 @@
-"""The page: the matched differences first, with what they rest on; tokens used beside each budget."""
+"""The page: the finding first, with what it rests on; tokens used beside each budget; questions to look through."""
+
+import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.browser import Given, Set, browsed
+from secateur.report.finding import lines, sentence
 from secateur.report.format import judged, named
-from secateur.report.page import Figures, found, render
-from secateur.report.sections.differences import claim_parts, headlines, matched_parts
+from secateur.report.page import About, Figures, render
+from secateur.report.sections.differences import matched_parts
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.recall import recall_parts
 
@@ -32,55 +37,80 @@ def told(*rows: dict) -> pl.DataFrame:
     return judged(table("comparisons", list(rows)), 10)
 
 
-# --- the headline --------------------------------------------------------------------------------
+# --- the finding ---------------------------------------------------------------------------------
+
+FAMILIES = {
+    "secateur": "graph",
+    "secateur:dense": "graph",
+    "apr": "graph",
+    "title_zsum": "lexical",
+    "rankers": "lexical",
+}
+CLAIM = "evidence_recall@claim"
 
 
-def test_the_headline_is_the_difference_to_the_plain_twin_with_all_it_rests_on():
-    (line,) = headlines("toy", told(pair("secateur", "title_zsum")))
-    assert line == (
-        "toy, order-blind, evidence recall over the budgets claimed: secateur less title_zsum is +0.100 "
-        "(+0.020 to +0.200; p 0.0600; 20 questions in 20 units)."
+def found_lines(rows: list[dict], pairs: list[dict]):
+    return lines(table("metrics", rows), table("comparisons", pairs), FAMILIES, 10)
+
+
+def test_each_system_stands_beside_the_best_plain_row_of_its_kind():
+    values = {"secateur": 0.6, "title_zsum": 0.5}
+    rows = [metric(name, CLAIM, v) for name, v in values.items()] + [metric("rankers", CLAIM, 0.55, "bm25")]
+    pairs = [pair("secateur", "title_zsum"), pair("secateur", "rankers", baseline_scorer="bm25", difference=0.05)]
+    (line,) = found_lines(rows, pairs)
+    assert (line.name, line.baseline, line.difference, line.verdict) == ("secateur", "rankers · bm25", 0.05, "not sure")
+
+
+def test_a_pair_says_the_same_whichever_row_was_listed_first():
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
+    (line,) = found_lines(rows, [pair("title_zsum", "secateur", difference=-0.1, low=None, high=-0.02)])
+    assert (line.name, line.difference, line.low, line.high) == ("secateur", 0.1, 0.02, None)
+
+
+@pytest.mark.parametrize("other", [{"axis": "form"}, {"metric": "evidence_recall@64"}, {"subset": "hard"}])
+def test_no_pair_that_differs_in_more_than_who_ranks_makes_a_line(other):
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
+    assert found_lines(rows, [pair("secateur", "title_zsum") | other]) == []
+
+
+def test_two_systems_of_ours_or_two_plain_ones_make_no_line():
+    rows = [metric(name, CLAIM, 0.6) for name in ("secateur", "apr", "title_zsum")]
+    rows.append(metric("rankers", CLAIM, 0.5, "bm25"))
+    pairs = [pair("secateur", "apr"), pair("title_zsum", "rankers", baseline_scorer="bm25")]
+    assert found_lines(rows, pairs) == []
+
+
+@pytest.mark.parametrize(("n", "units"), [(19, 19), (50, 9)])
+def test_under_so_many_questions_or_units_it_is_too_few_to_tell(n, units):
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
+    found = found_lines(rows, [pair("secateur", "title_zsum", n=n, units=units, p_holm=0.0001)])
+    assert sentence("toy", found, [64, 512]) == (
+        f"On toy: too few to tell, {n} questions in {units} units are not enough for a finding."
     )
 
 
-def test_the_twin_may_be_one_ranker_of_a_list_and_may_have_been_listed_last():
-    listed = pair("secateur", "rankers", baseline_scorer="title_zsum+neighbour", order="aware")
-    last = pair("title_zsum", "secateur", low=None)
-    blind, aware = headlines("toy", told(listed, last))
-    assert "secateur less title_zsum is" in blind
-    assert "-0.100 (-0.200 to unbounded;" in blind
-    assert "order-aware" in aware
-    assert "secateur less rankers · title_zsum+neighbour" in aware
+def test_the_sentence_says_who_how_much_of_what_and_how_sure():
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
+    line = found_lines(rows, [pair("secateur", "title_zsum", p_holm=0.004, n=40)])
+    assert sentence("toy", line, [64, 512]) == (
+        "On toy, secateur leads: its contexts hold .100 more of the gold evidence than the best plain ranking, title_zsum "
+        "(+0.020 to +0.200; p 0.0040, adjusted for all pairs), at 64 to 512 tokens, over 40 questions in 20 units: sure."
+    )
+    worse = found_lines(rows, [pair("secateur", "title_zsum", difference=-0.1, low=-0.2, high=0.02)])
+    assert "secateur comes nearest: its contexts hold .100 less of" in sentence("toy", worse, [64, 512])
 
 
-def test_under_so_many_units_it_is_too_few_to_tell_and_an_end_that_nothing_bounds_is_unbounded():
-    (line,) = headlines("toy", told(pair("secateur", "title_zsum", low=None, high=None, n=5, units=4)))
-    assert line.endswith("+0.100 (unbounded; p 0.0600, too few to tell; 5 questions in 4 units).")
+def test_what_sees_the_answer_never_leads_where_something_does_not():
+    rows = [metric(name, "f1_at_gold", v, c) for name, c, v in (("ecs", "free", 0.5), ("rankers", "bm25", 0.4))]
+    rows += [row | {"answer_aware": True, "value": row["value"] + 0.3} for row in rows]
+    one = pair("ecs", "rankers", scorer="free", baseline_scorer="bm25", metric="f1_at_gold", axis="strongest")
+    known = {"ecs": "utility", "rankers": "lexical"}
+    found = lines(table("metrics", rows), table("comparisons", [one | {"answer_aware": True}, one]), known, 10)
+    assert [line.aware for line in found] == [False, True]
+    assert sentence("toy", found, [64]).startswith("On toy, ecs · free leads")
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"baseline": "apr"},
-        {"system": "secateur:dense", "baseline": "title_zsum:dense"},
-        {"baseline": "secateur:dense", "axis": "form"},
-        {"metric": "evidence_recall@64"},
-        {"subset": "hard"},
-    ],
-)
-def test_no_other_pair_makes_a_headline(other):
-    assert headlines("toy", told(pair("secateur", "title_zsum") | other)) == []
-
-
-def test_the_claim_has_a_line_an_order_and_a_column_a_metric():
-    rows = [pair("secateur", "title_zsum", metric=f"{m}@claim") for m in ("token_recall", "evidence_recall")]
-    (part,) = claim_parts("toy", told(*rows, pair("secateur", "title_zsum", order="aware")))
-    assert part["table"]["heads"][2:] == ["evidence recall", "evidence coverage", "token recall", "answer gain"]
-    shown = [[cell["text"] for cell in line["cells"]] for line in part["table"]["rows"]]
-    assert shown == [
-        ["order-blind", "title_zsum", "+0.100", "", "+0.100", ""],
-        ["order-aware", "title_zsum", "+0.100", "", "", ""],
-    ]
+# --- matched differences -------------------------------------------------------------------------
 
 
 def test_matched_differences_have_a_table_an_axis_and_a_line_a_pair():
@@ -108,7 +138,9 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
     rows = [metric("secateur", name, v) for name, v in (values | {"answer_gain_shuffled@64": 0.0}).items()]
-    (part,) = gain_parts("toy", named(table("metrics", rows)), "blind")
+    told = named(table("metrics", rows)).with_columns(told=pl.lit(True))
+    drawn, part = gain_parts("toy", told, "blind", {})
+    assert "secateur" in drawn["figures"][0][0]
     assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens", "another question's, 64", "closed book"]
 
 
@@ -131,12 +163,82 @@ def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     )
 
 
-def test_a_page_is_written_from_its_tables_and_says_none_of_the_old_words():
+def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
+    variants = [{"dataset": "toy", "system": "rankers", "order": None, "file": "results/x.parquet"}]
+    about = About(name, "A title", 10, (64, 128), variants)
+    return render(about, replace(figures(rows, pairs), families=FAMILIES, **more))
+
+
+def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words():
     systems = [("secateur", None), ("title_zsum", None), ("rankers", "bm25")]
     rows = [metric(s, f"evidence_recall@{b}", 0.5, c) for s, c in systems for b in (64, 128, "claim")]
-    own = figures(rows, [pair("secateur", "title_zsum", units=3)])
-    variants = [{"dataset": "toy", "system": "rankers", "order": None, "file": "results/x.parquet"}]
-    page = render("tiny", "A title", 10, variants, own)
-    assert found(own.metrics, own.comparisons, 10)[0].endswith("too few to tell; 20 questions in 3 units).")
-    assert page.index("What was found") < page.index("secateur less its plain twin") < page.index("<svg")
-    assert not [word for word in ("track", "lift", "block") if f" {word}" in page.partition("</style>")[2]]
+    page = drawn("tiny", rows, [pair("secateur", "title_zsum")])
+    shown = page.partition("<body")[2]
+    assert shown.index("On toy, secateur leads") < shown.index('<svg class="forest') < shown.index("<h2")
+    assert "LIMIT" not in shown
+    assert "LIMIT=20: only the first 20 questions" in drawn("tiny@20", rows, [])
+    body = re.sub(r"<script.*?</script>", "", shown, flags=re.S)
+    assert not [word for word in ("track", "lift", "block") if f" {word}" in body]
+
+
+def test_what_rests_on_too_little_has_no_plot_of_differences():
+    rows = [metric(s, CLAIM, v) for s, v in (("secateur", 0.6), ("title_zsum", 0.5))]
+    page = drawn("tiny", rows, [pair("secateur", "title_zsum", units=3)])
+    assert "too few to tell, 20 questions in 3 units" in page
+    assert "<circle" not in page
+
+
+def test_an_experiment_without_rows_says_so():
+    assert "Nothing was measured" in drawn("tiny", [], [])
+
+
+# --- the questions -------------------------------------------------------------------------------
+
+
+def given(name: str, count: int, text: str) -> Given:
+    ids = [f"q{n}" for n in range(count)]
+    pieces = {"question_id": ids, "place": [0] * count, "passage_id": ids, "text": [text + i for i in ids]}
+    values = {"question_id": ids, "metric": ["evidence_recall@512"] * count, "value": [0.5] * count}
+    return Given(name, pl.DataFrame(pieces | {"tokens": [9] * count}), pl.DataFrame(values), {"q0": "an answer"})
+
+
+def questions(count: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    ids = [f"q{n}" for n in range(count)]
+    nothing = [None] * count
+    asked = pl.DataFrame({"question_id": ids, "text": ids, "answer": nothing, "type": nothing})
+    gold = {"question_id": ids, "n": [0] * count, "text": [f"gold {i}" for i in ids], "passage_id": ids}
+    return asked, pl.DataFrame(gold)
+
+
+def test_a_question_is_shown_with_its_gold_its_tokens_and_its_figures():
+    made = browsed([Set("toy", *questions(2), [given("secateur", 2, "text of "), given("bm25", 2, "text of ")], 512)])
+    (one,) = made["sets"]
+    first = one["questions"][0]
+    assert (one["systems"], one["of"], first["id"]) == (["secateur", "bm25"], 2, "q0")
+    assert first["rows"][0] == first["rows"][1]  # the same text is kept once
+    (number,) = first["rows"][0]["p"]
+    assert made["texts"][-number - 1] == "text of q0"  # negative: gold
+    assert (first["rows"][0]["k"], first["rows"][0]["f"], first["rows"][0]["s"]) == (
+        9,
+        {"evidence_recall": 0.5},
+        "an answer",
+    )
+
+
+def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how_many_are_shown():
+    rows = [given(name, 10_000, "words " * 200) for name in ("a", "b", "c")]
+    made = browsed([Set("toy", *questions(10_000), rows, 512)], 3_000_000)
+    (one,) = made["sets"]
+    assert 1_000 < len(one["questions"]) < one["of"] == 10_000
+    page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=made)
+    assert len(page.encode()) < 3_500_000
+    assert f"{len(one['questions'])} of 10000 questions, contexts within 512 tokens, drawn by hash" in page
+    again = browsed([Set("toy", *questions(10_000), rows, 512)], 3_000_000)
+    assert again == made
+
+
+def test_a_questions_own_words_end_no_script():
+    asked, gold = questions(1)
+    asked = asked.with_columns(text=pl.lit("</script><script>alert(1)</script>"))
+    page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=browsed([Set("toy", asked, gold, [], 512)]))
+    assert "<script>alert" not in page

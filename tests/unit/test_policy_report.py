@@ -5,7 +5,7 @@ import polars as pl
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.format import judged
 from secateur.report.sections.memory import memory_parts
-from secateur.report.sections.policy import policy_headlines, policy_parts
+from secateur.report.sections.policy import policy_parts
 
 COMMON = {"dataset": "d", "system": "policy", "order": "blind", "answer_aware": False, "subset": "all", "split": "test"}
 POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}
@@ -14,7 +14,8 @@ POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0
 def metrics() -> pl.DataFrame:
     terms = ("policy_utility", "policy_accuracy", "policy_tokens")
     rows = [
-        COMMON | {"scorer": s, "metric": m, "value": v, "low": v - 0.1, "high": v + 0.1, "n": 9}
+        COMMON
+        | {"scorer": s, "metric": m, "value": v, "low": v - 0.1, "high": v + 0.1, "n": 9, "units": 9, "told": True}
         for s, v in POLICIES.items()
         for m in terms
     ]
@@ -41,14 +42,15 @@ def test_the_policy_stands_first_and_fixed_configurations_best_first():
         "small": "+0.020 to +0.200\np 0.0600\n19 questions in 19 units",
     }
     assert part["table"]["rows"][2]["cells"][-1]["text"] == ""
-    assert "<svg" in part["svg"]
+    assert "<svg" in part["figures"][0][0]
     assert "n = 9 questions, split test" in part["note"]
 
 
-def test_a_headline_names_the_difference_and_the_oracle():
-    (line,) = policy_headlines("d", metrics(), comparisons())
-    assert "utility .500, +0.100" in line
-    assert "the oracle has .900" in line
+def test_what_rests_on_too_little_has_no_plot():
+    few = metrics().with_columns(told=pl.lit(False))
+    (part,) = policy_parts("d", few, comparisons(), frontiers())
+    assert part["figures"] == []
+    assert part["text"] == "Too few to tell: 9 questions in 9 units."
 
 
 def test_a_page_without_such_rows_has_no_such_part():

@@ -17,7 +17,7 @@ from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
-from secateur.report.sections.distractors import distractor_headlines, distractor_parts
+from secateur.report.sections.distractors import distractor_parts
 
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
 LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
@@ -249,4 +249,3 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
     rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
     assert distractor_parts("mine", rows, pl.DataFrame()) == []
-    assert distractor_headlines("mine", rows) == []

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -16,10 +17,13 @@ from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report import reference
+from secateur.report.finding import Line
+from secateur.report.format import bounds
 
 __all__ = ["main"]
 
 EXPERIMENTS = Path("results/experiments")
+SHOWN = 5  # lines of a data set that a summary prints
 
 
 def _table(experiment: str, name: str) -> pl.DataFrame:
@@ -63,15 +67,41 @@ def table(args: argparse.Namespace) -> None:
 def summary(args: argparse.Namespace) -> None:
     """Print what was found; the last line is the report's path."""
     from secateur.report.compare import settings
-    from secateur.report.page import found
+    from secateur.report.page import About, found
 
     metrics, comparisons = (_table(args.experiment, name) for name in ("metrics", "comparisons"))
+    known = settings(Path(), args.experiment)
+    about = About(args.experiment, "", known["eval.min_units"], known["eval.claim"], known["extra.variants"])
+    made = found(metrics, comparisons, known["extra.families"], about)
     print("\nWhat was found")
-    for line in found(metrics, comparisons, settings(Path(), args.experiment)["eval.min_units"]):
-        print(f"  {line}")
-    print("\nRuns side by side: make ui (mlflow ui --backend-store-uri sqlite:///mlflow.db)")
-    print(f"All rows: secateur table {args.experiment} [--json]. Report:")
+    for _, lines, sentence in made:
+        print(f"  {sentence}")
+        print(*(f"    {line}" for line in _aligned(_beside(lines)).splitlines()), sep="\n")
+    if not made:
+        print("  No system here stands beside a plain ranking of its kind.")
+    print("\nNext")
+    print(f"  secateur table {args.experiment}        all rows (--json)")
+    print(f"  secateur compare {args.experiment} A B   any two of them, paired by question")
+    print("  make ui                       runs side by side")
+    print("\nReport:")
     print(EXPERIMENTS / args.experiment / "report.html")
+
+
+def _beside(lines: Sequence[Line]) -> list[dict]:
+    """The best lines of a data set for a terminal."""
+    return [
+        {
+            "system": line.name,
+            "less": line.baseline,
+            "difference": f"{line.difference:+.3f}" if line.told else "",
+            "interval": bounds({"low": line.low, "high": line.high}) if line.told else "",
+            "p": f"{line.p:.4f}" if line.told else "",
+            "n": line.n,
+            "units": line.units,
+            "verdict": line.verdict,
+        }
+        for line in lines[:SHOWN]
+    ]
 
 
 def _graphs(experiment: str) -> dict[Path, Path]:

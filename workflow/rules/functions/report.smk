@@ -3,12 +3,19 @@
 import subprocess
 from contextlib import nullcontext
 
+from secateur.report.browser import SYSTEMS
+
 TRACKING_SECONDS = 120  # tracking has limits of its own; this is for what hangs nevertheless
 
 
 def labelled(variant):
     """What a variant's rows are called."""
     return {"dataset": variant.dataset, "system": variant.system, "order": variant.order}
+
+
+def family_of(_):
+    """Who ranks, of every system; a policy's choices are a family of their own."""
+    return {v.system: "policy" if v.study == "policy" else v["family"] for v in VARIANTS}
 
 
 def variant_rows(_):
@@ -97,6 +104,59 @@ def files_in(rows):
 
 def checked_rows(_):
     return [labelled(v) for v in of_study("distractors")]
+
+
+def browsed():
+    """The variants whose contexts can be looked at, those as they are before those with an option changed, as many of a
+    data set as there is room; of a dialogue, those that choose turns."""
+    found = {}
+    for v in sorted(VARIANTS, key=lambda v: v.system != v.base and v["family"] != "peer"):
+        if v.study is None and v["memory"] == layout.NONE and (v.kind == "dialogue" or v["pick"] != layout.ALL):
+            own = found.setdefault(v.dataset, {})
+            if len(own) < SYSTEMS:
+                own.setdefault(layout.ranking(v.wildcards) if v.kind == "dialogue" else layout.source(v.wildcards), v)
+    return [v for own in found.values() for v in own.values()]
+
+
+def browsed_answers(variant):
+    """The answers under a variant's contexts, shard by shard."""
+    if not variant.answered:
+        return []
+    where = f"{layout.folder(variant.wildcards)}/answers/{layout.source(variant.wildcards)}/{variant['answer']}"
+    shards = option("answer", variant["answer"]).shards
+    return [f"{where}/{n}of{shards}/answers.parquet" for n in range(shards)]
+
+
+def browsed_rows(_):
+    """The rows of the question browser: what is shown of each, and where that stands."""
+    found = []
+    for v in browsed():
+        turns = v.kind == "dialogue"
+        ranked = f"selections/{layout.ranking(v.wildcards)}/selections"
+        shown = f"{layout.folder(v.wildcards)}/{ranked if turns else layout.source(v.wildcards) + '/contexts'}.parquet"
+        own = {"turns": turns, "shown": shown, "figures": files_of(v), "answers": browsed_answers(v)}
+        found.append(labelled(v) | own)
+    return found
+
+
+def browsed_sets(_):
+    """The data sets of the question browser with their tables."""
+    found = {}
+    for v in browsed():
+        own = layout.folder(v.wildcards)
+        found[v.dataset] = {"dataset": v.dataset, "split": option("dataset", v.dataset).split} | {
+            "questions": f"{own}/questions/questions.parquet",
+            "evidence": f"{own}/questions/evidence.parquet",
+            "passages": layout.passages(v.wildcards) if v.kind == "dialogue" else None,
+        }
+    return list(found.values())
+
+
+def browsed_files(_):
+    """Everything that the question browser is made of."""
+    rows = [[r["shown"], *r["figures"], *r["answers"]] for r in browsed_rows(_)]
+    sets = [[one[name] for name in ("questions", "evidence", "passages") if one[name]] for one in browsed_sets(_)]
+    return unique(path for part in (*rows, *sets) for path in part)
 
 
 def learnt_rows(_):

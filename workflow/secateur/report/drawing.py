@@ -9,7 +9,7 @@ __all__ = ["Box", "Drawn", "Row", "draw", "layout"]
 BOX, GAP, HEIGHT, ROW, EDGE = 172, 156, 20, 27, 6  # pixels: box, room for a relation, box height, row, margin
 ENTITY, RELATION = 24, 21  # characters that fit
 LAST = 2  # the last column, so that a drawing fits the page
-INK, SOFT, GOLD, ASKED, WASH = "#111827", "#64748b", "#d97706", "#2563eb", "#dbeafe"
+INK, SOFT, GOLD, ASKED, WASH, PAPER = (f"var(--{name})" for name in ("ink", "soft", "gold", "mark", "wash", "paper"))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _label(text: str, room: int, x: float, y: float, style: str) -> str:
 def _box(box: Box, asked: bool) -> str:
     x, y = _x(box.column), _y(box.row) - HEIGHT / 2
     stroke = f'stroke="{ASKED}" stroke-width="2"' if asked else f'stroke="{SOFT}" stroke-width="1"'
-    look = f'fill="{WASH if asked and not box.again else "#fff"}" {stroke}' + (
+    look = f'fill="{WASH if asked and not box.again else PAPER}" {stroke}' + (
         ' stroke-dasharray="3 2"' if box.again else ""
     )
     rect = f'<rect x="{x}" y="{y:g}" width="{BOX}" height="{HEIGHT}" rx="5" {look}/>'

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.metric import figure_of
+from secateur.report.forest import Dot, forest
 
 __all__ = [
     "MEMORY",
@@ -13,6 +14,7 @@ __all__ = [
     "bounds",
     "cell",
     "difference",
+    "dots",
     "form",
     "interval",
     "judged",
@@ -156,3 +158,30 @@ def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
     if row is None:
         return cell("")
     return cell(f"{row['difference']:+.{digits}f}", "\n".join([bounds(row, digits), p_value(row), sizes(row)]))
+
+
+# --- plots ---------------------------------------------------------------------------------------
+
+
+def dots(
+    rows: pl.DataFrame, families: Mapping[str, str], label: str, xlabel: str, shown: int, digits: int = 3
+) -> dict[str, Any]:
+    """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow; no plot where
+    they rest on too little. rows: name, system, value, low, high, n, units, told, best first."""
+    told = rows.filter("told")
+    if told.is_empty():
+        return {"text": f"{UNTOLD.capitalize()}: {sizes(rows.row(0, named=True))}." if rows.height else ""}
+    made = [
+        Dot(
+            name=row["name"],
+            family=families.get(row["system"], "imported"),
+            value=row["value"],
+            low=row["low"],
+            high=row["high"],
+            said=f"{number(row['value'], digits)} ({interval(row, digits) or 'no interval'})",
+            counts=f"n {row['n']}",
+        )
+        for row in told.head(shown).iter_rows(named=True)
+    ]
+    rest = f"The best {shown} of {told.height}." if told.height > shown else ""
+    return {"figures": [[forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]], "note": rest}

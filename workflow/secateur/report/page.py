@@ -1,32 +1,48 @@
-"""One self-contained HTML page per experiment, from its tables."""
+"""One self-contained HTML page per experiment, from its tables: the finding first, the questions last."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import judged, named
+from secateur.pipeline.config.limits import unlimited
+from secateur.report.finding import FEW, Line, findings
+from secateur.report.forest import FAMILIES, Dot, forest
+from secateur.report.format import UNTOLD, bounds, judged, named
 from secateur.report.sections.answers import answer_section
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
-from secateur.report.sections.differences import claim_parts, headlines, matched_parts
-from secateur.report.sections.distractors import ABOUT, distractor_headlines, distractor_parts, is_checked
+from secateur.report.sections.differences import matched_parts
+from secateur.report.sections.distractors import ABOUT, distractor_parts, is_checked
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.lemmas import growth_section, lemma_section
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.peers import peer_parts
-from secateur.report.sections.policy import policy_headlines, policy_parts
+from secateur.report.sections.policy import policy_parts
 from secateur.report.sections.recall import recall_parts
 from secateur.report.sections.retrieval import retrieval_parts
 from secateur.report.sections.samples import samples_part
-from secateur.report.sections.selection import selection_differences, selection_headlines, selection_parts
+from secateur.report.sections.selection import selection_differences, selection_parts
 
-__all__ = ["Figures", "found", "render"]
+__all__ = ["About", "Figures", "found", "render"]
 
-ORDERS = ("blind", "aware")
-EMPTY = {"text": "", "svg": "", "table": None, "cards": [], "form": "", "note": ""}  # a part without any of these
+FIRST = 8  # lines of the first screen's plot
+EMPTY = {"text": "", "figures": [], "table": None, "cards": [], "form": "", "note": "", "short": 0, "open": False}
 Part = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a page speaks of. min_units: resampling units below which no verdict is given; claimed: the budgets of a claim;
+    variants: dataset, system, order, file."""
+
+    name: str
+    title: str
+    min_units: int
+    claimed: Sequence[int]
+    variants: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +53,7 @@ class Figures:
     corpus, dataset, system, order and the columns of graph_measures; statistics: dataset and the columns of
     dataset_statistics; stated: what publications say of them; spreads: dataset, system and the columns of
     score_quantiles; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
-    each of peer_costs and peer_asked.
+    each of peer_costs and peer_asked; families: who ranks, of each system; browsed: the questions, as plain data.
     """
 
     metrics: pl.DataFrame
@@ -49,67 +65,150 @@ class Figures:
     spreads: pl.DataFrame
     frontiers: pl.DataFrame
     peers: Sequence[Mapping[str, Any]] = ()
+    families: Mapping[str, str] = field(default_factory=dict)
+    browsed: Mapping[str, Any] = field(default_factory=lambda: {"texts": [], "sets": []})
 
 
-def found(metrics: pl.DataFrame, comparisons: pl.DataFrame, min_units: int) -> list[str]:
-    """The headline sentences: what the rows say, with their intervals."""
-    rows, told, lines = named(metrics.filter(~pl.col("published"))), judged(comparisons, min_units), []
-    for (dataset,), own in rows.group_by("dataset", maintain_order=True):
-        against = told.filter(pl.col("dataset") == dataset)
-        lines += headlines(dataset, against) + selection_headlines(dataset, own)
-        lines += distractor_headlines(dataset, own) + policy_headlines(dataset, own, against)
-    return lines
+Found = Sequence[tuple[str, list[Line], str]]
 
 
-def render(name: str, title: str, min_units: int, variants: Sequence[Mapping[str, Any]], figures: Figures) -> str:
-    """The page. min_units: resampling units below which no verdict is given; variants: dataset, system, order, file."""
-    from jinja2 import Environment, StrictUndefined
+def found(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], about: About) -> Found:
+    """(data set, lines, sentence): what is told first, then in the order of the experiment."""
+    places = {v["dataset"]: -n for n, v in enumerate(reversed(about.variants))}
+    made = findings(metrics, comparisons, families, about.min_units, about.claimed)
+    return sorted(made, key=lambda one: (not any(line.told for line in one[1]), places.get(one[0], 0)))
 
-    template = Path(__file__).with_name("page.html.j2").read_text(encoding="utf-8")
-    page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True).from_string(template)
+
+def render(about: About, figures: Figures) -> str:
+    """The page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(Path(__file__).parent, encoding="utf-8")
+    page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
+    made = found(figures.metrics, figures.comparisons, figures.families, about)
     sections = [
-        section | {"parts": [EMPTY | part for part in section["parts"]]} for section in _sections(figures, min_units)
+        section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
+        for n, section in enumerate(_sections(about, figures, {dataset: lines for dataset, lines, _ in made}))
     ]
-    return page.render(
-        name=name,
-        title=title,
-        found=found(figures.metrics, figures.comparisons, min_units),
-        rows=f"results/experiments/{name}/metrics.parquet",
+    return page.get_template("page.html.j2").render(
+        name=about.name,
+        limit=unlimited(about.name)[1],
+        title=about.title,
+        sentences=[sentence for *_, sentence in made] or [_no_finding(figures)],
+        lead=_first_plot(made),
+        families=[(f, FAMILIES[f]) for f in FAMILIES if any(line.family == f for _, own, _ in made for line in own)],
+        rows=f"results/experiments/{about.name}/metrics.parquet",
         sections=sections,
         variants=[
             {"name": " · ".join(filter(None, (v["dataset"], v["system"], v["order"]))), "file": v["file"]}
-            for v in variants
+            for v in about.variants
+        ],
+        browsed=_embedded(figures.browsed),
+        questions=[
+            (one["name"], len(one["questions"]), one["of"], one["budget"])
+            for one in figures.browsed["sets"]
+            if one["questions"]
         ],
     )
 
 
-def _sections(figures: Figures, min_units: int) -> Iterator[Part]:
+def _embedded(data: Mapping[str, Any]) -> str:
+    """Plain data inside a <script>, where no text of it can end the element or begin another."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+# --- the first screen ----------------------------------------------------------------------------
+
+
+def _no_finding(figures: Figures) -> str:
+    """What is said where no system stands beside a plain ranking."""
+    systems = figures.metrics.filter(~pl.col("published"))["system"].n_unique()
+    if not systems:
+        return "Nothing was measured: the experiment has no rows."
+    return f"No system here stands beside a plain ranking of its kind, so there is no finding: {systems} systems are described below."
+
+
+def _first_plot(made: Found) -> list[str]:
+    """The best lines of each data set, as many as a screen has room for."""
+    told = [(name, lines) for name, lines, _ in made]
+    share = max(FIRST // max(len(told), 1), 1)
+    return _differences([(name, lines[:share]) for name, lines in told]) if told else []
+
+
+def _differences(found: Sequence[tuple[str, Sequence[Line]]]) -> list[str]:
+    """Differences to the best plain row, a group a data set; wide and narrow."""
+    several = len(found) > 1
+    dots = [_dot(line, dataset if several else "") for dataset, lines in found for line in lines]
+    metrics = {line.metric.partition("@")[0].replace("_", " ") for _, lines in found for line in lines}
+    xlabel = f"difference in {' and '.join(sorted(metrics))}, 95 % intervals"
+    zero = "the best plain ranking of its kind"
+    return [forest(dots, xlabel, xlabel, zero=zero, narrow=narrow) for narrow in (False, True)]
+
+
+def _dot(line: Line, group: str) -> Dot:
+    said = f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})})" if line.told else UNTOLD
+    counts = f"n {line.n}, {line.units} units"
+    ends = (line.low, line.high)
+    return Dot(line.name, line.family, line.difference, *ends, said, counts, group, untold=not line.told)
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def _sections(about: About, figures: Figures, lines: Mapping[str, list[Line]]) -> Iterator[Part]:
     """One section a data set, then those that speak of all."""
-    rows, told = named(figures.metrics), judged(figures.comparisons, min_units)
-    for (dataset,), own in rows.group_by("dataset", maintain_order=True):
+    enough = (pl.col("n") >= FEW) & (pl.col("units").fill_null(0) >= about.min_units)
+    rows, told = named(figures.metrics).with_columns(told=enough), judged(figures.comparisons, about.min_units)
+    for dataset in dict.fromkeys([*(v["dataset"] for v in about.variants), *rows["dataset"]]):
+        own = rows.filter(pl.col("dataset") == dataset)
+        if own.is_empty():
+            continue
         against = told.filter(pl.col("dataset") == dataset)
-        yield {"title": dataset, "about": _about(own), "parts": list(_parts(dataset, own, against, figures))}
-    last = (answer_section(figures.metrics, told), growth_section(figures.measures), lemma_section(figures.measures))
+        parts = list(_parts(dataset, own, against, figures, lines.get(dataset, [])))
+        yield {"title": dataset, "about": _about(own), "parts": parts}
+    answers = answer_section(rows, told, figures.families)
+    last = (answers, growth_section(figures.measures), lemma_section(figures.measures))
     yield from (section for section in last if section)
 
 
-def _parts(dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figures) -> Iterator[Part]:
-    """The parts of a data set, the matched differences first."""
-    yield from claim_parts(dataset, against)
-    yield from selection_parts(dataset, own)
-    yield from selection_differences(dataset, against)
-    yield from cutoff_parts(dataset, own)
-    yield from distractor_parts(dataset, own, figures.spreads)
-    yield from policy_parts(dataset, own, against, figures.frontiers)
-    yield from memory_parts(dataset, own)
-    for order in ORDERS:
-        yield from recall_parts(dataset, own, order)
+def _parts(
+    dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figures, lines: list[Line]
+) -> Iterator[Part]:
+    """The parts of a data set: a plot of each question that a reader has, open; every table behind it, folded."""
+    families = figures.families
+    if len(lines) > FIRST:
+        yield {"title": "All differences to the best plain ranking", "figures": [_differences([(dataset, lines)])]}
+    yield from _opened(selection_parts(dataset, own, families))
+    yield from _opened(distractor_parts(dataset, own, figures.spreads))
+    orders = [o for o in ("blind", "aware") if (own["order"] == o).any()]
+    for place, order in enumerate(orders):
+        yield from _opened(recall_parts(dataset, own, order), place == 0)
         yield from retrieval_parts(dataset, own, order)
-        yield from gain_parts(dataset, own, order)
-    yield from peer_parts(dataset, own, figures.peers)
+        yield from _opened(gain_parts(dataset, own, order, families), place == 0)
+    yield from _standing(policy_parts(dataset, own, against, figures.frontiers))
+    yield from _standing(memory_parts(dataset, own)[:1])
+    yield from memory_parts(dataset, own)[1:]
+    yield from _standing(peer_parts(dataset, own, figures.peers))
+    yield from cutoff_parts(dataset, own)
+    yield from selection_differences(dataset, against)
     yield from matched_parts(dataset, against)
     yield from (samples_part(one) for one in figures.drawings if one["dataset"] == dataset and one["samples"].height)
     yield from statistics_part(dataset, figures.statistics, figures.stated)
+
+
+def _opened(parts: Iterable[Part], first: bool = True) -> Iterator[Part]:
+    """Parts, those with plots open."""
+    for part in parts:
+        yield {"open": first and "figures" in part} | part
+
+
+def _standing(parts: Iterable[Part]) -> Iterator[Part]:
+    """Parts that are open, plots or not."""
+    for part in parts:
+        yield part | {"open": True}
 
 
 def _about(own: pl.DataFrame) -> str:

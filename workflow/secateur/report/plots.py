@@ -8,11 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-__all__ = ["Panel", "bars", "contests", "curves", "frontier", "pairs_of_bars", "panels", "spreads"]
+__all__ = ["Panel", "contests", "curves", "frontier", "pairs_of_bars", "panels", "spreads"]
 
+INK, LINE = "#111827", "#d1d5db"  # what the page shows in its own colours, dark or light
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP"
+NAMED, ROOM, ROUNDS = 30, 16, 200  # characters of a name beside a line, names that fit one above the other, tries
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,9 @@ def _figure(width: float, height: float, columns: int = 1):
     matplotlib.use("svg")
     matplotlib.rcParams.update(
         {"svg.hashsalt": "secateur", "svg.fonttype": "none", "font.size": 10, "font.family": "sans-serif"}
-        | {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
+        | {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": LINE}
+        | dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK)
+        | {"axes.facecolor": "none", "figure.facecolor": "none", "savefig.facecolor": "none"}
     )
     from matplotlib.figure import Figure
 
@@ -46,7 +50,7 @@ def _svg(figure, label: str) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None})
     svg = stream.getvalue()
-    svg = svg[svg.index("<svg") :]
+    svg = svg[svg.index("<svg") :].replace(INK, "var(--ink)").replace(LINE, "var(--line)")
     return re.sub(
         r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"',
         rf'<svg role="img" aria-label="{label}" \1\2',
@@ -55,52 +59,65 @@ def _svg(figure, label: str) -> str:
     )
 
 
-def curves(rows: pl.DataFrame, metrics: Mapping[str, str], names: Mapping[str, int], label: str) -> str:
-    """One panel a metric: recall against budget for every named row, with its interval as a band.
+def curves(
+    rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int], floor: tuple[float, float], label: str
+) -> str:
+    """One metric against the tokens that were sent, a line a named row with its name at its end.
 
-    rows: name, metric (without budget), scorer, budget, value, low, high; metrics: metric -> title; names: name ->
-    colour number. Single systems have wider lines than rankers of a list.
+    rows: name, metric (without budget), scorer, budget, sent, value, low, high; names: name -> colour number; floor: where
+    the axis of values begins and ends, the same for the panels of a data set. Single systems have wider lines than
+    rankers of a list; the first has its interval as a band.
     """
-    figure, axes = _figure(4.6 * len(metrics), 3.9, len(metrics))
-    for axis, (metric, title) in zip(axes, metrics.items(), strict=True):
-        for name, colour in names.items():
-            own = rows.filter((pl.col("name") == name) & (pl.col("metric") == metric)).sort("budget")
-            if not own.height:
-                continue
-            single = own["scorer"][0] is None
-            style = {"color": COLOURS[colour % len(COLOURS)], "linewidth": 2.2 if single else 1.2}
-            axis.plot(
-                own["budget"], own["value"], STYLES[0 if single else 1], marker="o", markersize=3.5, label=name, **style
-            )
-            if single and own["low"].null_count() == 0:
-                axis.fill_between(own["budget"], own["low"], own["high"], color=style["color"], alpha=0.10, linewidth=0)
-        budgets = rows["budget"].unique().sort().to_list()
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(budgets, [str(b) for b in budgets])
-        axis.minorticks_off()
-        axis.set(title=title, ylim=(0, 1.02), xlabel="tokens allowed for the context")
-    axes[0].set_ylabel("share, mean over questions")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    return _svg(figure, label)
-
-
-def bars(rows: pl.DataFrame, label: str) -> str:
-    """Horizontal bars with intervals: one row a scorer. rows: name, value, low, high, best first."""
-    figure, (axis,) = _figure(6.4, 0.9 + 0.28 * rows.height)
-    places = range(rows.height)
-    value = rows["value"].to_numpy()
-    axis.barh(places, value, color=COLOURS[0], alpha=0.8, height=0.65)
-    if rows["low"].null_count() == 0:
-        below, above = value - rows["low"].to_numpy(), rows["high"].to_numpy() - value
-        axis.errorbar(
-            value, places, xerr=[below.clip(0), above.clip(0)], fmt="none", ecolor="#111827", elinewidth=1, capsize=2
+    figure, (axis,) = _figure(4.7, 3.5)
+    own = rows.filter((pl.col("metric") == metric) & pl.col("name").is_in(list(names))).sort("budget")
+    ends: list[tuple[float, float, str, str]] = []
+    for name, colour in names.items():
+        line = own.filter(pl.col("name") == name)
+        if not line.height:
+            continue
+        single, paint = line["scorer"][0] is None, COLOURS[colour % len(COLOURS)]
+        axis.plot(
+            line["sent"], line["value"], color=paint, linewidth=2.2 if single else 1.2, marker="o", markersize=3.5
         )
-    axis.set_yticks(places, rows["name"].to_list())
-    axis.invert_yaxis()
-    axis.set(xlabel="F1 at gold size", xlim=(0, None))
-    axis.grid(axis="y", visible=False)
+        if not ends and line["low"].null_count() == 0:
+            axis.fill_between(line["sent"], line["low"], line["high"], color=paint, alpha=0.10, linewidth=0)
+        ends.append((line["value"][-1], line["sent"][-1], name, paint))
+    budgets = own["budget"].unique().sort().to_list()
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(budgets, [str(b) for b in budgets])
+    axis.minorticks_off()
+    axis.set(ylim=floor, xlabel="tokens sent, mean over questions", ylabel=f"{title}, from {floor[0]:g}")
+    for place, (_, _, name, paint) in zip(_apart([end[0] for end in ends], floor), ends, strict=True):
+        shown = name if len(name) <= NAMED else f"{name[: NAMED - 1]}…"
+        axis.annotate(
+            shown,
+            (1.02, place),
+            xycoords=("axes fraction", "data"),
+            color=paint,
+            fontsize=8.5,
+            va="center",
+            annotation_clip=False,
+        )
     return _svg(figure, label)
+
+
+def _apart(values: Sequence[float], floor: tuple[float, float]) -> list[float]:
+    """Places for names beside the ends of lines, as near to them as names that do not overlap can be.
+
+    >>> [round(place, 2) for place in _apart([0.5, 0.5, 0.1], (0, 1))]
+    [0.47, 0.53, 0.1]
+    """
+    gap = (floor[1] - floor[0]) / ROOM
+    order = sorted(range(len(values)), key=lambda n: values[n])
+    places = [values[n] for n in order]
+    for _ in range(ROUNDS):  # neighbours that are too near push each other away
+        for n in range(len(places) - 1):
+            push = (gap - (places[n + 1] - places[n])) / 2
+            if push > 0:
+                places[n], places[n + 1] = places[n] - push, places[n + 1] + push
+    over = max(places, default=0) - floor[1]
+    places = [place - max(over, 0) for place in places]
+    return [dict(zip(order, places, strict=True))[n] for n in range(len(values))]
 
 
 def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
@@ -195,7 +212,7 @@ def spreads(rows: pl.DataFrame, label: str) -> str:
                 style = {"color": COLOURS[n], "linewidth": 1.2 + 3.8 * inwards, "solid_capstyle": "butt"}
                 axis.plot([at[low], at[high]], [n, n], **style)
             if 0.5 in at:
-                axis.plot([at[0.5]], [n], "o", color="#111827", markersize=4)
+                axis.plot([at[0.5]], [n], "o", color=INK, markersize=4)
         axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6), xlim=(0, None))
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)

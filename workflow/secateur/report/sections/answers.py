@@ -1,10 +1,11 @@
 """The report's section on answers: how good they are under each system's context, what they cost, and differences."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, difference, form, interval, number
+from secateur.report.format import cell, difference, dots, form, interval, number
 from secateur.report.sections.judging import judged_parts
 
 __all__ = ["answer_section"]
@@ -21,6 +22,7 @@ HEADS = {  # metric: (head of its column, digits)
     "completion_tokens": ("answer tokens", 0),
 }
 TESTED = ("rouge_l", "token_f1", "read_gain")
+DRAWN, SHOWN = "rouge_l", 8  # what is drawn, and of how many rows
 ABOUT = (
     "The same instructions and questions under each system's context, answered by one model without sampling. "
     "closed_book shows no context: what the model knows already. Evidence and answer gain are of what really reached "
@@ -57,6 +59,13 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
     }
 
 
+def _drawn(dataset: str, own: pl.DataFrame, families: Mapping[str, str]) -> dict[str, Any]:
+    """The best answers as a plot."""
+    rows = own.filter(pl.col("metric") == DRAWN).sort("value", "name", descending=[True, False])
+    drawn = dots(rows, families, f"ROUGE-L on {dataset}", "ROUGE-L of the answer, mean", SHOWN)
+    return {"title": f"{dataset}: answers under each context", "open": True} | drawn
+
+
 def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
     """One line a pair, one column a metric."""
     lines = []
@@ -71,7 +80,9 @@ def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def answer_section(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> dict[str, Any] | None:
+def answer_section(
+    metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str]
+) -> dict[str, Any] | None:
     """The section; None where no question was answered."""
     whole = pl.col("subset") == "all"
     rows = _named(metrics.filter(whole & pl.col("metric").is_in(list(HEADS))).with_columns(baseline=pl.lit("")))
@@ -84,6 +95,8 @@ def answer_section(metrics: pl.DataFrame, comparisons: pl.DataFrame) -> dict[str
     )
     for (dataset,), own in rows.group_by("dataset", maintain_order=True):
         tested = against.filter(pl.col("dataset") == dataset)
-        parts += [_figures(dataset, own)] + ([_differences(dataset, tested)] if tested.height else [])
+        parts += [_drawn(dataset, own, families), _figures(dataset, own)] + (
+            [_differences(dataset, tested)] if tested.height else []
+        )
         parts += judged_parts(dataset, by_judges.filter(pl.col("dataset") == dataset))
     return {"title": "Answers", "about": ABOUT, "parts": parts}

@@ -1,4 +1,4 @@
-"""The report's matched differences: our system against its plain twin first, then every pair that differs in one axis."""
+"""The report's matched differences: every pair of rows that differs in one axis."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,11 +7,10 @@ import polars as pl
 
 from secateur.evaluation.comparison import AXES
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import bounds, cell, difference, form, p_value, row_name, said, sizes
+from secateur.report.format import cell, difference, form, row_name
 
-__all__ = ["CLAIMED", "claim_parts", "claims", "headlines", "matched_parts"]
+__all__ = ["CLAIMED", "matched_parts"]
 
-OURS, TWIN = "secateur", "title_zsum"
 CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")  # what a claim needs, together
 CLAIMS = tuple(f"{name}@claim" for name in CLAIMED)
 PAIR = ["system", "scorer", "baseline", "baseline_scorer"]
@@ -22,62 +21,9 @@ NOTE = (
 Part = dict[str, Any]
 
 
-def claims(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """The claim's rows: our system less its plain twin of the same assembly, whichever was listed first."""
-    whole = _whole(comparisons).filter(pl.col("axis") == "ranker")
-    rows = pl.concat([whole, _turned(whole)], how="diagonal")
-    twin = (pl.col("baseline") == TWIN) | pl.col("baseline_scorer").str.starts_with(TWIN).fill_null(value=False)
-    own = rows.filter((pl.col("system") == OURS) & twin & ~pl.col("baseline").str.contains(":"))
-    place = {metric: n for n, metric in enumerate(CLAIMS)}
-    return own.sort(pl.col("order") != "blind", pl.col("metric").replace_strict(place, return_dtype=pl.Int32))
-
-
 def _whole(comparisons: pl.DataFrame) -> pl.DataFrame:
     """Differences over all questions, in the metrics of the claim."""
     return comparisons.filter((pl.col("subset") == "all") & pl.col("metric").is_in(CLAIMS))
-
-
-def _turned(rows: pl.DataFrame) -> pl.DataFrame:
-    """The same pairs seen from the other side."""
-    swapped = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
-    return rows.with_columns(
-        *(pl.col(old).alias(new) for new, old in swapped.items()),
-        difference=-pl.col("difference"),
-        low=-pl.col("high"),
-        high=-pl.col("low"),
-    )
-
-
-def headlines(dataset: str, comparisons: pl.DataFrame) -> list[str]:
-    """One sentence a row of the claim. comparisons: those of a data set, as `judged` gives them, here and below."""
-    return [
-        f"{dataset}, order-{row['order']}, {said(row['metric'])}: {OURS} less "
-        f"{row_name(row['baseline'], row['baseline_scorer'])} is {row['difference']:+.3f} ({bounds(row)}; {p_value(row)}; "
-        f"{sizes(row)})."
-        for row in claims(comparisons).iter_rows(named=True)
-    ]
-
-
-def claim_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
-    """The claim as a table, one line an order."""
-    rows = claims(comparisons)
-    if rows.is_empty():
-        return []
-    lines = []
-    for (order,), own in rows.group_by("order", maintain_order=True):
-        by = {row["metric"]: row for row in own.iter_rows(named=True)}
-        twin = row_name(own["baseline"][0], own["baseline_scorer"][0])
-        cells = [cell(f"order-{order}"), cell(twin), *(difference(by.get(metric)) for metric in CLAIMS)]
-        lines.append({"form": "ours", "cells": cells})
-    return [
-        {
-            "title": f"{OURS} less its plain twin",
-            "text": "The same question, the same budget, the same form, packing and reader: only who ranks differs. Means "
-            "over the budgets that are claimed (eval.claim).",
-            "table": {"heads": ["order", "plain twin", *_heads(CLAIMS)], "rows": lines},
-            "note": f"{NOTE} Rows: comparisons.parquet, dataset = {dataset}, system = {OURS}, axis = ranker.",
-        }
-    ]
 
 
 def matched_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:

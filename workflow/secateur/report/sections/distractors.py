@@ -7,7 +7,7 @@ import polars as pl
 from secateur.report import plots
 from secateur.report.format import cell, interval, number
 
-__all__ = ["ABOUT", "distractor_headlines", "distractor_parts", "is_checked"]
+__all__ = ["ABOUT", "distractor_parts", "is_checked"]
 
 CONTESTS = {
     "correct_over_counterfactual": "correct over counterfactual",
@@ -21,8 +21,6 @@ THRESHOLDS = {
 }
 DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
-NOISE = "accepts_random@fixed"
-NAMED = ("signed", "pmi_q", "kl_first")  # the scorers of the headlines
 ABOUT = (
     "Each passage is read alone before its question. Counterfactual passages state a wrong answer in the form of the "
     "correct one; irrelevant ones, the red herrings, are about the same scene but of no use; random ones belong to other "
@@ -65,7 +63,7 @@ def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
 def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
     return {
         "title": f"How often one kind ranks above another, {sees}",
-        "svg": plots.contests(own.with_columns(name="scorer"), dict(list(CONTESTS.items())[:2]), label),
+        "figures": [[plots.contests(own.with_columns(name="scorer"), dict(list(CONTESTS.items())[:2]), label)]],
         "form": "bars",
         "table": _table(own, CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half. Dashed: chance.",
@@ -111,7 +109,7 @@ def _theorem(spread: pl.DataFrame, label: str) -> Part:
     return {
         "title": "Theorem 1, measured: how far passages of each kind move the prediction",
         "text": "The theorem says that an irrelevant passage moves the distribution of the answer by next to nothing.",
-        "svg": plots.spreads(shown, label),
+        "figures": [[plots.spreads(shown, label)]],
         "form": "curves",
         "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
         f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",
@@ -145,18 +143,3 @@ def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> lis
             parts += [_accepted(every, threshold, sees, note) for threshold in THRESHOLDS]
             parts.append(_noise(spread.filter(same), sees))
     return parts
-
-
-def distractor_headlines(name: str, own: pl.DataFrame) -> list[str]:
-    """What some scorers tell apart, and how much noise the fixed threshold accepts; nothing where none was checked."""
-    found = []
-    for system, rows in _checked(own):
-        for scorer in NAMED:
-            shown = rows.filter((pl.col("scorer") == scorer) & (pl.col("subset") == "all"))
-            by = {row["metric"]: row for row in shown.iter_rows(named=True)}
-            if by:
-                said = {metric: f"{number(row['value'])} ({interval(row)})" for metric, row in by.items()}
-                ranks = ", ".join(f"{text} in {said[metric]}" for metric, text in CONTESTS.items())
-                noise = f"of random passages {said[NOISE]} pass the fixed threshold"
-                found.append(f"{name}: {system} · {scorer} ranks {ranks} of the pairs; {noise}, n {by[NOISE]['n']}.")
-    return found

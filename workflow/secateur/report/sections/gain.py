@@ -1,23 +1,27 @@
 """The report's part on answer gain: what contexts add to the gold answer's log-probability, beside its controls."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, form, interval, number
+from secateur.report.format import cell, dots, form, interval, number
 from secateur.report.sections.recall import note
 
 __all__ = ["gain_parts"]
 
 GAIN, SHUFFLED, CLOSED = "answer_gain@", "answer_gain_shuffled@", "closed_book"
+CLAIM = "answer_gain@claim"
+SHOWN = 8  # rows that are drawn
 ABOUT = (
     " Nats per token of the gold answer above no context at all (closed_book: its log-probability there); another "
     "question's: the context of another question, as a control."
 )
 
 
-def gain_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[str, Any]]:
-    """One table of one order; none where nothing was measured. own: rows of `metrics` of a data set, with `name`."""
+def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A plot of the claim and a table of one order; none where nothing was measured. own: rows of `metrics` of a data set,
+    with `name`."""
     measured = pl.col("metric").str.contains(rf"^(({GAIN}|{SHUFFLED})\d+|{CLOSED})$")
     rows = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & measured)
     if rows.is_empty():
@@ -27,12 +31,18 @@ def gain_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[str, An
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
         cells = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
         lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
+    whole = (pl.col("order") == order) & (pl.col("subset") == "all") & (pl.col("metric") == CLAIM)
+    claimed = own.filter(whole).sort("value", "name", descending=[True, False])
+    xlabel = "nats a token of the gold answer above no context, mean over the budgets"
+    drawn = {"title": f"Order-{order}: answer gain at equal tokens"}
+    drawn |= dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)
     return [
+        *([drawn] if claimed.height else []),
         {
-            "title": f"Order-{order}: answer gain at equal tokens",
+            "title": f"Order-{order}: answer gain by budget",
             "table": {"heads": ["system", *map(_head, columns)], "rows": lines},
             "note": note(rows, f"dataset = {dataset}, order = {order}, metric = {GAIN}B") + ABOUT,
-        }
+        },
     ]
 
 

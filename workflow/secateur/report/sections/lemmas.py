@@ -85,7 +85,7 @@ def growth_section(measures: pl.DataFrame) -> Part | None:
     parts = [
         {
             "title": "Distinct symbols, edges and runs over the passages read",
-            "svg": plots.panels(rows, panels, "codebook growth"),
+            "figures": [[plots.panels(rows, panels, "codebook growth")]],
             "form": "curves",
             "note": f"{read}, in text order. Counted after consolidation. Both axes are logarithmic.",
         },
@@ -123,7 +123,7 @@ def _concentration(rows: pl.DataFrame) -> Part:
         "title": "Lemma 1: repetition is concentrated",
         "text": "The lemma says that a small core of the vocabulary accounts for most mentions. Measured: the share of "
         "all mentions that falls on the most frequent 1 to 50 % of the entities and of the relations.",
-        "svg": plots.panels(rows, panels, "share of mentions covered by the top symbols"),
+        "figures": [[plots.panels(rows, panels, "share of mentions covered by the top symbols")]],
         "form": "bars",
         "table": _table(rows, {f"cover_{k}": k for k in kinds}, _percent),
         "note": ", ".join(_n(rows, f"cover_{kind}", f"mentions of {kind}") for kind in kinds) + ".",
@@ -156,7 +156,7 @@ def _segmentation(rows: pl.DataFrame) -> Part:
         "text": "The corollary says that a higher tau shortens runs and costs recall, and that a lower one lengthens them, "
         "gains recall and enlarges the candidates. Measured: runs built anew around the tau in use (the middle one); the "
         "distinct edges of the coarse top k; the share of the gold passages with an edge among them.",
-        "svg": plots.panels(rows, panels, "run length, candidate size and recall over tau"),
+        "figures": [[plots.panels(rows, panels, "run length, candidate size and recall over tau")]],
         "form": "curves",
         "table": _table(rows, runs, lambda tau: f"tau {tau:g}", lambda v: number(v) if v < 100 else _count(v)),
         "note": _n(rows, "tau_edges", "questions") + " for candidates and recall. Built on the consolidated edges, "
@@ -171,7 +171,7 @@ def _shortlist(rows: pl.DataFrame) -> Part:
         "text": "The lemma says that coarse-to-fine preserves precision provided that the shortlist retains the runs that "
         "matter. Measured: the share of the top M runs by fine score over all runs of the group (no coarse stage) that "
         "is in the coarse shortlist.",
-        "svg": plots.panels(rows, [panel], "share of the fine ranking that survives the coarse stage"),
+        "figures": [[plots.panels(rows, [panel], "share of the fine ranking that survives the coarse stage")]],
         "form": "bars",
         "table": _table(rows, {"survived": ""}, _count),
         "note": _n(rows, "survived", "questions, means") + ". Columns: size of the shortlist.",
@@ -203,7 +203,9 @@ def _dilution(rows: pl.DataFrame) -> Part:
         "sentences, over its cosine with the sentence alone; once with its own neighbours, which may be relevant, and "
         "once with random sentences of the corpus, which come nearer to the lemma's irrelevant text, the more so the "
         "wider the corpus. A cosine is normalised, so it need not fall as fast as the signal.",
-        "svg": plots.panels(relative, panels, "cosine of a gold sentence in longer texts, relative to it alone"),
+        "figures": [
+            [plots.panels(relative, panels, "cosine of a gold sentence in longer texts, relative to it alone")]
+        ],
         "form": "bars",
         "table": table,
         "note": _n(rows, "window_single", "gold sentences") + "; shorter documents are left out. The sentence comes "

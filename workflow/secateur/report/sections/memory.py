@@ -9,6 +9,7 @@ from secateur.report.format import MEMORY, cell, interval, number
 __all__ = ["memory_parts"]
 
 Part = dict[str, Any]
+SHORT = 4  # lines of the table that stand open
 
 
 def _line(row: dict[str, Any]) -> Part:
@@ -26,6 +27,7 @@ def memory_parts(dataset: str, metrics: pl.DataFrame) -> list[Part]:
         parts.append(
             {
                 "title": f"{system}: what memory saves within a session, order-{order}",
+                "short": SHORT,
                 "table": {"heads": ["figure", "mean", "questions"], "rows": [_line(by[m]) for m in MEMORY if m in by]},
                 "note": f"Split {own['split'][0]}, 95 % intervals, sessions of two questions or more. Rows: dataset = "
                 f"{dataset}, system = {system}, metric = memory_*.",

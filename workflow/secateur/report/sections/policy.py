@@ -5,13 +5,14 @@ from typing import Any
 import polars as pl
 
 from secateur.report import plots
-from secateur.report.format import bounds, cell, difference, interval, number, p_value, sizes
+from secateur.report.format import UNTOLD, cell, difference, interval, number, sizes
 
-__all__ = ["policy_headlines", "policy_parts"]
+__all__ = ["policy_parts"]
 
 TERMS = {"policy_utility": "utility", "policy_accuracy": "accuracy", "policy_tokens": "prompt tokens"}
 FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
 AGAINST = "best_constant"
+SHORT = 6  # lines of the table that stand open
 Part = dict[str, Any]
 
 
@@ -64,28 +65,15 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
         parts.append(
             {
                 "title": f"{system}: what the compression policy is worth",
-                "svg": plots.frontier(_named(own), line, f"accuracy against prompt tokens on {dataset}"),
+                "figures": [[plots.frontier(_named(own), line, f"accuracy against prompt tokens on {dataset}")]]
+                if own["told"].all()
+                else [],
+                "text": "" if own["told"].all() else f"{UNTOLD.capitalize()}: {sizes(own.row(0, named=True))}.",
                 "form": "bars",
                 "table": _table(own, comparisons.filter(same & (pl.col("subset") == "all"))),
+                "short": SHORT,
                 "note": f"n = {n} questions, split {split}, 95 % intervals. Rows: {where}. Names: actions on questions / "
                 "answers / facts. The oracle sees each question's own utilities. p: sign flips, two-sided, adjusted for all pairs (Holm).",
             }
         )
     return parts
-
-
-def policy_headlines(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
-    """One sentence a system: the policy beside the best constant."""
-    own = metrics.filter((pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
-    mine = (pl.col("scorer") == "policy") & (pl.col("baseline_scorer") == AGAINST)
-    against = comparisons.filter(mine & (pl.col("metric") == "policy_utility") & (pl.col("subset") == "all"))
-    lines = []
-    for row in against.iter_rows(named=True):
-        same = own.filter((pl.col("system") == row["system"]) & pl.col("order").eq_missing(row["order"]))
-        value = dict(same.select("scorer", "value").iter_rows())
-        lines.append(
-            f"{dataset}: the policy of {row['system']} has utility {number(value['policy'])}, {row['difference']:+.3f} "
-            f"({bounds(row)}; {p_value(row)}; {sizes(row)}) against the best constant; the "
-            f"oracle has {number(value['oracle'])}."
-        )
-    return lines

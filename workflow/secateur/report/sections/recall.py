@@ -1,5 +1,6 @@
 """The report's part on evidence: what of it the contexts hold at equal budgets, and how many tokens they use."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from secateur.report.sections.differences import CLAIMED
 
 __all__ = ["note", "recall_parts"]
 
-DRAWN = 2  # metrics that have curves
-MAX_CURVES, RANKERS = 8, 2  # lines in one panel that stay readable, and rankers of a list among them
+DRAWN = 3  # metrics that have curves
+MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
 Part = dict[str, Any]
 
 
@@ -35,10 +36,10 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     shown, where = rows.filter(pl.col("metric").is_in(present)), f"dataset = {dataset}, order = {order}"
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
     curves = {
-        "title": f"Order-{order}: evidence against tokens",
-        "svg": plots.curves(shown, _titles(present[:DRAWN]), _drawn(shown), f"evidence on {dataset}, order-{order}"),
+        "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
+        "figures": _panels(shown, used, present[:DRAWN], f"{dataset}, order-{order}"),
         "form": "curves",
-        "note": note(shown, where) + " Bands: intervals of single systems; the tables have all.",
+        "note": note(shown, where) + " Band: the interval of the first line; the tables have all.",
     }
     return [curves, *(_metric_part(rows, metric, used, order, where) for metric in present)]
 
@@ -52,8 +53,20 @@ def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("metric").rename({"base": "metric"})
 
 
-def _titles(metrics: Sequence[str]) -> dict[str, str]:
-    return {metric: figure_of(metric).title for metric in metrics}
+def _panels(
+    rows: pl.DataFrame, used: Mapping[tuple[str, int], float], metrics: Sequence[str], where: str
+) -> list[list[str]]:
+    """A plot a metric, all with the same axis of values: from the last tenth below everything that is drawn."""
+    keys = rows.select("name", "budget").iter_rows()
+    sent = pl.Series([used.get((name, budget), float(budget)) for name, budget in keys], dtype=pl.Float64)
+    drawn, rows = _drawn(rows), rows.with_columns(sent=sent)
+    within = rows.filter(pl.col("name").is_in(list(drawn)) & pl.col("metric").is_in(metrics))
+    least, most = (within.select(pl.min("low", "value")).row(0), within.select(pl.max("high", "value")).row(0))
+    ends = [f(v for v in pair if v is not None) for f, pair in ((min, least), (max, most))]
+    floor = (math.floor(10 * ends[0]) / 10, math.ceil(10 * ends[1]) / 10)
+    return [
+        [plots.curves(rows, m, figure_of(m).title, drawn, floor, f"{figure_of(m).title} on {where}")] for m in metrics
+    ]
 
 
 def _present(metrics: set[str]) -> list[str]:

@@ -5,38 +5,28 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report import plots
-from secateur.report.format import cell, difference, form, interval, number, row_name
+from secateur.report.format import cell, difference, dots, form, interval, number, row_name
 from secateur.report.sections.recall import note
 
-__all__ = ["selection_differences", "selection_headlines", "selection_parts"]
+__all__ = ["selection_differences", "selection_parts"]
 
 METRIC, MAIN = "f1_at_gold", "cat1-4"
+SHOWN = 8  # scorers that are drawn
 SEES = {False: "answer-free", True: "answer-aware"}
 Part = dict[str, Any]
 
 
-def selection_headlines(dataset: str, own: pl.DataFrame) -> list[str]:
-    """The best scorer of those that see the answer, and of those that do not. own: computed rows, with `name`."""
-    f1 = _whole(own.filter((pl.col("metric") == METRIC) & (pl.col("subset") == "all")))
-    lines = []
-    for aware, label in SEES.items():
-        best = f1.filter(pl.col("answer_aware") == aware).sort("value", "name", descending=[True, False]).head(1)
-        lines += [
-            f"{dataset}: best {label} scorer {row['scorer']}, F1 at gold size {number(row['value'])} "
-            f"({interval(row)}, n {row['n']})."
-            for row in best.iter_rows(named=True)
-        ]
-    return lines
-
-
-def selection_parts(dataset: str, own: pl.DataFrame) -> list[Part]:
-    """Bars of the main subset and a table of all, answer-free and answer-aware apart."""
+def selection_parts(dataset: str, own: pl.DataFrame, families: Mapping[str, str]) -> list[Part]:
+    """The best of the main subset as a plot, and a table of all, answer-free and answer-aware apart."""
     rows = own.filter(pl.col("metric") == METRIC)
-    return [part for aware in SEES for part in _parts(dataset, rows.filter(pl.col("answer_aware") == aware), aware)]
+    return [
+        part
+        for aware in SEES
+        for part in _parts(dataset, rows.filter(pl.col("answer_aware") == aware), aware, families)
+    ]
 
 
-def _parts(dataset: str, rows: pl.DataFrame, aware: bool) -> list[Part]:
+def _parts(dataset: str, rows: pl.DataFrame, aware: bool, families: Mapping[str, str]) -> list[Part]:
     computed = rows.filter(~pl.col("published"))
     if computed.is_empty():
         return []
@@ -49,10 +39,9 @@ def _parts(dataset: str, rows: pl.DataFrame, aware: bool) -> list[Part]:
     return [
         {
             "title": f"F1 at gold size, {title}, {main}",
-            "svg": plots.bars(best, f"F1 on {dataset}"),
-            "form": "bars",
-            "note": note(best, where),
-        },
+        }
+        | dots(best, families, f"F1 on {dataset}, {title}", "F1 at gold size", SHOWN)
+        | {"open": True},
         {
             "title": f"F1 at gold size by subset, {title}",
             "table": _subset_table(rows, [*subsets, *stated], best),

@@ -1,0 +1,224 @@
+"""What a person sees of the report, in a real browser: sizes, the first sentence, questions, hostile data."""
+
+import polars as pl
+import pytest
+from tests.browser import chromium, sized
+
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.browser import Given, Set, browsed
+from secateur.report.page import About, Figures, render
+
+HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
+SYSTEMS = {"secateur": "graph", "beam": "graph", "hipporag2:controlled": "peer", "title_zsum": "lexical"}
+WIDTHS = (420, 800, 1400)
+HEIGHT = 900
+
+
+def _tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two data sets, each with a twin that the systems stand beside."""
+    rows, pairs = [], []
+    for dataset, lead in (("harbour", 0.1), ("archive_of_long_names", 0.02)):
+        whole = {"dataset": dataset, "order": "blind", "scorer": None, "answer_aware": False, "subset": "all"}
+        whole |= {"n": 60, "units": 30, "split": "all"}
+        for place, system in enumerate(SYSTEMS):
+            for budget, value in ((64, 0.5), (128, 0.6), (256, 0.7), ("claim", 0.6)):
+                for metric in ("evidence_recall", "evidence_coverage", "token_recall"):
+                    mean = value + lead * (3 - place) / 3
+                    own = {"system": system, "metric": f"{metric}@{budget}", "value": mean, "published": False}
+                    rows.append(whole | own | {"low": mean - 0.05, "high": mean + 0.05})
+            if system != "title_zsum":
+                size = lead * (3 - place) / 3
+                own = {"metric": "evidence_recall@claim", "system": system, "baseline": "title_zsum"}
+                own |= {"baseline_scorer": None, "axis": "ranker", "difference": size, "low": size - 0.01}
+                pairs.append(whole | own | {"high": size + 0.01, "p": 0.001, "p_holm": 0.004})
+    empty = [TABLES[name].empty() for name in ("metrics", "comparisons")]
+    made = (pl.DataFrame(rows), pl.DataFrame(pairs))
+    return tuple(one.select(e.columns).cast(dict(e.schema)) for one, e in zip(made, empty, strict=True))
+
+
+def _questions() -> Set:
+    ids = [f"q{n}" for n in range(30)]
+    asked = pl.DataFrame(
+        {"question_id": ids, "text": [f"Who bought the Finch mill {n}? {HOSTILE}" for n in range(30)]}
+    ).with_columns(answer=pl.lit("Alder Ltd"), type=pl.lit("1-hop"))
+    gold = pl.DataFrame({"question_id": ids, "n": [0] * 30, "passage_id": ["p0"] * 30})
+    gold = gold.with_columns(text=pl.lit("Alder Ltd bought the Finch mill in 2021."))
+    pieces = {"question_id": [i for i in ids for _ in (0, 1)], "place": [0, 1] * 30, "passage_id": ["p0", "p1"] * 30}
+    texts = ["Alder Ltd bought the Finch mill in 2021.\n", f"The mill is old. {HOSTILE}\n"] * 30
+    sent = pl.DataFrame(pieces | {"text": texts, "tokens": [21] * 60})
+    figures = pl.DataFrame({"question_id": ids, "metric": ["evidence_recall@512"] * 30, "value": [1.0] * 30})
+    without = sent.filter(pl.col("passage_id") == "p1")
+    rows = [Given("secateur", sent, figures, {"q0": HOSTILE}), Given("title_zsum", without, figures.head(0), {})]
+    return Set("harbour", asked, gold, rows, 512)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> str:
+    """The address of a page as the pipeline writes it, of tables that were made up."""
+    metrics, comparisons = _tables()
+    keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
+    names = ("graph_measures", "score_quantiles", "dataset_statistics", "frontier")
+    empty = [TABLES[name].empty().with_columns(**keys) for name in names]
+    stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
+    measures, spreads, statistics, frontiers = empty
+    figures = Figures(
+        metrics, comparisons, [], measures, statistics, stated, spreads, frontiers, (), SYSTEMS, browsed([_questions()])
+    )
+    variants = [
+        {"dataset": d, "system": s, "order": "blind", "file": f"results/{d}/evidence/{'long' * 30}/{s}.parquet"}
+        for d in ("harbour", "archive_of_long_names")
+        for s in SYSTEMS
+    ]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(About("tiny@60", f"Title {HOSTILE}", 10, (64, 128, 256), variants), figures))
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.fixture
+def opened(driver, page):
+    driver.get(page)
+    sized(driver, 1400, HEIGHT)
+    return driver
+
+
+def inside(driver, selector: str) -> dict:
+    """Where an element stands in the window."""
+    return driver.execute_script(
+        "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
+    sized(opened, width, HEIGHT)
+    said = opened.find_element("id", "finding").text
+    assert said.startswith("On harbour, secateur leads: its contexts hold .100 more of the gold evidence than")
+    assert said.endswith("at 64 to 256 tokens, over 60 questions in 30 units: sure.")
+    assert "LIMIT=60" in opened.find_element("class name", "limit").text
+    forest = next(svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
+    assert forest.rect["height"] > 100
+    assert inside(opened, "#forest")["bottom"] <= HEIGHT
+    words = forest.text
+    assert all(
+        name in words
+        for name in ("secateur", "beam", "hipporag2", "harbour", "archive_of_long_names", "n 60, 30 units")
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_off_whatever_is_unfolded(opened, width):
+    sized(opened, width, HEIGHT)
+    opened.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+    beyond = """
+        const scrolled = (one) => one.closest('.wide') || one.closest('.context');
+        return [...document.querySelectorAll('main *')].filter((one) => !scrolled(one) && one.getClientRects().length
+            && one.getBoundingClientRect().right > window.innerWidth + 1).map((one) => one.outerHTML.slice(0, 90));
+    """
+    assert opened.execute_script(beyond) == []
+
+
+def test_text_in_plots_can_be_read_at_every_width(opened):
+    smallest = """
+        return Math.min(...[...document.querySelectorAll('svg.forest text')].filter((one) => one.getClientRects().length)
+            .map((one) => one.getBoundingClientRect().height));
+    """
+    for width in WIDTHS:
+        sized(opened, width, HEIGHT)
+        assert opened.execute_script(smallest) >= 9, width
+
+
+def test_a_table_sorts_and_filters_without_a_server(opened):
+    opened.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    table = next(t for t in opened.find_elements("tag name", "table") if "64 tokens" in t.text)
+
+    def firsts():
+        return [row.text.split()[0] for row in table.find_elements("css selector", "tbody tr") if row.is_displayed()]
+
+    head = table.find_elements("css selector", "thead th button")[1]
+    head.click()
+    assert firsts() == ["secateur", "beam", "hipporag2:controlled", "title_zsum"]
+    head.click()
+    assert firsts() == ["title_zsum", "hipporag2:controlled", "beam", "secateur"]
+    head = opened.execute_script("return arguments[0].querySelector('th[aria-sort]').getAttribute('aria-sort')", table)
+    assert head == "ascending"
+
+
+def test_a_question_is_found_and_its_gold_is_marked_on_the_side_that_has_it(opened):
+    search = opened.find_element("id", "search")
+    search.send_keys("q17")
+    shown = opened.find_elements("css selector", "#question option")
+    assert [one.text.partition(":")[0] for one in shown] == ["q17"]
+    left, right = (opened.find_element("id", side) for side in ("leftside", "rightside"))
+    (gold,) = left.find_elements("css selector", ".context .gold")
+    assert gold.text.strip() == "Alder Ltd bought the Finch mill in 2021."
+    assert right.find_elements("css selector", ".context .gold") == []
+    assert "mill" in [mark.text for mark in right.find_elements("tag name", "mark")]
+    assert "21 tokens" in left.text
+    assert "evidence recall 1" in left.text
+    opened.find_element("css selector", "#left option:nth-child(2)").click()
+    assert opened.find_element("css selector", "#leftside h3").text == "title_zsum"
+    search.send_keys(" nothing like it")
+    assert "No question has these words." in opened.find_element("id", "asked").text
+
+
+def test_hostile_words_are_words(opened):
+    assert "<img src=x" in opened.find_element("id", "asked").text
+    assert "<img src=x" in opened.find_element("tag name", "h1").text
+    assert opened.execute_script("return window.hacked") is None
+    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_a_figure_is_saved_as_a_drawing_that_needs_no_page(opened):
+    saved = opened.execute_script(
+        """
+        return new Promise((told) => {
+            URL.createObjectURL = (blob) => { blob.text().then(told); return '#'; };
+            document.querySelector('#forest .save').click();
+        });
+        """
+    )
+    assert saved.startswith("<svg")
+    assert "http://www.w3.org/2000/svg" in saved
+    assert "var(" not in saved
+    assert "secateur" in saved
+
+
+def test_dark_and_light_are_two_papers(opened):
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    seen = []
+    for value in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": value}]
+        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        seen.append(opened.execute_script(paper))
+    assert seen[0] == "rgb(255, 255, 255)" != seen[1]
+
+
+def test_everything_that_acts_can_be_reached_by_a_keyboard_and_has_a_name(opened):
+    unnamed = """
+        const said = (one) => (one.textContent || one.getAttribute('aria-label') || one.labels?.[0]?.textContent || '').trim();
+        return [...document.querySelectorAll('button, select, input, summary, a')].filter((one) => !said(one)
+            || one.tabIndex < 0).map((one) => one.outerHTML);
+    """
+    assert opened.execute_script(unnamed) == []
+    assert opened.execute_script(
+        "return [...document.querySelectorAll('svg')].every((s) => s.getAttribute('aria-label'))"
+    )
+
+
+def test_a_browser_without_scripts_shows_everything_but_the_questions(opened, page):
+    opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened.get(page)
+        assert opened.find_element("id", "finding").is_displayed()
+        assert opened.find_element("css selector", "#forest svg.broad").is_displayed()
+        assert "secateur show tiny@60 QUESTION_ID" in opened.find_element("tag name", "noscript").text
+        assert not opened.find_element("id", "browser").is_displayed()
+    finally:
+        opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -1,0 +1,157 @@
+"""What an experiment found: each system beside the best plain one of its kind, and the sentence that follows from it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from secateur.report.format import UNTOLD, bounds, number, row_name
+
+__all__ = ["FEW", "METRICS", "Line", "findings", "lines", "sentence"]
+
+METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does
+    "evidence_recall@claim": "its contexts hold {size} {more} of the gold evidence",
+    "token_recall@claim": "its contexts hold {size} {more} of the gold words",
+    "f1_at_gold": "the turns it chooses have an F1 that is {size} {higher}",
+    "rouge_l": "answers under its contexts have a ROUGE-L that is {size} {higher}",
+    "answer_gain@claim": "its contexts raise the log-probability of the gold answer by {size} nats a token {more}",
+    "policy_utility": "it has a utility that is {size} {higher}",
+}
+SIGNED = {True: {"more": "more", "higher": "higher"}, False: {"more": "less", "higher": "lower"}}
+MAIN = ("cat1-4", "all")  # subsets of questions that a finding speaks of, the first that there is
+PLAIN = "lexical"
+AXES = ("ranker", "strongest")  # pairs that differ in who ranks alone
+FEW = 20  # questions below which no verdict is given, whatever the units
+SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
+ROW = ["system", "scorer", "order", "answer_aware"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A system's difference to the best plain row of its kind: of the same order, answer-awareness and form."""
+
+    name: str
+    family: str
+    baseline: str
+    metric: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    n: int
+    units: int
+    value: float
+    told: bool
+    aware: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether the adjusted p says that they differ."""
+        return self.told and self.p <= 0.05
+
+    @property
+    def verdict(self) -> str:
+        """Sure, not sure, or too few to tell."""
+        return UNTOLD if not self.told else "sure" if self.sure else "not sure"
+
+
+def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:
+    """The lines of one data set, best difference first, those that see the answer last; none where no pair of a ranking
+    and a plain one was made.
+
+    metrics, comparisons: the rows of a data set; families: of each system, lexical the plain ones.
+    """
+    metric = _metric(comparisons)
+    if metric is None:
+        return []
+    whole = next((subset for subset in MAIN if (comparisons["subset"] == subset).any()), None)
+    own = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(whole))
+    means = {tuple(row[c] for c in ROW): row["value"] for row in metrics.filter(own).iter_rows(named=True)}
+    best: dict[tuple, dict[str, Any]] = {}
+    for row in _both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))):
+        plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) != PLAIN
+        key, other = _key(row), _key(row | {new: row[old] for new, old in SIDE.items()})
+        if plain and key in means and means.get(other, float("-inf")) > best.get(key, {}).get("base", float("-inf")):
+            best[key] = row | {"base": means[other], "value": means[key]}
+    made = [_line(row, metric, families, min_units) for row in best.values()]
+    return sorted(made, key=lambda line: (line.aware, -line.difference, line.name))
+
+
+def _metric(comparisons: pl.DataFrame) -> str | None:
+    """The first metric that speaks of at least half of the questions that any speaks of."""
+    ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)) & pl.col("axis").is_in(AXES))
+    counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
+    return next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
+
+
+def _both_ways(pairs: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Each pair seen from both sides: which of two was listed first says nothing."""
+    for row in pairs.iter_rows(named=True):
+        yield row
+        ends = {end: None if row[of] is None else -row[of] for end, of in (("low", "high"), ("high", "low"))}
+        yield row | {new: row[old] for new, old in SIDE.items()} | ends | {"difference": -row["difference"]}
+
+
+def _key(row: Mapping[str, Any]) -> tuple:
+    return tuple(row[c] for c in ROW)
+
+
+def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_units: int) -> Line:
+    aware = ", order-aware" if row["order"] == "aware" else ""
+    sees = ", sees the answer" if row["answer_aware"] else ""
+    return Line(
+        name=row_name(row["system"], row["scorer"]) + aware + sees,
+        family=families[row["system"]],
+        baseline=row_name(row["baseline"], row["baseline_scorer"]),
+        metric=metric,
+        difference=row["difference"],
+        low=row["low"],
+        high=row["high"],
+        p=row["p_holm"],
+        n=row["n"],
+        units=row["units"],
+        value=row["value"],
+        told=row["n"] >= FEW and row["units"] >= min_units,
+        aware=row["answer_aware"],
+    )
+
+
+# --- in words ------------------------------------------------------------------------------------
+
+
+def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str:
+    """The finding of a data set in plain words: of the system with the highest figure among those that do not see the
+    answer. claimed: the budgets of `@claim`; of answer gain others are stated by its own section.
+
+    >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False)
+    >>> sentence("toy", [line], [64, 512])
+    'On toy, beam leads: the turns it chooses have an F1 that is .100 higher than the best plain ranking, bm25 (+0.050 to +0.150; p 0.0100, adjusted for all pairs), over 50 questions in 20 units: sure.'
+    """
+    line = max((one for one in found if not one.aware), key=lambda one: one.value, default=found[0])
+    over = f"{line.n} question{'s' * (line.n != 1)} in {line.units} unit{'s' * (line.units != 1)}"
+    if not line.told:
+        return f"On {dataset}: {UNTOLD}, {over} are not enough for a finding."
+    does = METRICS[line.metric].format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
+    at = f", at {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
+    interval = bounds({"low": line.low, "high": line.high})
+    return (
+        f"On {dataset}, {line.name} {'leads' if line.difference > 0 else 'comes nearest'}: {does} than the best plain "
+        f"ranking, {line.baseline} ({interval}; p {line.p:.4f}, adjusted for all pairs){at}, over {over}: {line.verdict}."
+    )
+
+
+def findings(
+    metrics: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    families: Mapping[str, str],
+    min_units: int,
+    claimed: Sequence[int],
+) -> Iterator[tuple[str, list[Line], str]]:
+    """(data set, its lines, its sentence) of an experiment, those with lines; metrics and comparisons: whole tables."""
+    own = metrics.filter(~pl.col("published"))
+    for dataset in own["dataset"].unique(maintain_order=True):
+        here = pl.col("dataset") == dataset
+        found = lines(own.filter(here), comparisons.filter(here), families, min_units)
+        if found:
+            yield dataset, found, sentence(dataset, found, claimed)
