@@ -114,7 +114,7 @@ def browsed():
         if v.study is None and v["memory"] == layout.NONE and (v.kind == "dialogue" or v["pick"] != layout.ALL):
             own = found.setdefault(v.dataset, {})
             if len(own) < SYSTEMS:
-                own.setdefault(layout.ranking(v.wildcards) if v.kind == "dialogue" else layout.source(v.wildcards), v)
+                own.setdefault(layout.shown(v.wildcards, v.kind == "dialogue"), v)
     return [v for own in found.values() for v in own.values()]
 
 
@@ -132,9 +132,7 @@ def browsed_rows(_):
     found = []
     for v in browsed():
         turns = v.kind == "dialogue"
-        ranked = f"selections/{layout.ranking(v.wildcards)}/selections"
-        shown = f"{layout.folder(v.wildcards)}/{ranked if turns else layout.source(v.wildcards) + '/contexts'}.parquet"
-        own = {"turns": turns, "shown": shown, "figures": files_of(v), "answers": browsed_answers(v)}
+        own = {"turns": turns, "shown": layout.shown(v.wildcards, turns), "figures": files_of(v), "answers": browsed_answers(v)}
         found.append(labelled(v) | own)
     return found
 

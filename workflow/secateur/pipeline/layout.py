@@ -135,6 +135,12 @@ def selection(options: Options) -> str:
     return f"{folder(options)}/selection/{ranking(options)}/question_metrics.parquet"
 
 
+def shown(options: Options, turns: bool) -> str:
+    """What a variant gives the reader: the turns that a ranking of a dialogue selects, or its contexts."""
+    own = f"selections/{ranking(options)}/selections" if turns else f"{source(options)}/contexts"
+    return f"{folder(options)}/{own}.parquet"
+
+
 def retrieved(options: Options) -> str:
     """What a variant's ranking has of the gold articles among its first."""
     own = f"{ranking(options)}/{options['pick']}/{options['reranker']}"
