@@ -63,8 +63,8 @@ smoke: $(READY)  ## the whole pipeline on 40 passages
 	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
 	@$(BIN)/secateur summary smoke
 
-ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C
-	@MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow ui --workers 1 --backend-store-uri sqlite:///mlflow.db
+ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C; prints a link for each experiment
+	@$(BIN)/secateur ui
 
 test: $(READY)  ## all tests, two files at a time
 	@$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -3,10 +3,10 @@
 import polars as pl
 
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Edge, Material, Piece, Ranked, head_of, passage_text
+from secateur.contexts.piece import Asked, Material, Piece, Ranked
 from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
-from secateur.graph.codebook import edge_lines
+from secateur.graph.material import edges_of, material_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
 from secateur.pipeline.contract import main
@@ -15,24 +15,13 @@ from secateur.pipeline.tables.table import check
 from secateur.ranking.calibration import probabilities
 
 
-def _edges(inputs) -> tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]:
-    """Each passage's edges in text order, and what more than one edge reads as."""
-    lines = edge_lines(inputs["edges"], inputs["entities"], inputs["relations"])
-    rest = pl.concat_str("relation", "tail", separator=" ")
-    twice = lines.group_by("head", rest.alias("rest")).len().filter(pl.col("len") > 1)
-    triples = {edge: (h, r, t) for edge, h, r, t in lines.select("edge_id", "head", "relation", "tail").iter_rows()}
-    mentions = inputs["edge_sources"].sort("doc_id", "position", "n").group_by("passage_id", maintain_order=True)
-    found = {p: [Edge(e, triples[e]) for e in edges] for p, edges in mentions.agg("edge_id").iter_rows()}
-    return found, frozenset(twice.select("head", "rest").iter_rows())
-
-
 def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     """What the form writes from."""
-    columns = inputs["passages"].select("passage_id", "text", head_of(cfg.assembly.titles), "date")
-    texts = {row[0]: passage_text(*row[1:]) for row in columns.iter_rows()}
     own = cfg.assembly.counter == "word_pieces"
     count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model, ctx.cache)
-    return Material(texts, count, *(_edges(inputs) if needs_graph else ()))
+    tables = ("edges", "entities", "relations", "edge_sources")
+    edges = edges_of(*(inputs[name] for name in tables)) if needs_graph else None
+    return material_of(inputs["passages"], cfg.assembly.titles, count, edges)
 
 
 def _asked(inputs) -> dict[str, Asked]:

@@ -59,7 +59,14 @@ def figure(metric: str, value: float, scorer: str | None = None, subset: str = "
         "units": 9,
         "split": "all",
     }
-    figures = {"scorer": scorer, "subset": subset, "metric": metric, "value": value, "low": None, "high": None}
+    figures = {
+        "scorer": scorer,
+        "subset": subset,
+        "metric": metric,
+        "value": value,
+        "low": value - 0.1,
+        "high": value + 0.1,
+    }
     return row | figures | {"published": False}
 
 
@@ -71,21 +78,23 @@ def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:
         axes = {"corpus": "toy", "extractor": "openie", "shard": f"{n}of2"}
         record("extract_triples", folder, [f"{folder}/triples.parquet"], {"data/toy.jsonl": "d1"}, axes=axes)
     triples = {f"results/toy/triples/openie/{n}of2/triples.parquet": f"t{n}" for n in (0, 1)}
+    triples |= {"results/toy/toy/questions/questions.parquet": "q"}
     axes = {"corpus": "toy", "dataset": "toy", "source": SOURCE}
     given = {"config": config, "finished": finished, "axes": axes}
     record("evaluate_contexts", str(Path(FIGURES).parent), [FIGURES], triples, **given)
     compared = {"eval.seed": 7, "extra.datasets": [{"name": "toy"}], "extra.variants": []}
     made = [f"{HOME}/metrics.parquet", f"{HOME}/comparisons.parquet"]
     record("compare_variants", HOME, made, {FIGURES: "f"}, config=compared, axes={}, finished=finished)
-    rows = [figure("evidence_recall@64", value), figure("evidence_recall@128", value), figure("tokens@64", 90.0)]
-    table("metrics", [*rows, figure("evidence_recall@64", 0.1, "tfidf+answer", "hard")], f"{HOME}/metrics.parquet")
+    rows = [figure(f"evidence_recall@{budget}", value) for budget in (64, 128, "claim")] + [figure("tokens@64", 90.0)]
+    table("metrics", [*rows, figure("evidence_recall@64", 0.1, subset="hard")], f"{HOME}/metrics.parquet")
     note()
 
 
-def note() -> None:
+def note(*systems: str) -> None:
     """What the rule track_variants does."""
     metrics = pl.read_parquet(f"{HOME}/metrics.parquet")
-    variants = [{"dataset": "toy", "system": "secateur", "order": "blind", "files": [FIGURES]}]
+    own = {"dataset": "toy", "order": "blind", "files": [FIGURES]}
+    variants = [own | {"system": system} for system in systems or ("secateur",)]
     runs = variant_runs("tiny", variants, metrics, records(RESULTS), CONF)
     table("variant_runs", runs.to_dicts(), f"{HOME}/variant_runs.parquet")
 
@@ -109,6 +118,10 @@ def shown(client, experiment: str) -> list[dict]:
                 (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/evidence_recall")
             ],
             "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
+            "below": client.get_run(parent).info.run_name
+            if (parent := run.data.tags.get("mlflow.parentRunId"))
+            else None,
+            "data": [(one.dataset.name, one.dataset.digest) for one in run.inputs.dataset_inputs],
             "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),
         }
         for run in runs

@@ -3,8 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 
 from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
+from secateur.graph.retrieval.ranking import GraphRanking
 from secateur.ranking.group import z_scores
 
 OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True, k1=0.9, b=0.4)
@@ -18,18 +20,26 @@ def test_a_sentence_has_the_best_value_of_its_units_and_the_rows_lowest_without_
 
 def test_signals_are_summed_as_z_scores_with_their_weights():
     dense, run = np.array([[1.0, 2.0, 4.0]]), np.array([[3.0, 1.0, 1.0]])
-    found = source_scores(OPTION, ["a", "b", "c"], ["", "", ""], ["q"], {"dense": dense, "run": run})
+    found = source_scores(OPTION, np.zeros((1, 3)), {"dense": dense, "run": run})
     np.testing.assert_allclose(found, 2 * z_scores(dense) + 0.5 * z_scores(run))
 
 
+def ranking(title: bool) -> GraphRanking:
+    """Two sentences of two articles, and nothing but their words."""
+    ids = ["a", "b"]
+    rows = {"passage_id": ids, "doc_id": ids, "position": [0, 0], "title": ["Brown bear", "Otter"]}
+    passages = pl.DataFrame(rows | {"text": ["it eats fish"] * 2})
+    runs = pl.DataFrame(schema={"run_id": pl.Int32, "n": pl.Int32, "edge_id": pl.Int32, "passage_id": pl.String})
+    own = {"w_bm25": 1, "w_dense": 0, "title": title, "walk": "none", "coarse": "ere"}
+    return GraphRanking(SimpleNamespace(**vars(OPTION) | own), 0.0, passages, None, runs, None, None)
+
+
 def test_a_title_is_a_field_of_its_sentences_only_where_asked():
-    option = SimpleNamespace(**vars(OPTION) | {"w_bm25": 1})
-    texts, titles = ["it eats fish", "it eats fish"], ["Brown bear", "Otter"]
-    with_title = source_scores(option, texts, titles, ["what does the otter eat"], {})
+    question = ["what does the otter eat"]
+    with_title, came = ranking(True).scores(question, None)
     assert with_title[0, 1] > with_title[0, 0]
-    without = source_scores(
-        SimpleNamespace(**vars(option) | {"title": False}), texts, titles, ["what does the otter eat"], {}
-    )
+    assert came is None
+    without, _ = ranking(False).scores(question, None)
     assert without[0, 1] == without[0, 0]
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 from filelock import FileLock
-from tracking_results import RESULTS, failed, note, ran, record, shown
+from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note, ran, record, shown, table
 
 from secateur.pipeline import ledger
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect, records, upstream
 from secateur.pipeline.tables.catalog import TABLES, TableError
 from secateur.report import tracking
+from secateur.report.runs import Run, named_for_mlflow, runs_of
 
 
 @pytest.fixture(scope="module")
@@ -44,43 +45,96 @@ def told(rebuild: bool = False) -> int:
     return tracking.track(RESULTS, rebuild)[0]
 
 
-def test_a_row_of_figures_is_a_run_with_its_settings_costs_and_figures(client):
+def rows(client, name: str = "tiny") -> list[dict]:
+    """The runs of systems on data sets, without their parents."""
+    return [run for run in shown(client, name) if "system" in run["tags"]]
+
+
+def test_a_system_on_a_data_set_is_a_run_with_its_figures_below_its_experiment(client):
     ran(top_k=100)
-    assert told() == 2 + 4  # a row with a scorer and one without; four jobs
-    other, one = shown(client, "tiny")
-    assert [run["name"] for run in (other, one)] == ["blind secateur toy", "tfidf+answer blind secateur toy"]
-    params = {"dataset": "toy", "system": "secateur", "order": "blind", "answer_aware": "false", "split": "all"}
-    chosen = dict.fromkeys(("codebook", "consolidation", "retriever", "assembly"), "default") | {"corpus": "toy"}
-    chosen |= {"extractor": "openie", "embedder": "minilm", "reranker": "none", "memory": "none", "lm": "smollm2"}
-    params |= {f"conf.{axis}": name for axis, name in chosen.items()} | {"retriever.top_k": "100"}
-    assert other["params"] == params
-    assert {"evidence_recall_at_64": 0.5, "tokens_at_64": 90.0}.items() <= other["metrics"].items()
-    assert one["metrics"]["hard/evidence_recall_at_64"] == 0.1
-    assert one["params"]["scorer"] == "tfidf+answer"
-    assert other["curve"] == [(64, 0.5), (128, 0.5)]
-    assert other["artifacts"] == ["config.json", "figures.csv"]
+    assert told() == 2 + 4  # the experiment and a system; four jobs
+    one, parent = shown(client, "tiny")
+    assert one["name"] == "secateur · toy"
+    assert one["below"] == parent["name"] == f"tiny · {parent['tags']['fingerprint'][:8]}"
+    assert one["params"] == {"dataset": "toy", "system": "secateur", "order": "blind", "retriever.top_k": "100"}
+    ends = {"evidence_recall": 0.5, "evidence_recall_low": 0.4, "evidence_recall_high": 0.6}
+    assert one["metrics"] == ends | {"cpu_seconds": 3.0, "peak_bytes": 100} | {
+        "by_budget/evidence_recall": 0.5,
+        "by_budget/tokens": 90.0,
+    }
+    assert one["curve"] == [(64, 0.5), (128, 0.5)]
+    assert one["artifacts"] == ["config.json", "figures.csv"]
+    (data,) = one["data"]
+    assert data[0] == "toy"
+    assert parent["artifacts"] == ["metrics.parquet"]
+
+
+def lists(name: str = "rankers") -> pl.DataFrame:
+    """Figures of a list of scorers, one of which sees the answer."""
+    scorers = {"bm25": (0.5, False), "zsum": (0.6, False), "zsum+answer": (0.9, True)}
+    found = [
+        figure("f1_at_gold", value, scorer) | {"system": name, "order": None, "answer_aware": aware}
+        for scorer, (value, aware) in scorers.items()
+    ]
+    return pl.DataFrame(found, schema=TABLES["metrics"].empty().schema)
+
+
+def test_scorers_of_a_list_are_rows_of_one_run_that_shows_the_best_that_sees_no_answer(client):
+    ran()
+    variants = [{"dataset": "toy", "system": "rankers", "order": None, "files": [FIGURES]}]
+    (row,) = ledger.variant_runs("tiny", variants, lists(), records(RESULTS), CONF).to_dicts()
+    assert json.loads(row["params"])["scorer"] == "zsum"
+    assert ["f1_at_gold", 0.6, 0] in json.loads(row["metrics"])
+    assert row["figures"].count("f1_at_gold") == 3
+
+
+def test_what_is_learnt_about_a_system_stands_in_an_experiment_of_its_own(client):
+    ran()
+    table("metrics", [figure("policy_utility", 0.5)], f"{HOME}/metrics.parquet")
+    note()
+    told()
+    assert rows(client) == []
+    (one,) = shown(client, "tiny.policies")
+    assert (one["name"], one["below"]) == ("secateur · toy", None)
+    assert "policy_utility_low" in one["metrics"]
+
+
+def test_an_experiment_opens_on_its_current_runs_with_columns_of_figures(client):
+    ran()
+    told()
+    tags = client.get_experiment_by_name("tiny").tags
+    view = json.loads(tags["mlflow.sharedViewState.secateur"])
+    assert view["selectedColumns"] == ["attributes.`Dataset`", "metrics.`evidence_recall`"]
+    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
+    told()
+    home = client.get_experiment_by_name("tiny").experiment_id
+    (one,) = client.search_runs([home], view["searchFilter"])
+    assert one.data.params["retriever.top_k"] == "100"
+    (name, link), *_ = tracking.links(client.tracking_uri, "http://here").items()
+    assert (name, link) == ("tiny", f"http://here/#/experiments/{home}/runs?viewStateShareKey=secateur")
+
+
+def test_what_was_not_changed_stays_and_belongs_to_the_experiment_as_it_is_now(client):
+    ran()
+    told()
+    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
+    told()
+    found = {run["params"].get("retriever.top_k"): run["below"] for run in rows(client)}
+    assert len(set(found.values())) == 2  # the old one stays with the experiment as it was
 
 
 def test_a_setting_as_the_option_file_has_it_is_no_param(client):
     ran(top_k=200)
     told()
-    assert all("retriever.top_k" not in run["params"] for run in shown(client, "tiny"))
+    assert all("retriever.top_k" not in run["params"] for run in rows(client))
 
 
 def test_shards_add_up_and_their_memory_does_not(client):
     ran()
     told()
-    metrics = shown(client, "tiny")[0]["metrics"]
-    assert {
-        name: metrics[f"stages/extract_triples/{name}"]
-        for name in ("wall_seconds", "peak_bytes", "tokens_read", "share")
-    } == {
-        "wall_seconds": 4.0,
-        "peak_bytes": 100,
-        "tokens_read": 10,
-        "share": 0.5,
-    }
-    assert metrics["total/cpu_seconds"] == 3.0  # not that of the comparison, which is all rows' together
+    (one,) = rows(client)
+    assert one["metrics"]["cpu_seconds"] == 3.0  # two shards and a measurement; the comparison is all rows' together
+    assert one["metrics"]["peak_bytes"] == 100
 
 
 def test_telling_again_changes_nothing(client):
@@ -99,11 +153,7 @@ def test_an_edit_makes_a_new_run_and_says_so_on_the_old_one(client):
     told()
     ran(top_k=100, value=0.7, finished="2026-01-01T00:02:00+00:00")
     told()
-    runs = {
-        run["metrics"]["evidence_recall_at_64"]: run
-        for run in shown(client, "tiny")
-        if "evidence_recall_at_64" in run["metrics"]
-    }
+    runs = {run["metrics"]["evidence_recall"]: run for run in rows(client)}
     assert set(runs) == {0.5, 0.7}
     assert runs[0.5]["tags"]["superseded_by"] == runs[0.7]["tags"]["fingerprint"]
     assert "superseded_by" not in runs[0.7]["tags"]
@@ -113,7 +163,7 @@ def test_an_edit_taken_back_makes_the_old_run_the_current_one(client):
     for top_k in (200, 100, 200):
         ran(top_k=top_k)
         told()
-    runs = [run for run in shown(client, "tiny") if "scorer" not in run["params"]]
+    runs = rows(client)
     assert len(runs) == 2
     (old,) = (run for run in runs if "superseded_by" in run["tags"])
     assert old["params"]["retriever.top_k"] == "100"
@@ -124,9 +174,8 @@ def test_the_same_settings_run_again_renew_the_run(client):
     told()
     ran(value=0.25, finished="2026-01-01T00:09:00+00:00")
     assert told() == 2 + 2  # two stages ended later
-    runs = shown(client, "tiny")
-    assert len(runs) == 2
-    assert runs[0]["metrics"]["evidence_recall_at_64"] == 0.25
+    (one,) = rows(client)
+    assert one["metrics"]["evidence_recall"] == 0.25
 
 
 def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
@@ -153,7 +202,7 @@ def test_a_deleted_store_is_made_anew_from_the_ledger_alone(client, store, tmp_p
     Path("results/experiments/tiny/metrics.parquet").unlink()
     Path("elsewhere.db").write_bytes(store.read_bytes())
     uri = f"sqlite:///{tmp_path}/elsewhere.db"
-    tracking.sync(tracking.runs_of(*collect(RESULTS)), uri)
+    tracking.sync(runs_of(*collect(RESULTS)), uri)
     after = {name: shown(type(client)(uri), name) for name in before}
     for runs in (*before.values(), *after.values()):
         for run in runs:  # what an experiment's own stages made is kept in results, not in the ledger
@@ -190,7 +239,7 @@ def test_a_run_cut_off_in_the_middle_is_completed(client, monkeypatch, bulk):
             told()
     assert told() == 2 + 4
     assert told() == 0
-    assert [run["artifacts"] for run in shown(client, "tiny")] == [["config.json", "figures.csv"]] * 2
+    assert [run["artifacts"] for run in rows(client)] == [["config.json", "figures.csv"]]
 
 
 def stored(path: str) -> dict[str, list]:
@@ -206,6 +255,8 @@ def stored(path: str) -> dict[str, list]:
                 if "artifact_uri" in row:
                     row["artifact_uri"] = row["artifact_uri"].replace(row["run_uuid"], "IDENTITY")
                 row["run_uuid"] = keys[row["run_uuid"]]
+                if row.get("key") == "mlflow.parentRunId":
+                    row["value"] = keys[row["value"]]
             found[table] = sorted(rows, key=repr)
     return found
 
@@ -216,7 +267,7 @@ def test_what_goes_in_bulk_is_what_mlflows_calls_would_have_written(client, stor
     nan, infinite = float("nan"), float("inf")
     odd = [("nan", nan, 0), ("up", infinite, 0), ("down", -infinite, 0), ("whole", 3, 0), ("same", 1.0, 0)]
     odd += [("same", 1.0, 0), ("curve", 5.0, 2), ("curve", 9.0, 1), ("true", True, 0)]
-    runs = [*tracking.runs_of(*collect(RESULTS)), tracking.Run("odd", "k", "odd", 1, 2, params={"a": "b"}, metrics=odd)]
+    runs = [*runs_of(*collect(RESULTS)), Run("odd", "k", "odd", 1, 2, params={"a": "b"}, metrics=odd)]
     assert tracking.sync(runs, client.tracking_uri) == len(runs)
     Path("called.db").write_bytes(store.read_bytes())
     monkeypatch.setattr(tracking, "_local", lambda _: False)
@@ -230,7 +281,7 @@ def test_a_superseded_run_gets_its_tag_and_is_not_written_again(client, monkeypa
     kept, keep = [], tracking._keep
     monkeypatch.setattr(tracking, "_keep", lambda run, *rest: (kept.append(run.key), keep(run, *rest)))
     ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
-    assert told() == 2 + 2 + 2  # rows, the tags of the old ones, jobs
+    assert told() == 2 + 1 + 2  # a system and its experiment, the tag of the old one, jobs
     assert len(kept) == 2 + 2
 
 
@@ -289,21 +340,21 @@ def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch
     failed("Error: 401 for Bearer sk-tellnobody")
     note()
     told()
-    for table in collect(RESULTS):
-        assert "tellnobody" not in table.write_json()
+    for kept in collect(RESULTS):
+        assert "tellnobody" not in kept.write_json()
     texts = [p.read_bytes() for p in Path("mlruns").rglob("*") if p.is_file()] + [Path("mlflow.db").read_bytes()]
     assert not any(b"tellnobody" in text for text in texts)
     assert any(b"http://***@host" in text for text in texts)  # it was there to be hidden
 
 
 def test_names_that_mlflow_refuses_are_put_into_words():
-    assert tracking._name("tau kl_first@null") == "tau kl_first_at_null"
-    assert tracking._name("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
+    assert named_for_mlflow("tau kl_first@null") == "tau kl_first_at_null"
+    assert named_for_mlflow("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
 
 
 def test_many_metrics_and_params_are_written_in_parts(client):
     metrics, params = [(f"m{n}", float(n), 0) for n in range(1900)], {f"p{n}": "x" for n in range(170)}
-    run = tracking.Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
+    run = Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
     assert tracking.sync([run], client.tracking_uri) == 1
     (one,) = shown(client, "big")
     assert (len(one["metrics"]), len(one["params"])) == (1900, 170)

@@ -18,6 +18,7 @@ def test_a_generated_page_is_up_to_date(page):
 def test_configuration_kinds_tables_and_the_tables_of_results_are_generated():
     assert {str(page.relative_to(ROOT)) for page in PAGES} == {
         "docs/configuration.md",
+        "docs/images/multihop.svg",
         "docs/kinds.md",
         "docs/results.md",
         "docs/tables.md",

@@ -132,7 +132,12 @@ def browsed_rows(_):
     found = []
     for v in browsed():
         turns = v.kind == "dialogue"
-        own = {"turns": turns, "shown": layout.shown(v.wildcards, turns), "figures": files_of(v), "answers": browsed_answers(v)}
+        own = {
+            "turns": turns,
+            "shown": layout.shown(v.wildcards, turns),
+            "figures": files_of(v),
+            "answers": browsed_answers(v),
+        }
         found.append(labelled(v) | own)
     return found
 

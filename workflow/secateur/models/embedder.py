@@ -60,17 +60,27 @@ class Embedder:
         place = {text: n for n, text in enumerate(plan)}
         return vectors[[place[t] for t in texts]] if texts else vectors
 
+    def know(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Take the vectors (n, d) of n strings as computed: those of the same weights."""
+        plan = list(dict.fromkeys(texts))
+        known, _ = self.cache.get(plan)
+        place = {text: n for n, text in enumerate(texts)}
+        new = [text for text, there in zip(plan, known, strict=True) if not there]
+        if new:
+            self.cache.put(new, vectors[[place[text] for text in new]])
+
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
         """Compute the vectors that are not known, in place, block by block."""
         todo = np.flatnonzero(~known)
         for start in range(0, len(todo), self.cfg.block):
             part = todo[start : start + self.cfg.block]
-            vectors[part] = self._encode([plan[n] for n in part])
+            vectors[part] = self.encode([plan[n] for n in part])
             self.cache.put([plan[n] for n in part], vectors[part])
             if self.log:
                 self.log.info("embedded %d of %d strings", start + len(part), len(todo))
 
-    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, d) unit vectors of n strings, past the cache: for strings that are not asked for again."""
         self._run = self._run or encoder(self.cfg, self.cache.folder)
         vectors = self._run(texts)
         if vectors.shape[1] != self.cfg.dim:

@@ -29,9 +29,22 @@ __all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstre
 Record = dict[str, Any]
 
 FOLDER = "ledger"  # under results
-ROW = ["experiment", "dataset", "system", "order", "scorer"]  # one row of figures; its runs have fingerprints
+ROW = ["experiment", "dataset", "system", "order"]  # a system on a data set; its runs have fingerprints
 IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)  # names of environment variables whose values stay here
+HEADLINES = (  # what a run shows of its figures, with the ends of their intervals; @claim: without what the name ends in
+    "evidence_recall@claim",
+    "token_recall@claim",
+    "evidence_coverage@claim",
+    "passage_recall@5",
+    "answer_gain@claim",
+    "f1_at_gold",
+    "rouge_l",
+    "judged_acc",
+    "policy_utility",
+    "memory_tokens_to_first",
+)
+DEFAULTS = "system/_default.yaml"  # the options of a system that says nothing itself
 HIDDEN = "***"
 SHORTEST_SECRET = 8  # shorter values are words like `true`
 
@@ -106,70 +119,84 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
     return found
 
 
-def _costs(behind: list[Record]) -> dict[str, float]:
-    """Time summed, memory maximised, counts summed over the shards of each stage, and over all of them."""
-    stages: dict[str, list[Record]] = {"total": behind}
-    for record in behind:
-        stages.setdefault(f"stages/{record['stage']}", []).append(record)
-    found = {}
-    for stage, shards in stages.items():
-        for name in ("wall_seconds", "cpu_seconds"):
-            found[f"{stage}/{name}"] = sum(record[name] for record in shards)
-        found[f"{stage}/peak_bytes"] = max(record["peak_bytes"] for record in shards)
-        if stage != "total":
-            found |= {f"{stage}/{name}": value for name, value in _noted(shards).items()}
-    return found
+def _cost(behind: list[Record]) -> dict[str, float]:
+    """Of all stages behind a row: time summed, memory maximised."""
+    peak = max(record["peak_bytes"] for record in behind)
+    return {"cpu_seconds": sum(record["cpu_seconds"] for record in behind), "peak_bytes": peak}
 
 
-def _noted(shards: list[Record]) -> dict[str, float]:
-    """Counts and metrics of a stage: whole numbers summed over its shards, others maximised."""
-    values: dict[str, list[float]] = {}
-    for record in shards:
-        for name, value in (record["counts"] | record["metrics"]).items():
-            if isinstance(value, int | float):
-                values.setdefault(name, []).append(value)
-    return {name: sum(all_) if all(isinstance(v, int) for v in all_) else max(all_) for name, all_ in values.items()}
+def _shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of a system with several scorers the rows of the best one that does not see the answer, if there is such a one."""
+    own = rows.filter((pl.col("subset") == "all") & pl.col("metric").is_in(HEADLINES))
+    if own.is_empty() or own["scorer"].null_count() == own.height:
+        return rows
+    first = next(metric for metric in HEADLINES if (own["metric"] == metric).any())
+    best = own.filter(pl.col("metric") == first).sort(
+        "answer_aware", "n", "value", "scorer", descending=[False, True, True, False]
+    )
+    same = pl.col("scorer").eq_missing(best["scorer"][0]) & (pl.col("answer_aware") == best["answer_aware"][0])
+    return rows.filter(same)
 
 
 def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
-    """Figures by name, those of a subset under its name; what is measured at budgets also as a curve over them."""
+    """The headlines with the ends of their intervals; what is measured at budgets as a curve over them."""
     found = []
-    for subset, metric, value in rows.select("subset", "metric", "value").iter_rows():
-        prefix = "" if subset == "all" else f"{subset}/"
-        found.append((f"{prefix}{metric}", value, 0))
-        at = re.fullmatch(r"(\w+)@(\d+)", metric)
-        if at:
-            found.append((f"{prefix}by_budget/{at[1]}", value, int(at[2])))
+    whole = rows.filter(pl.col("subset") == "all")
+    for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
+        if metric in HEADLINES:
+            named = zip(("", "_low", "_high"), values, strict=True)
+            found += [(metric.removesuffix("@claim") + end, value, 0) for end, value in named if value is not None]
+        if at := re.fullmatch(r"(\w+)@(\d+)", metric):
+            found.append((f"by_budget/{at[1]}", values[0], int(at[2])))
     return found
+
+
+def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
+    """The options that are not those of a system that says nothing itself."""
+    import yaml
+
+    usual = yaml.safe_load((conf / DEFAULTS).read_text(encoding="utf-8"))
+    own = {axis: name for axis, name in _axes(behind).items() if axis not in ("dataset", "corpus", "order")}
+    known = {"lm": usual["reader"]}
+    return {f"conf.{axis}": name for axis, name in own.items() if name != usual.get(axis, known.get(axis, "default"))}
+
+
+def _data(key: Mapping[str, str | None], behind: list[Record]) -> dict[str, str]:
+    """The questions that the figures are of: name, digest, where they stand."""
+    end = f"/{key['dataset']}/questions/questions.parquet"
+    found = {path: of for record in behind for path, of in record["inputs"].items() if path.endswith(end)}
+    return {"name": key["dataset"]} | ({"digest": digest(found), "source": min(found)} if found else {})
 
 
 def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record], last: Record, conf: Path) -> dict:
     """One row of the table variant_runs; `last` is the record of compare_variants."""
+    shown = _shown(rows)
     said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
-    said |= {"answer_aware": rows["answer_aware"][0], "split": rows["split"][0]}
-    said |= {f"conf.{axis}": name for axis, name in _axes(behind).items() if axis not in ("dataset", "order")}
+    said |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
     settings: dict[str, dict] = {}
     for record in behind:
         settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
-    costs = [(name, value, 0) for name, value in _costs(behind).items()]
+    costs = [(name, value, 0) for name, value in _cost(behind).items()]
     identity = sorted(digest([record[name] for name in IDENTITY]) for record in behind)
     return {
         **key,
         "fingerprint": digest([identity, _comparison(last, key["dataset"])]),
+        "whole": "",
         "place": 0,
         "started": min(map(started, behind)),
         "finished": max(record["finished"] for record in [*behind, last]),
-        "params": redacted(json.dumps(said | _overridden(behind, conf))),
+        "params": redacted(json.dumps(said | _changed(behind, conf) | _overridden(behind, conf))),
         "config": redacted(json.dumps(settings, indent=1)),
-        "metrics": json.dumps(_figures(rows) + costs),
+        "metrics": json.dumps(_figures(shown) + costs),
         "figures": rows.write_csv(),
+        "data": json.dumps(_data(key, behind)),
     }
 
 
 def variant_runs(
     name: str, variants: list[dict], metrics: pl.DataFrame, found: list[Record], conf: Path
 ) -> pl.DataFrame:
-    """The runs of an experiment's rows of figures.
+    """The runs of an experiment: one for each system on each data set, and in each order that it says itself.
 
     `variants` are rows {dataset, system, order, files}; an order of None stands for all orders of its figures.
     """
@@ -182,10 +209,11 @@ def variant_runs(
         if variant["order"]:
             own = own.filter(pl.col("order") == variant["order"])
         behind = upstream(found, variant["files"])
-        for _, rows in own.group_by("order", "scorer", maintain_order=True):
-            key = {"experiment": name} | {column: rows[column][0] for column in ROW[1:]}
-            runs.append(_run(key, rows, behind, last, conf))
-    return pl.DataFrame(runs, schema=TABLES["variant_runs"].empty().schema)
+        if own.height:
+            key = {"experiment": name} | {column: variant[column] for column in ROW[1:]}
+            runs.append(_run(key, own, behind, last, conf))
+    whole = digest(sorted(run["fingerprint"] for run in runs))
+    return pl.DataFrame([run | {"whole": whole} for run in runs], schema=TABLES["variant_runs"].empty().schema)
 
 
 # --- the ledger ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from secateur.ranking.group import EPS, Scores
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["bm25_matrix", "bm25_terms"]
+__all__ = ["Bm25", "bm25_matrix", "bm25_terms"]
 
 
 def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int], "csr_matrix"]:
@@ -39,13 +39,23 @@ def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int
     return words, counts.T.tocsr()
 
 
+class Bm25:
+    """Texts, indexed once for any queries."""
+
+    def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
+        self.words, self.parts = bm25_terms(texts, k1, b)
+
+    def scores(self, queries: Sequence[str]) -> Scores:
+        """Each query word once: (q, n)."""
+        from scipy.sparse import csr_matrix
+
+        asked = [sorted({self.words[w] for w in word_list(q) if w in self.words}) for q in queries]
+        ends = np.cumsum([0, *map(len, asked)])
+        flat = np.fromiter((c for one in asked for c in one), np.int64, count=int(ends[-1]))
+        query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), self.parts.shape[0]))
+        return (query @ self.parts).toarray()
+
+
 def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:
     """BM25 over content words, each query word once: (q, n)."""
-    from scipy.sparse import csr_matrix
-
-    words, parts = bm25_terms(texts, k1, b)
-    asked = [sorted({words[w] for w in word_list(q) if w in words}) for q in queries]
-    ends = np.cumsum([0, *map(len, asked)])
-    flat = np.fromiter((c for one in asked for c in one), np.int64, count=int(ends[-1]))
-    query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), parts.shape[0]))
-    return (query @ parts).toarray()
+    return Bm25(texts, k1, b).scores(queries)

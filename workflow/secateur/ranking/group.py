@@ -4,14 +4,16 @@ A file in `scorers/` is a ranker: its `Settings`, and `score(settings, group, as
 leaves a passage out of the ranking. Ids never reach what a ranker computes, but for rankings made elsewhere and gold.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["EPS", "Asked", "Group", "Scores", "neighbour_smoothed", "z_scores"]
 
+T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
 EPS = 1e-9  # keeps a constant row's z-scores finite
 
@@ -29,6 +31,13 @@ class Group:
     docs: NDArray[np.int64]
     embed: Callable[[Sequence[str]], NDArray[np.float32]]
     ids: Sequence[str] = ()
+    made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What a ranker makes of the passages alone, such as an index: made once for all questions."""
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ NAME+neighbour adds a share of the better neighbour's z-score; NAME+answer reads
 (answer-aware, for comparison with answer-aware scorers only).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -18,8 +18,9 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import Asked, Group, neighbour_smoothed
 
-__all__ = ["expanded", "rank"]
+__all__ = ["expanded", "group_of", "rank"]
 
+Embed = Callable[[Sequence[str]], np.ndarray]  # texts to unit vectors
 SUFFIXES = ("+neighbour", "+answer")
 
 
@@ -53,11 +54,12 @@ def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> I
             yield Ranker(name + suffix, module, settings, "+neighbour" in suffix, "+answer" in suffix)
 
 
-def _group(passages: pl.DataFrame, embedder: Embedder) -> Group:
+def group_of(passages: pl.DataFrame, embed: Embed) -> Group:
+    """The passages of a group as rankers read them; passages: in the order of their text."""
     speaker = passages["speaker"]
     texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
     _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
-    return Group(texts, [t or "" for t in passages["title"]], docs, embedder.embed, passages["passage_id"].to_list())
+    return Group(texts, [t or "" for t in passages["title"]], docs, embed, passages["passage_id"].to_list())
 
 
 def _asked(questions: pl.DataFrame, gold: dict[str, list[str]], answer: bool) -> Asked:
@@ -138,7 +140,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
-        group, ids = _group(own, embedder), own["passage_id"].to_numpy()
+        group, ids = group_of(own, embedder.embed), own["passage_id"].to_numpy()
         may_see = _answerable(asked, cfg.dataset.unanswerable)
         for ranker in work:
             these = may_see if ranker.answer else np.ones(asked.height, bool)

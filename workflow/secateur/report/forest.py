@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["FAMILIES", "Dot", "forest"]
+__all__ = ["FAMILIES", "Dot", "forest", "standalone"]
 
 FAMILIES = {  # family: what the legend calls it
     "graph": "graph",
@@ -15,6 +15,15 @@ FAMILIES = {  # family: what the legend calls it
     "imported": "made elsewhere",
     "lexical": "plain rankings",
 }
+LIGHT = {  # what stands for the page's colours in a file of its own
+    "ink": "#111827",
+    "soft": "#5b6472",
+    "line": "#d1d5db",
+    "paper": "#ffffff",
+    **{"graph": "#2563eb", "utility": "#7c3aed", "peer": "#d97706"},
+    **{"policy": "#059669", "imported": "#0e7490", "lexical": "#64748b"},
+}
+STYLE = "<style>.zero{stroke:#111827;stroke-width:1.4}.grid{stroke:#d1d5db}</style>"
 WIDE, NARROW = 1080, 372  # pixels
 LABEL, SAID = 330, 330  # pixels of a wide line for its name, and for its figures in words
 ROW, TALL, HEAD, AXIS, STEP = 26, 40, 26, 34, 14  # pixels: a line wide and narrow, a group's head, the axis, its text
@@ -140,3 +149,13 @@ def _round(step: float) -> float:
     """
     power = 10 ** math.floor(math.log10(step))
     return next(round(float(one) * power, 12) for one in (1, 2, 2.5, 5, 10) if one * power >= step - 1e-12)
+
+
+def standalone(svg: str) -> str:
+    """A drawing as a file of its own, on white paper."""
+    head, _, rest = svg.partition(">")
+    head = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    text = f'{head}>{STYLE}<rect width="100%" height="100%" fill="var(--paper)"/>{rest}'
+    for name, colour in LIGHT.items():
+        text = text.replace(f"var(--{name})", colour)
+    return text

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import polars as pl
 
-__all__ = ["Panel", "contests", "curves", "frontier", "pairs_of_bars", "panels", "spreads"]
+__all__ = [
+    "COLOURS",
+    "Panel",
+    "contests",
+    "curves",
+    "frontier",
+    "pairs_of_bars",
+    "panels",
+    "saved",
+    "spreads",
+    "stripes",
+    "svg",
+]
 
 INK, LINE = "#111827", "#d1d5db"  # what the page shows in its own colours, dark or light
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
@@ -45,7 +57,7 @@ def _figure(width: float, height: float, columns: int = 1):
     return figure, figure.subplots(1, columns, squeeze=False)[0]
 
 
-def _svg(figure, label: str) -> str:
+def svg(figure, label: str) -> str:
     """The figure as an <svg> element with a text alternative, without a date so that equal data give equal bytes."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None})
@@ -59,10 +71,8 @@ def _svg(figure, label: str) -> str:
     )
 
 
-def curves(
-    rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int], floor: tuple[float, float], label: str
-) -> str:
-    """One metric against the tokens that were sent, a line a named row with its name at its end.
+def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int], floor: tuple[float, float]):
+    """A figure: one metric against the tokens that were sent, a line a named row with its name at its end.
 
     rows: name, metric (without budget), scorer, budget, sent, value, low, high; names: name -> colour number; floor: where
     the axis of values begins and ends, the same for the panels of a data set. Single systems have wider lines than
@@ -98,7 +108,7 @@ def curves(
             va="center",
             annotation_clip=False,
         )
-    return _svg(figure, label)
+    return figure
 
 
 def _apart(values: Sequence[float], floor: tuple[float, float]) -> list[float]:
@@ -151,7 +161,7 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
             axis.set_ylim(spec.low, 1.08 * shown["value"].max())
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    return _svg(figure, label)
+    return svg(figure, label)
 
 
 def frontier(points: pl.DataFrame, line: pl.DataFrame, label: str) -> str:
@@ -169,7 +179,7 @@ def frontier(points: pl.DataFrame, line: pl.DataFrame, label: str) -> str:
         axis.plot([tokens], [accuracy], MARKERS[n % len(MARKERS)], color=COLOURS[n + 1], markersize=7, label=name)
     axis.set(xlabel="tokens of the whole prompt, mean over questions", ylabel="accuracy term, mean over questions")
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    return _svg(figure, label)
+    return svg(figure, label)
 
 
 def contests(rows: pl.DataFrame, names: Mapping[str, str], label: str) -> str:
@@ -192,7 +202,7 @@ def contests(rows: pl.DataFrame, names: Mapping[str, str], label: str) -> str:
     axis.set(xlabel="share of pairs won, mean over questions", xlim=(-0.02, 1.02))
     axis.grid(axis="y", visible=False)
     figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
-    return _svg(figure, label)
+    return svg(figure, label)
 
 
 def spreads(rows: pl.DataFrame, label: str) -> str:
@@ -216,7 +226,32 @@ def spreads(rows: pl.DataFrame, label: str) -> str:
         axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6), xlim=(0, None))
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)
-    return _svg(figure, label)
+    return svg(figure, label)
+
+
+def saved(figure, path: Path) -> None:
+    """A figure as a file, without a date so that equal data give equal bytes."""
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    figure.savefig(path, dpi=200, bbox_inches="tight", facecolor="white", metadata=dates.get(path.suffix[1:]))
+
+
+def stripes(rows: Sequence[tuple[str, float, float | None, float | None, str, str]], xlabel: str, path: Path) -> None:
+    """Differences with their intervals, a line each, as a file. rows: name, value, ends, words, colour."""
+    figure, (axis,) = _figure(7.2, 0.9 + 0.28 * max(len(rows), 1))
+    reach = max((abs(end) for _, *ends, _, _ in rows for end in ends if end is not None), default=1) * 1.05
+    for n, (_, value, low, high, _, paint) in enumerate(rows):
+        axis.plot([-reach if low is None else low, reach if high is None else high], [n, n], color=paint, linewidth=1.8)
+        axis.plot([value], [n], "o", color=paint, markersize=5)
+    axis.axvline(0, color=INK, linewidth=1)
+    axis.set_yticks(range(len(rows)), [row[0] for row in rows])
+    axis.set(xlabel=xlabel, xlim=(-reach, reach))
+    axis.invert_yaxis()
+    axis.grid(axis="y", visible=False)
+    for n, row in enumerate(rows):
+        axis.annotate(
+            row[4], (1.02, n), xycoords=("axes fraction", "data"), fontsize=8.5, va="center", annotation_clip=False
+        )
+    saved(figure, path)
 
 
 Measured = tuple[float, float | None, float | None, int]
@@ -250,4 +285,4 @@ def pairs_of_bars(
         axis.grid(axis="y", visible=False)
     handles = [Patch(color=COLOURS[0], alpha=0.3, label="published"), Patch(color=COLOURS[0], label="measured, 95 %")]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
-    figure.savefig(path, dpi=200, metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(path.suffix[1:]))
+    saved(figure, path)

@@ -18,13 +18,16 @@ import polars as pl
 
 from secateur.evaluation.metric import figure_of
 from secateur.pipeline.artifacts import file_digest, read_json, write_text
+from secateur.pipeline.config.compose import option
 from secateur.pipeline.config.limits import command
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
-from secateur.report.format import MEMORY
+from secateur.report.finding import Line, findings
+from secateur.report.forest import Dot, forest, standalone
+from secateur.report.format import MEMORY, bounds
 
-__all__ = ["filled", "keep", "kept_metrics"]
+__all__ = ["filled", "keep", "kept_metrics", "kept_picture"]
 
 CLAIMED = (
     "evidence_recall",
@@ -113,6 +116,34 @@ def kept_metrics(docs: Path, name: str) -> pl.DataFrame:
     path, empty = docs / "results" / f"{name}.json", TABLES["metrics"].empty()
     rows = _read(path)["metrics"] if path.exists() else []
     return pl.DataFrame(rows, schema_overrides=dict(empty.schema)).select(empty.columns) if rows else empty
+
+
+def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str:
+    """A drawing of what was kept of an experiment: some systems' differences to the best plain ranking, by data set."""
+    kept = _read(docs / "results" / f"{name}.json")
+    tables = [
+        pl.DataFrame(kept[t], schema_overrides=dict(TABLES[t].empty().schema), infer_schema_length=None)
+        for t in ("metrics", "comparisons")
+    ]
+    systems = {row["system"] for row in kept["metrics"]}
+    families = {system: option(conf, "system", system.partition(":")[0]).family for system in systems}
+    found = findings(
+        *tables, families, option(conf, "eval", "default").min_units, option(conf, "eval", "default").claim
+    )
+    dots = [
+        Dot(line.name, line.family, line.difference, line.low, line.high, _said(line), f"n {line.n}", dataset)
+        for dataset, lines, _ in found
+        for line in lines
+        if line.name in shown
+    ]
+    label = f"{name}: what systems hold more of the gold evidence than the best plain ranking"
+    return standalone(
+        forest(dots, label, "difference in evidence recall, 95 %", zero="the best plain ranking of its kind")
+    )
+
+
+def _said(line: Line) -> str:
+    return f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})}), p {line.p:.4f}"
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""The ledger, shown in MLflow: two experiments for each of ours, NAME with comparable runs and NAME.jobs.
+"""The ledger, shown in MLflow: NAME with a run for each system on each data set, NAME.policies, and NAME.jobs.
+
+The runs of an experiment as it once stood belong to one parent, which has its page, tables and figures.
 
 A run is found by its key and compared by the digest of what it should say, which is written last: telling
 MLflow again changes nothing, and what was cut off is completed. What is new in a local store goes there in bulk.
@@ -9,15 +11,12 @@ import json
 import logging
 import math
 import os
-import re
 import shutil
 import socket
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,17 +24,18 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import polars as pl
 from filelock import FileLock, Timeout
 
-from secateur.pipeline.cache import digest
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import FOLDER, ROW, collect, redacted, started
+from secateur.pipeline.ledger import FOLDER, collect, redacted
+from secateur.report.runs import MOVING, STATE, SUPERSEDED, Run, runs_of
 
-__all__ = ["LOCAL", "Run", "runs_of", "sync", "track"]
+__all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
 
 LOCAL = "sqlite:///mlflow.db"
-KEY, DIGEST, SUPERSEDED = "secateur.key", "secateur.digest", "superseded_by"
+KEY, DIGEST, PARENT = "secateur.key", "secateur.digest", "mlflow.parentRunId"
+VIEW = "secateur"  # of an experiment: a shared view, which opens on runs with columns of figures
+SHOWN = 6  # columns of figures in it
 KIND = {"mlflow.experimentKind": "custom_model_development"}  # its pages show runs first, not traces
 # MLflow's own settings, where the environment has none: a server that is down or mute costs seconds, not minutes.
 LIMITS = {
@@ -49,103 +49,9 @@ CONNECTING = 3.0  # seconds to answer a knock
 PORTS = {"http": 80, "https": 443}
 SECONDS = 60.0  # for a server to take what is new, and for the lock; the next time goes on from there
 PAGE, METRICS, PARAMS = 1000, 800, 80  # runs, metrics and params at once; MLflow takes 1000 of all, 100 params
-LONGEST = 6000  # characters of a param
-TAG = 5000  # characters of a tag; a failure's message may be a page
 BULK = 500  # runs in one transaction; the memory for their rows
 WAITING = 20  # seconds for a local store that another process writes to; MLflow's own limit
 LARGEST = sys.float_info.max  # stands for infinity in a store
-
-
-@dataclass(frozen=True)
-class Run:
-    """What MLflow should show of one run; times in milliseconds since 1970."""
-
-    experiment: str
-    key: str
-    name: str
-    started: int
-    ended: int
-    failed: bool = False
-    params: dict[str, str] = field(default_factory=dict)
-    metrics: list[tuple[str, float, int]] = field(default_factory=list)
-    tags: dict[str, str] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """Of all but the files, which are there for the latest job only, and the successor, which is a tag anyway."""
-        tags = {name: value for name, value in self.tags.items() if name != SUPERSEDED}
-        return digest({name: value for name, value in vars(self).items() if name != "files"} | {"tags": tags})
-
-
-# --- the ledger's rows as runs ---------------------------------------------------------------------
-
-
-def _time(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)
-
-
-def _name(text: str) -> str:
-    """A name MLflow takes: `evidence_recall@256` as evidence_recall_at_256, `tfidf+answer` as tfidf_with_answer."""
-    return re.sub(r"[^\w.\- :/]", "_", text.replace("@", "_at_").replace("+", "_with_"))
-
-
-def _plain(values: dict[str, Any]) -> dict[str, str]:
-    """Parameters as MLflow takes them."""
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
-    return {_name(name): text[:LONGEST] for name, text in texts.items()}
-
-
-def _variant(row: dict[str, Any]) -> Run:
-    label = " ".join(row[part] for part in reversed(ROW[1:]) if row[part] is not None)  # what differs first
-    tags = {"fingerprint": row["fingerprint"]} | {part: row[part] for part in ROW[1:] if row[part] is not None}
-    return Run(
-        experiment=row["experiment"],
-        key=f"{label} {row['fingerprint']}",
-        name=label,
-        started=_time(row["started"]),
-        ended=_time(row["finished"]),
-        params=_plain(json.loads(row["params"])),
-        metrics=[(_name(name), value, step) for name, value, step in json.loads(row["metrics"])],
-        tags=tags | ({SUPERSEDED: row[SUPERSEDED]} if row[SUPERSEDED] else {}),
-        texts={"config.json": row["config"], "figures.csv": row["figures"]},
-    )
-
-
-def _job(row: dict[str, Any], current: set[str]) -> Run:
-    record = json.loads(row["record"])
-    settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
-    costs = {name: record[name] for name in ("wall_seconds", "cpu_seconds", "peak_bytes")}
-    noted = record["counts"] | record["metrics"] | {f"rows/{name}": n for name, n in record["rows"].items()}
-    numbers = costs | {name: value for name, value in noted.items() if isinstance(value, int | float)}
-    told = {name: record[name] for name in ("stage", "code", "commit", "device", "slurm_job") if record[name]}
-    failure = {"failure": record["failure"][:TAG]} if row["failed"] else {}
-    # The experiment's tables and page are small; they are those of the job only until it runs again.
-    home = f"results/experiments/{row['experiment']}/"
-    made = [Path(path) for path in record["outputs"].values() if path.startswith(home)]
-    return Run(
-        experiment=f"{row['experiment']}.jobs",
-        key=row["job"],
-        name=" ".join([row["stage"], *record["axes"].values()]),
-        started=_time(started(record)),
-        ended=_time(row["finished"]),
-        failed=row["failed"],
-        params=_plain({"stage": row["stage"]} | {f"conf.{a}": name for a, name in record["axes"].items()} | settings),
-        metrics=[(_name(name), value, 0) for name, value in numbers.items()],
-        tags=told | failure,
-        texts={"record.json": json.dumps(record, indent=1)},
-        files=tuple(path for path in made if row["job"] in current and path.is_file()),
-    )
-
-
-def runs_of(variants: pl.DataFrame, jobs: pl.DataFrame) -> list[Run]:
-    """The runs that MLflow should show: of each row of figures, all but the last one say what superseded them."""
-    later = pl.col("fingerprint").sort_by("place").shift(-1).over(ROW, mapping_strategy="explode")
-    ordered = variants.sort(*ROW, "place").with_columns(later.alias(SUPERSEDED))
-    latest = jobs.sort("finished").group_by("experiment", "stage", maintain_order=True).last()
-    current = set(latest.filter(~pl.col("failed"))["job"])
-    return [_variant(row) for row in ordered.to_dicts()] + [_job(row, current) for row in jobs.to_dicts()]
 
 
 # --- MLflow ----------------------------------------------------------------------------------------
@@ -185,9 +91,9 @@ def _local(uri: str) -> bool:
     return uri.startswith("sqlite:")
 
 
-def _differs(run: Run, known: Any) -> bool:
-    """Whether MLflow lacks a run or shows it otherwise, successor included."""
-    names = {DIGEST: run.digest, SUPERSEDED: run.tags.get(SUPERSEDED)}
+def _differs(run: Run, known: Any, parent: str | None) -> bool:
+    """Whether MLflow lacks a run or shows it otherwise, successor and parent included."""
+    names = {DIGEST: run.digest, PARENT: parent} | {name: run.tags.get(name) for name in MOVING}
     return known is None or any(known.data.tags.get(name) != value for name, value in names.items())
 
 
@@ -203,8 +109,8 @@ def _keep(run: Run, uri: str, place: str) -> None:
         get_artifact_repository(place, tracking_uri=uri).log_artifacts(folder)
 
 
-def _write(client: Any, experiment: str, run: Run, known: Any) -> None:
-    """Make a run say what it should. The digest comes last: a run without it is written again."""
+def _write(client: Any, experiment: str, run: Run, known: Any, parent: str | None) -> str:
+    """Make a run say what it should, and give its identity. The digest comes last: a run without it is written again."""
     from mlflow.entities import Metric, Param, RunTag
 
     if known is None:
@@ -212,19 +118,31 @@ def _write(client: Any, experiment: str, run: Run, known: Any) -> None:
     identity = known.info.run_id
     if SUPERSEDED in known.data.tags and SUPERSEDED not in run.tags:
         client.delete_tag(identity, SUPERSEDED)
-    if known.data.tags.get(DIGEST) == run.digest:  # nothing but its successor has changed
-        if SUPERSEDED in run.tags:
-            client.set_tag(identity, SUPERSEDED, run.tags[SUPERSEDED])
-        return
+    moving = {name: run.tags[name] for name in MOVING if name in run.tags} | ({PARENT: parent} if parent else {})
+    if known.data.tags.get(DIGEST) == run.digest:  # nothing but its successor or its parent has changed
+        client.log_batch(identity, tags=[RunTag(name, value) for name, value in moving.items()])
+        return identity
     _keep(run, client.tracking_uri, known.info.artifact_uri)
+    _read(client, run, identity)
     client.set_terminated(identity, _status(run), run.ended)
     metrics = [Metric(name, value, run.ended, step) for name, value, step in run.metrics]
     params = [Param(name, value) for name, value in run.params.items()]
-    *parts, last = zip_longest(_parts(metrics, METRICS), _parts(params, PARAMS), fillvalue=())
+    *parts, last = [*zip_longest(_parts(metrics, METRICS), _parts(params, PARAMS), fillvalue=())] or [((), ())]
     for some, others in parts:
         client.log_batch(identity, some, others)
-    tags = [RunTag(name, value) for name, value in (run.tags | {DIGEST: run.digest}).items()]
+    tags = [RunTag(name, value) for name, value in (run.tags | moving | {DIGEST: run.digest}).items()]
     client.log_batch(identity, *last, tags)
+    return identity
+
+
+def _read(client: Any, run: Run, identity: str) -> None:
+    """Say which questions a run's figures are of."""
+    from mlflow.entities import Dataset, DatasetInput
+
+    if "digest" in run.data:
+        source = json.dumps({"uri": run.data["source"]})
+        own = Dataset(run.data["name"], run.data["digest"], "local", source)
+        client.log_inputs(identity, [DatasetInput(own)])
 
 
 def _number(value: float) -> tuple[float, bool]:
@@ -232,7 +150,7 @@ def _number(value: float) -> tuple[float, bool]:
     return (0.0, True) if math.isnan(value) else (min(max(float(value), -LARGEST), LARGEST), False)
 
 
-def _rows(run: Run, home: Any, identity: str) -> dict[str, list[dict[str, Any]]]:
+def _rows(run: Run, home: Any, identity: str, parent: str | None) -> dict[str, list[dict[str, Any]]]:
     """A new run in MLflow's tables as its calls would write it, without the digest."""
     own = {"run_uuid": identity}
     about = {"name": run.name, "status": _status(run), "start_time": run.started, "end_time": run.ended}
@@ -244,7 +162,7 @@ def _rows(run: Run, home: Any, identity: str) -> dict[str, list[dict[str, Any]]]
         own | {"key": name, "value": value, "is_nan": is_nan, "timestamp": run.ended, "step": step}
         for step, value, is_nan, name in noted
     ]
-    tags = run.tags | {KEY: run.key, "mlflow.runName": run.name}
+    tags = run.tags | {KEY: run.key, "mlflow.runName": run.name} | ({PARENT: parent} if parent else {})
     return {
         "runs": [own | about],
         "metrics": metrics,
@@ -254,46 +172,93 @@ def _rows(run: Run, home: Any, identity: str) -> dict[str, list[dict[str, Any]]]
     }
 
 
-def _insert(uri: str, homes: dict[str, Any], runs: Sequence[Run]) -> None:
+def _insert(client: Any, homes: dict[str, Any], runs: Sequence[Run], known: dict[tuple, str]) -> None:
     """Add runs to a local store in two transactions, the digests in the second; MLflow's calls take 8 for each run."""
     from mlflow.store.tracking.dbmodels.models import Base
     from sqlalchemy import create_engine, insert
 
-    made = [(run, _rows(run, homes[run.experiment], uuid.uuid4().hex)) for run in runs]
+    uri = client.tracking_uri
+    known |= {(run.experiment, run.key): uuid.uuid4().hex for run in runs}
+    identities = [known[run.experiment, run.key] for run in runs]
+    made = [
+        (run, _rows(run, homes[run.experiment], identity, _above(run, known)))
+        for run, identity in zip(runs, identities, strict=True)
+    ]
     engine, tables = create_engine(uri, connect_args={"timeout": WAITING}), Base.metadata.tables
     with engine.begin() as store:
         for name in made[0][1]:
             if found := [row for _, rows in made for row in rows[name]]:
                 store.execute(insert(tables[name]), found)
-    for run, rows in made:
+    for (run, rows), identity in zip(made, identities, strict=True):
         _keep(run, uri, rows["runs"][0]["artifact_uri"])
+        _read(client, run, identity)
     digests = [{"run_uuid": rows["runs"][0]["run_uuid"], "key": DIGEST, "value": run.digest} for run, rows in made]
     with engine.begin() as store:
         store.execute(insert(tables["tags"]), digests)
     engine.dispose()
 
 
-def _synced(client: Any, runs: Iterable[Run], rebuild: bool, seconds: float) -> int:
-    """Write the runs that MLflow lacks or shows otherwise, for so many seconds; how many."""
+def _above(run: Run, known: dict[tuple, str]) -> str | None:
+    """The identity of a run's parent."""
+    return known.get((run.experiment, run.parent)) if run.parent else None
+
+
+def _synced(client: Any, runs: Sequence[Run], rebuild: bool, seconds: float) -> int:
+    """Write the runs that MLflow lacks or shows otherwise, parents first, for so many seconds; how many."""
     until = time.monotonic() + seconds
     homes = {name: _experiment(client, name) for name in dict.fromkeys(run.experiment for run in runs)}
     there = {name: _there(client, home.experiment_id) for name, home in homes.items()}
-    known = [(run, there[run.experiment].get(run.key)) for run in runs]
-    due = [(run, old) for run, old in known if rebuild or _differs(run, old)]
-    new = []
-    for written, (run, old) in enumerate(due):
+    known = {(name, key): run.info.run_id for name, own in there.items() for key, run in own.items()}
+    written, new = 0, []
+    for run in runs:
+        old = there[run.experiment].get(run.key)
+        above = run.parent is not None and (run.experiment, run.parent) not in known
+        if not rebuild and not above and not _differs(run, old, _above(run, known)):
+            continue
         if time.monotonic() > until:
             raise TimeoutError(f"{written} runs took {seconds:.0f} s")
+        written += 1
         if rebuild and old is not None:
             client.delete_run(old.info.run_id)
+            del known[run.experiment, run.key]
             old = None
         if old is None and _local(client.tracking_uri):
             new.append(run)
         else:
-            _write(client, homes[run.experiment].experiment_id, run, old)
+            if above:  # its parent is among those that go in bulk
+                _insert(client, homes, [one for one in new if one.parent is None], known)
+                new = [one for one in new if one.parent is not None]
+            known[run.experiment, run.key] = _write(
+                client, homes[run.experiment].experiment_id, run, old, _above(run, known)
+            )
     for some in _parts(new, BULK):
-        _insert(client.tracking_uri, homes, some)
-    return len(due)
+        _insert(client, homes, some, known)
+    for name, home in homes.items():
+        _look(client, home, [run for run in runs if run.experiment == name])
+    return written
+
+
+def _look(client: Any, home: Any, runs: Sequence[Run]) -> None:
+    """Give an experiment a view that opens on its current runs with columns of figures; MLflow's own shows neither."""
+    if not any(STATE in run.tags for run in runs):
+        return
+    names = dict.fromkeys(name for run in runs for name, _, _ in run.metrics)
+    shown = [name for name in names if f"{name}_low" in names][:SHOWN]
+    state = {
+        "searchFilter": f"tags.`{STATE}` = 'current'",
+        "orderByKey": f"metrics.`{shown[0]}`" if shown else "attributes.start_time",
+        "orderByAsc": False,
+        "startTime": "ALL",
+        "lifecycleFilter": "Active",
+        "datasetsFilter": [],
+        "modelVersionFilter": "All Runs",
+        "selectedColumns": ["attributes.`Dataset`", *(f"metrics.`{name}`" for name in shown)],
+        "runsHiddenMode": "SHOW_ALL",
+        "hideEmptyCharts": True,
+    }
+    tag, text = f"mlflow.sharedViewState.{VIEW}", json.dumps(state)
+    if home.tags.get(tag) != text:
+        client.set_experiment_tag(home.experiment_id, tag, text)
 
 
 def _knock(uri: str) -> None:
@@ -352,3 +317,15 @@ def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tup
         raise SecateurError(
             f"{lock}: another process has been writing for {seconds:.0f} s. Fix: secateur track, when it has ended"
         ) from error
+
+
+def links(uri: str, address: str) -> dict[str, str]:
+    """Where a server at `address` shows each experiment of ours: its current runs, with columns of figures."""
+    from mlflow.tracking import MlflowClient
+
+    found = MlflowClient(uri).search_experiments()
+    own = [one for one in found if f"mlflow.sharedViewState.{VIEW}" in one.tags]
+    return {
+        one.name: f"{address}/#/experiments/{one.experiment_id}/runs?viewStateShareKey={VIEW}"
+        for one in sorted(own, key=lambda one: -one.last_update_time)
+    }

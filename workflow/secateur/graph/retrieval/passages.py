@@ -1,11 +1,10 @@
 """The ranking of source sentences, which a prompt draws on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import neighbour_smoothed, z_scores
 
 __all__ = ["best_over", "smoothed", "source_scores"]
@@ -28,14 +27,11 @@ def best_over(
     return found
 
 
-def source_scores(
-    cfg, texts: Sequence[str], titles: Sequence[str], questions: Sequence[str], signals: dict[str, Scores]
-) -> Scores:
-    """Weighted sum of z-scores: BM25 over title and sentence, and the signals weighed by `w_NAME` of the option."""
-    total = np.zeros((len(questions), len(texts)))
+def source_scores(cfg, lexical: Scores, signals: Mapping[str, Scores]) -> Scores:
+    """Weighted sum of z-scores: BM25's, and the signals weighed by `w_NAME` of the option."""
+    total = np.zeros(lexical.shape)
     if cfg.w_bm25:
-        fields = [f"{title} {text}" for title, text in zip(titles, texts, strict=True)] if cfg.title else texts
-        total += cfg.w_bm25 * z_scores(bm25_matrix(fields, questions, cfg.k1, cfg.b))
+        total += cfg.w_bm25 * z_scores(lexical)
     for name, values in signals.items():
         total += getattr(cfg, f"w_{name}") * z_scores(values)
     return total

@@ -41,5 +41,8 @@ def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
     """rank_bm25's scores."""
     from rank_bm25 import BM25Okapi
 
-    index = BM25Okapi([_tokens(t) for t in group.texts], k1=settings.k1, b=settings.b)
+    def made() -> BM25Okapi:
+        return BM25Okapi([_tokens(t) for t in group.texts], k1=settings.k1, b=settings.b)
+
+    index = group.once(("okapi", settings), made)
     return np.array([index.get_scores(_tokens(q)) for q in asked.queries]).reshape(len(asked.queries), len(group.texts))

@@ -6,4 +6,5 @@ from secateur.ranking.group import Asked, Group, Scores
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
     """Inner products of unit vectors."""
-    return (group.embed(asked.queries) @ group.embed(group.texts).T).astype(float)
+    vectors = group.once("vectors", lambda: group.embed(group.texts))
+    return (group.embed(asked.queries) @ vectors.T).astype(float)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from secateur.pipeline.config.fields import key
-from secateur.ranking.bm25 import bm25_matrix
+from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Asked, Group, Scores
 
 
@@ -18,5 +18,9 @@ class Settings:
 
 def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
     """BM25 of the passages, with their titles where asked for."""
-    titled = [f"{t} {s}" for t, s in zip(group.titles, group.texts, strict=True)] if settings.title else group.texts
-    return bm25_matrix(titled, asked.queries, settings.k1, settings.b)
+
+    def index() -> Bm25:
+        titled = [f"{t} {s}" for t, s in zip(group.titles, group.texts, strict=True)]
+        return Bm25(titled if settings.title else group.texts, settings.k1, settings.b)
+
+    return group.once(("bm25", settings), index).scores(asked.queries)

@@ -8,6 +8,9 @@ def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
     """scikit-learn's defaults."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectorizer = TfidfVectorizer()
-    passages = vectorizer.fit_transform(group.texts)
+    def made():
+        vectorizer = TfidfVectorizer()
+        return vectorizer, vectorizer.fit_transform(group.texts)
+
+    vectorizer, passages = group.once("tfidf", made)
     return (vectorizer.transform(asked.queries) @ passages.T).toarray()

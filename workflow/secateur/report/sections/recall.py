@@ -1,7 +1,7 @@
 """The report's part on evidence: what of it the contexts hold at equal budgets, and how many tokens they use."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -12,7 +12,7 @@ from secateur.report import plots
 from secateur.report.format import cell, form, interval, number
 from secateur.report.sections.differences import CLAIMED
 
-__all__ = ["note", "recall_parts"]
+__all__ = ["note", "panels_of", "recall_parts"]
 
 DRAWN = 3  # metrics that have curves
 MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
@@ -37,7 +37,10 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
     curves = {
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
-        "figures": _panels(shown, used, present[:DRAWN], f"{dataset}, order-{order}"),
+        "figures": [
+            [plots.svg(figure, f"{figure_of(metric).title} on {dataset}, order-{order}")]
+            for metric, figure in panels_of(own, order)
+        ],
         "form": "curves",
         "note": note(shown, where) + " Band: the interval of the first line; the tables have all.",
     }
@@ -53,20 +56,27 @@ def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("metric").rename({"base": "metric"})
 
 
-def _panels(
-    rows: pl.DataFrame, used: Mapping[tuple[str, int], float], metrics: Sequence[str], where: str
-) -> list[list[str]]:
-    """A plot a metric, all with the same axis of values: from the last tenth below everything that is drawn."""
+def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
+    """(metric, figure) of one order, all with the same axis of values: from the last tenth below everything that is drawn.
+
+    own: the rows of `metrics` of a data set, with `name`.
+    """
+    every = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
+    rows = _by_budget(every)
+    used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
+    metrics = _present(set(rows["metric"]))[:DRAWN]
+    rows = rows.filter(pl.col("metric").is_in(metrics))
+    if rows.is_empty():
+        return
     keys = rows.select("name", "budget").iter_rows()
     sent = pl.Series([used.get((name, budget), float(budget)) for name, budget in keys], dtype=pl.Float64)
     drawn, rows = _drawn(rows), rows.with_columns(sent=sent)
-    within = rows.filter(pl.col("name").is_in(list(drawn)) & pl.col("metric").is_in(metrics))
+    within = rows.filter(pl.col("name").is_in(list(drawn)))
     least, most = (within.select(pl.min("low", "value")).row(0), within.select(pl.max("high", "value")).row(0))
     ends = [f(v for v in pair if v is not None) for f, pair in ((min, least), (max, most))]
     floor = (math.floor(10 * ends[0]) / 10, math.ceil(10 * ends[1]) / 10)
-    return [
-        [plots.curves(rows, m, figure_of(m).title, drawn, floor, f"{figure_of(m).title} on {where}")] for m in metrics
-    ]
+    for metric in metrics:
+        yield metric, plots.curves(rows, metric, figure_of(metric).title, drawn, floor)
 
 
 def _present(metrics: set[str]) -> list[str]:

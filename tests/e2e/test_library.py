@@ -1,0 +1,183 @@
+"""`import secateur`: the same contexts and figures as the pipeline's, in a program of one's own."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import secateur
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
+
+DOCUMENTS = Path("data/toy/documents_smoke")
+DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")
+TEXTS = {
+    "deal": "Alder Ltd bought the Finch mill in 2021. The price was not disclosed.",
+    "mill": "The Finch mill has stood in Leeds since 1890. It was built by Thomas Finch.",
+    "leeds": "Leeds lies on the River Aire. It rains a lot.",
+}
+QUESTION = "In which city is the mill that Alder Ltd bought?"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(smoke, monkeypatch):
+    """The caches of the smoke run: what it parsed and embedded is not parsed again."""
+    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+
+
+def tables(smoke, kind: str, where: str) -> pl.DataFrame:
+    (path,) = (smoke.root / DATASET).glob(where)
+    return read_table(TABLES[kind], path)
+
+
+@pytest.fixture(scope="module")
+def asked(smoke) -> dict[str, str]:
+    frame = read_table(TABLES["questions"], smoke.root / DATASET / "questions/questions.parquet")
+    return dict(frame.select("question_id", "text").iter_rows())
+
+
+ROWS = [  # a system, the order, where its contexts stand, the scorer
+    ("secateur", "blind", "contexts/graph/*.blind.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
+    ("secateur", "aware", "contexts/graph/*.aware.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
+    ("beam", "blind", "contexts/graph/*.blind.*.beam/graph/none/*/default.smollm2/contexts.parquet", "graph"),
+    ("rankers/title_zsum", "blind", "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet", "title_zsum"),
+    (
+        "rankers/bm25_k1.2_b0.75",
+        "aware",
+        "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet",
+        "bm25_k1.2_b0.75+neighbour",
+    ),
+]
+
+
+@pytest.mark.parametrize(("system", "order", "where", "scorer"), ROWS)
+def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, system, order, where, scorer):
+    memory = secateur.Memory(system, order=order)
+    memory.index(smoke.root / DOCUMENTS)
+    rows = tables(smoke, "contexts", where).filter(pl.col("scorer") == scorer).sort("place")
+    texts = rows.group_by("question_id", "budget").agg(pl.col("text").str.join(""), pl.col("tokens").first())
+    assert texts.height
+    for question, budget, text, tokens in texts.iter_rows():
+        found = memory.retrieve(asked[question], budget)
+        assert (found.text, found.tokens) == (text, tokens), (question, budget)
+
+
+def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
+    memory = secateur.Memory("secateur")
+    memory.index(smoke.root / DOCUMENTS)
+    passages = dict(tables(smoke, "evidence", "questions/evidence.parquet").select("passage_id", "text").iter_rows())
+    gold: dict[str, dict[str, str]] = {}
+    evidence = tables(smoke, "evidence", "questions/evidence.parquet").sort("n")
+    for question, passage, text in evidence.select("question_id", "passage_id", "text").iter_rows():
+        gold.setdefault(question, {})[passage] = text or passages[passage]
+    contexts = {q: memory.retrieve(text, 128) for q, text in asked.items() if q in gold}
+    mine = secateur.evaluate(contexts, asked, gold)
+    where = "evidence/contexts/graph/*.blind.*.default/graph/none/*/default.smollm2/question_metrics.parquet"
+    figures = tables(smoke, "question_metrics", where).filter(pl.col("hop").is_null())
+    known = {(q, m): v for q, m, v in figures.select("question_id", "metric", "value").iter_rows()}
+    for question, metric, value in mine.iter_rows():
+        assert known[question, f"{metric}@128"] == pytest.approx(value), (question, metric)
+    assert mine["metric"].n_unique() == 4
+    nothing = secateur.compare(mine, mine)
+    assert nothing["difference"].to_list() == [0.0] * 4
+
+
+@pytest.fixture(scope="module")
+def memory(smoke) -> secateur.Memory:
+    made = secateur.Memory("secateur")
+    made.index(TEXTS)
+    return made
+
+
+def test_a_context_says_where_each_part_comes_from(memory):
+    found = memory.retrieve(QUESTION, budget=60)
+    assert found.tokens <= 60
+    assert str(found) == found.text == "".join(source.text for source in found.sources)
+    assert {source.doc_id for source in found.sources} <= set(TEXTS)
+    assert "Leeds" in found.text
+
+
+def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
+    made = secateur.Memory("title_zsum")
+    assert made.index(list(TEXTS.values())) == 6
+    assert made.index({"river": "The Aire flows into the Ouse."}) == 7
+    assert "Ouse" in made.retrieve("What does the Aire flow into?", 30).text
+    assert made.index({"river": "The Aire flows into the sea."}) == 7
+    assert "Ouse" not in made.retrieve("What does the Aire flow into?", 200).text
+
+
+def test_two_readings_make_the_memory_that_one_makes(smoke):
+    whole, parts = secateur.Memory("secateur"), secateur.Memory("secateur")
+    whole.index(TEXTS)
+    for doc, text in TEXTS.items():
+        parts.index({doc: text})
+    assert parts.retrieve(QUESTION, 80) == whole.retrieve(QUESTION, 80)
+
+
+@pytest.mark.parametrize("system", ["secateur", "title_zsum"])
+def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
+    made = secateur.Memory(system)
+    made.index(TEXTS)
+    made.save(tmp_path / "kept")
+    again = secateur.Memory.load(tmp_path / "kept")
+    assert again.retrieve(QUESTION, 80) == made.retrieve(QUESTION, 80)
+    names = {path.suffix for path in (tmp_path / "kept").iterdir()}
+    assert names == {".parquet", ".safetensors", ".json"}
+    with pytest.raises(secateur.SecateurError, match="there already"):
+        made.save(tmp_path / "kept")
+
+
+def test_threads_ask_at_once_while_texts_are_read(memory):
+    questions = [QUESTION, "Who built the mill?", "Where does it rain?", "What was the price?"] * 5
+    alone = [memory.retrieve(question, 60) for question in questions]
+    reading = threading.Thread(target=memory.index, args=({"more": "York lies on the Ouse. It rains in York."},))
+    reading.start()
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda question: memory.retrieve(question, 60), questions))
+    reading.join()
+    after = [memory.retrieve(question, 60) for question in questions]
+    for before, during, later in zip(alone, together, after, strict=True):
+        assert during in (before, later)
+
+
+def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
+    found = secateur.score("Who bought the mill?", "Alder Ltd", ["It rains in Leeds.", "Alder Ltd bought the mill."])
+    assert found["candidate"].to_list() == [1, 0]
+    assert found["signed"][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: secateur.Memory("beem"), "beam"),
+        (lambda: secateur.Memory("hipporag2"), "title_zsum"),
+        (lambda: secateur.Memory("rankers/bm52"), "allowed: bm25"),
+        (lambda: secateur.Memory("title_zsum").retrieve("Who?"), r"memory.index\(\[...\]\)"),
+        (lambda: secateur.Memory("title_zsum").index(["  "]), "text:0: no words"),
+        (lambda: secateur.Memory("title_zsum").index("no/such/folder"), "no folder with texts"),
+        (lambda: secateur.Memory("title_zsum").save("x"), "nothing to save"),
+        (lambda: secateur.Memory.load("no/such/folder"), "no memory in it"),
+        (lambda: secateur.evaluate({"q": "text"}, {}, {"q": ["text"]}), "without text: q"),
+        (lambda: secateur.evaluate({"q": "text"}, {"q": "why?"}, {"q": ["text"]}, metrics=["exactt"]), "exactt"),
+    ],
+)
+def test_what_cannot_be_is_answered_in_one_message(smoke, call, said):
+    with pytest.raises(secateur.SecateurError, match=said):
+        call()
+
+
+def test_the_packages_face_is_small_and_names_its_parts():
+    assert dir(secateur) == [
+        "Memory",
+        "Retrieved",
+        "SecateurError",
+        "Source",
+        "__version__",
+        "compare",
+        "evaluate",
+        "score",
+    ]
+    with pytest.raises(AttributeError, match="Memmory"):
+        _ = secateur.Memmory

@@ -1,0 +1,150 @@
+"""Commands on runs: what would run and why, what is wrong here, what MLflow knows, what can be thrown away."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from secateur.commands.shared import aligned, experiment_named
+from secateur.pipeline.errors import SecateurError
+from secateur.report import reference
+
+__all__ = ["docs", "doctor", "gc", "plan", "status", "track", "ui", "why"]
+
+JOBS = 5  # jobs of one cause that are named
+Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
+Overrides = Annotated[list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="a setting that is changed")]
+
+
+def track(rebuild: Annotated[bool, Option(help="write every run of results/ledger anew")] = False) -> None:
+    """Tell MLflow what has been run, failures included."""
+    from secateur.report import tracking
+
+    written, of, where = tracking.track(Path("results"), rebuild)
+    print(f"MLflow at {where}: {written} of {of} runs written")
+
+
+def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
+    """MLflow's pages on the runs of this folder, until interrupted: prints where each experiment shows its figures."""
+    from secateur.report import tracking
+
+    uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL
+    address = uri if uri.startswith("http") else f"http://127.0.0.1:{port}"
+    links = tracking.links(uri, address) if uri.startswith("http") or Path("mlflow.db").exists() else {}
+    if not links:
+        raise SecateurError("nothing has been run here. Fix: make run, then make ui.")
+    for name, link in links.items():
+        print(f"{name}\n  runs    {link}\n  charts  {link}&compareRunsMode=CHART", flush=True)
+    if uri.startswith("http"):
+        return
+    command = [sys.executable, "-m", "mlflow", "ui", "--workers", "1", "--port", str(port), "--backend-store-uri", uri]
+    env = os.environ | {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    os.execve(sys.executable, command, env)
+
+
+def why(
+    experiment: Experiment,
+    changed: Overrides = None,
+) -> None:
+    """What would run now, and which key, file or module set it off."""
+    from secateur.pipeline.dry import dry
+
+    found = dry(experiment_named(experiment), tuple(changed or ()))
+    total = sum(found.counts.values())
+    if not total:
+        print(f"{experiment}: nothing to do, everything is as its settings, files and code say")
+        return
+    causes: dict[str, list[str]] = {}
+    for job, said in found.causes:
+        causes.setdefault(said, []).append(job)
+    print(f"{experiment}: {total} jobs would run")
+    for said, jobs in causes.items():
+        print(f"  {said}")
+        print(*(f"    {job}" for job in jobs[:JOBS]), sep="\n")
+        if len(jobs) > JOBS:
+            print(f"    and {len(jobs) - JOBS} more")
+    rest = total - len(found.causes)
+    if rest:
+        print(f"  {rest} more read what these make")
+    print("  " + ", ".join(f"{rule} {count}" for rule, count in found.counts.items()))
+
+
+def plan(experiment: Experiment, changed: Overrides = None) -> None:
+    """How long an experiment would take here, by what its rules have taken before on this machine."""
+    from secateur.pipeline.dry import dry, estimate
+
+    found = dry(experiment_named(experiment), tuple(changed or ()))
+    rows, known, unknown = estimate(found.counts, Path("results/ledger/job_runs.parquet"))
+    print(aligned(rows) if rows else "nothing to do")
+    cores = os.cpu_count() or 1
+    if rows:
+        print(
+            f"\n{known / 60:.1f} minutes of one core, {known / 60 / cores:.1f} on the {cores} of this machine at best"
+        )
+    if unknown:
+        print(f"without an earlier record: {', '.join(unknown)}")
+
+
+def status() -> None:
+    """What runs, what failed last, and whether a lock is left behind."""
+    from secateur.pipeline.artifacts import read_json
+
+    locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
+    running = _running()
+    print(f"running     {len(running)} jobs" + (f": {', '.join(running)}" if running else ""))
+    if locks and not running:
+        print("lock        left behind by a run that was killed. Fix: snakemake --unlock, then run again")
+    failures = sorted(Path("results").rglob("failure.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    print(f"failed      {len(failures)} jobs")
+    for path in failures[:10]:
+        record = read_json(path)
+        print(
+            f"  {record['stage']} {' '.join(record['axes'].values())}\n    {record['failure'].splitlines()[0]}\n    {path}"
+        )
+
+
+def _running() -> list[str]:
+    """The rules of jobs of this folder that are running, by their processes."""
+    found, here = [], str(Path.cwd() / ".snakemake" / "scripts")
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            parts = entry.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        found += [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in parts if part.startswith(here)]
+    return sorted(found)
+
+
+def doctor() -> None:
+    """What this machine has and lacks: packages, models, data, disk, locks, SLURM. Exit code 1 where something is wrong."""
+    from secateur.report.doctor import checks
+
+    wrong = 0
+    for name, fine, said in checks():
+        print(f"{'ok  ' if fine else 'FIX '} {name:10} {said}")
+        wrong += not fine
+    if wrong:
+        raise SystemExit(1)
+
+
+def gc(delete: Annotated[bool, Option("--delete", help="remove them; without it they are listed")] = False) -> None:
+    """What no experiment's results rest on any more, and what kills left behind."""
+    from secateur.pipeline.litter import left, size
+
+    found = left(Path("results"), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
+    rows = [{"MB": f"{size(path) / 1e6:.1f}", "path": str(path), "why": why} for path, why in found]
+    print(aligned(rows) if rows else "nothing to throw away")
+    for path, _ in found if delete else []:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if rows:
+        print("removed" if delete else "nothing was removed; --delete removes them")
+
+
+def docs() -> None:
+    """Write the generated pages."""
+    for path, text in reference.pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(path)

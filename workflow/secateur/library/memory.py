@@ -1,0 +1,397 @@
+"""Texts in, contexts out: the pipeline's rankings and assemblies over texts that are held in memory."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from secateur.contexts.assemble import Assembly
+from secateur.contexts.piece import Asked, Context, Ranked
+from secateur.datasets.loaders import load_corpus
+from secateur.datasets.schema import passages_frame
+from secateur.datasets.sentences import sentences
+from secateur.graph.material import edges_of, material_of
+from secateur.graph.retrieval.candidates import Book, Symbols
+from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
+from secateur.graph.retrieval.scores import top
+from secateur.graph.triples.extraction import alone
+from secateur.library import stages
+from secateur.library.stages import Tables, chosen
+from secateur.models.embedder import Embedder
+from secateur.models.word_pieces import lm_counter, word_piece_counter
+from secateur.pipeline import kinds
+from secateur.pipeline.artifacts import made_once, read_json, write_json
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.layout import NONE
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table, write_table
+from secateur.ranking.calibration import probabilities
+from secateur.ranking.group import Asked as Query
+from secateur.ranking.group import Group, neighbour_smoothed
+from secateur.ranking.rank import expanded, group_of
+
+__all__ = ["Memory", "Retrieved", "Source"]
+
+GRAPH = (
+    "entities",
+    "relations",
+    "lines",
+    "edges",
+    "edge_sources",
+    "run_edges",
+    "mentions",
+)  # tables that ranking reads
+ALL = "all"  # the one group of passages
+KEPT = 4096  # questions, and parts of them, whose vectors are remembered
+TEXTS = (".txt", ".md")
+Texts = str | Path | Mapping[str, str] | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A part of a context: its text, and the passage and document it comes from (None where it is a frame's)."""
+
+    text: str
+    passage_id: str | None
+    doc_id: str | None
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A context: its text as a reader gets it, its tokens under the reader's tokenizer, where each part comes from."""
+
+    question: str
+    text: str
+    tokens: int
+    budget: int
+    sources: tuple[Source, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class _Vectors:
+    """An embedder for questions: nothing is written, what was asked last is remembered, threads take turns."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder, self.lock = embedder, threading.Lock()
+        self.known: dict[str, NDArray[np.float32]] = {}
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with self.lock:
+            new = [text for text in dict.fromkeys(texts) if text not in self.known]
+            if new:
+                if len(self.known) > KEPT:
+                    self.known.clear()
+                    new = list(dict.fromkeys(texts))
+                self.known |= zip(new, self.embedder.encode(new), strict=True)
+            dim = self.embedder.cfg.dim
+            return np.stack([self.known[text] for text in texts]) if texts else np.zeros((0, dim), np.float32)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """Everything that a question meets, made at `index` and never changed."""
+
+    passages: pl.DataFrame
+    tables: Tables
+    ranking: Any
+    assembly: Assembly
+    documents: dict[str, str]
+
+
+class Memory:
+    """A memory of texts that gives a question its context.
+
+    system: an option of conf/system that ranks by the graph or is one plain ranker, or LIST/RANKER (`rankers/zsum`);
+    assembly, reader: options that replace the system's own; order: blind, or aware of where a sentence stands; overrides:
+    `group.key=value`, as on the command line. What it retrieves is what the pipeline's system of that name gives a reader.
+
+    Raises SecateurError for unknown names, and for a system that needs more than texts.
+    """
+
+    def __init__(
+        self,
+        system: str = "beam",
+        *,
+        assembly: str | None = None,
+        reader: str | None = None,
+        order: str = "blind",
+        overrides: Iterable[str] = (),
+    ) -> None:
+        changed = tuple(overrides)
+        self.settings: dict[str, Any] = {"system": system, "assembly": assembly, "reader": reader, "order": order}
+        self.settings |= {"overrides": changed}
+        name, _, picked = system.partition("/")
+        pick = partial(chosen, overrides=changed)
+        spec = pick("system", name)
+        ranker = picked or spec.ranker
+        if spec.family not in ("lexical", "graph") or spec.memory != NONE or spec.contexts or spec.reranker != NONE:
+            raise SecateurError(
+                f"system {name}: a memory ranks by the graph or by one plain ranker, this one does not. "
+                "Fix: beam, secateur, title_zsum, zsum, bm25, minilm, two_step, or LIST/RANKER."
+            )
+        groups = ("extractor", "embedder", "codebook", "consolidation", "retriever")
+        self.options = {group: pick(group, getattr(spec, group)) for group in groups}
+        self.options |= {"order": pick("order", order), "rankers": pick("rankers", spec.rankers)}
+        self.options |= {
+            "assembly": pick("assembly", assembly or spec.assembly),
+            "lm": pick("lm", reader or spec.reader),
+        }
+        self.options["eval"] = pick("eval", "default")
+        self.by_graph = spec.family == "graph"
+        self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
+        self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
+        self.vectors = _Vectors(self.embedder)
+        self._writing, self._parsing = threading.Lock(), threading.Lock()
+        self._ready: _Ready | None = None
+
+    def _ranker(self, name: str | None, order: str) -> Any:
+        listed = self.options["rankers"]
+        known = {one.name: one for one in expanded(listed.scorers, ("+neighbour",))}
+        wanted = f"{name}{'+neighbour' * (order == 'aware')}"
+        if wanted not in known:
+            plain = ", ".join(listed.scorers)
+            raise SecateurError(
+                f"ranker {name!r}: allowed: {plain}. Fix: system='rankers/{next(iter(listed.scorers))}'"
+            )
+        return known[wanted]
+
+    # --- texts in ----------------------------------------------------------------------------
+
+    def index(self, texts: Texts) -> int:
+        """Read texts, and return how many passages the memory holds now.
+
+        texts: a list of texts, {id: text}, or a folder of .txt and .md files or with a passages.jsonl. A text whose id is
+        known takes its place. What was read before is neither parsed nor embedded again.
+
+        Raises SecateurError for an empty text, a folder without texts, and where a graph cannot be built.
+        """
+        with self._writing:
+            before = self._ready.passages if self._ready else TABLES["passages"].empty()
+            new = _passages(texts, before["doc_id"].n_unique())
+            kept = before.filter(~pl.col("doc_id").is_in(new["doc_id"].unique().implode()))
+            self._ready = self._made(pl.concat([kept, new]))
+            return self._ready.passages.height
+
+    def _made(self, passages: pl.DataFrame) -> _Ready:
+        passages = passages.sort("doc_id", "position")
+        needs = kinds.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
+        return self._prepared(passages, self._graph(passages) if self.by_graph or needs else {})
+
+    def _graph(self, passages: pl.DataFrame) -> Tables:
+        """The graph of the passages, by the pipeline's stages."""
+        told = {"passages": passages}
+        told |= stages.run("extract_triples", self.options, told, shard="0of1")
+        told |= stages.run("build_codebook", self.options, told)
+        told |= stages.run("build_runs", self.options, told)
+        told |= stages.run("consolidate", self.options, told)
+        told |= stages.run("find_mentions", self.options, told)
+        return {name: told[name] for name in GRAPH}
+
+    def _prepared(self, passages: pl.DataFrame, tables: Tables) -> _Ready:
+        """What a question meets, vectors and indexes included, so that the first question waits for none of them."""
+        texts = passages["text"].to_list()
+        if self.by_graph:
+            graph = ("entities", "relations", "edges", "lines")
+            book = Book.of(*(tables[name] for name in graph))
+            share = self.options["order"].neighbour
+            own = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
+            ranking: Any = GraphRanking(self.options["retriever"], share, *own)
+            ranking.vectors = self.embedder.embed(texts)
+        else:
+            ranking = group_of(passages, self.vectors.embed)
+            ranking.made["vectors"] = self.embedder.embed(ranking.texts)
+        ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages))
+        self._ranked(ready, "the")
+        return ready
+
+    def _assembly(self, passages: pl.DataFrame, tables: Tables) -> Assembly:
+        spec = self.options["assembly"]
+        kind = kinds.load("form", spec.form["kind"])
+        if getattr(kind, "NEEDS_SENT", False):
+            raise SecateurError(
+                f"assembly.form {spec.form['kind']}: it is what another system sent. Fix: another assembly."
+            )
+        word_pieces = spec.counter == "word_pieces"
+        model, folder = self.options["embedder"].model, stages.cache_folder()
+        count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
+        written = ("edges", "entities", "relations", "edge_sources")
+        edges = edges_of(*(tables[name] for name in written)) if kind.NEEDS_GRAPH else None
+        material = material_of(passages, spec.titles, count, edges)
+        with kinds.calling("form", kind):
+            form = kind.form(kinds.settings("form", spec.form, "conf/assembly"), material)
+        order = {p: n for n, p in enumerate(passages["passage_id"])}
+        return Assembly(form, spec.packing, spec.placement, material, order)
+
+    # --- contexts out ------------------------------------------------------------------------
+
+    def retrieve(self, question: str, budget: int = 256) -> Retrieved:
+        """The context of a question within a budget of the reader's tokens. Threads may ask at once, and while texts are
+        read.
+
+        Raises SecateurError for an empty question, a budget below 1, and a memory without texts.
+        """
+        ready = self._ready
+        if ready is None:
+            raise SecateurError("nothing has been read. Fix: memory.index([...]) first.")
+        if not question.strip() or budget < 1:
+            raise SecateurError(
+                f"question {question!r}, budget {budget}: a question needs words, a budget 1 token at least."
+            )
+        triples, units = self._ranked(ready, question)
+        made = self._written(ready, question, triples, units, budget)
+        sources = tuple(
+            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in made.rows
+        )
+        return Retrieved(question, "".join(row.text for row in made.rows), made.tokens, budget, sources)
+
+    def _written(self, ready: _Ready, question: str, triples, units: pl.DataFrame, budget: int) -> Context:
+        kind = kinds.load("form", self.options["assembly"].form["kind"])
+        if getattr(kind, "NEEDS_PROBABILITY", False):
+            settings = kinds.settings("form", self.options["assembly"].form, "conf/assembly")
+            asked = units.with_columns(question_id=pl.lit("asked"), scorer=pl.lit("asked"))
+            order = self.settings["order"]
+            units = probabilities(asked, settings, order, asked, None, self.options["eval"], "the memory").sort("rank")
+        else:
+            units = units.with_columns(p=pl.lit(0.0))
+        rows = units.select("passage_id", "edge_id", "p").iter_rows(named=True)
+        with kinds.calling("form", kind):
+            return ready.assembly.contexts(Asked(question, tuple(triples)), [Ranked(**row) for row in rows], [budget])[
+                budget
+            ]
+
+    def _ranked(self, ready: _Ready, question: str) -> tuple[list[tuple[str, str, str]], pl.DataFrame]:
+        """The question's triples where the graph is asked, and the ranking: rank, passage_id, edge_id, value."""
+        if not self.by_graph:
+            return [], self._by_words(ready.ranking, question)
+        with self._parsing:
+            found = alone(self.options["extractor"], stages.context())(question)
+        triples = [(one.head, one.relation, one.tail) for one in found]
+        ranking, symbols = ready.ranking, _symbols(question, triples)
+        coarse = ranking.coarse([question], [symbols])
+        if self.options["retriever"].units == "runs":
+            best = candidates_of(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
+            lines = lines_of(ranking, best) if best.height else pl.DataFrame()
+            return triples, lines if lines.height else _frame([], np.zeros(0))
+        scores, _ = ranking.scores([question], coarse)
+        order = top(scores[0], self.options["retriever"].passages)
+        return triples, _frame([ranking.ids[n] for n in order], scores[0][order])
+
+    def _by_words(self, group: Group, question: str) -> pl.DataFrame:
+        ranker, listed = self.ranker, self.options["rankers"]
+        with kinds.calling("ranker", ranker.module):
+            scores = np.asarray(
+                ranker.module.score(ranker.settings, group, Query([question]), self.options["eval"].seed)
+            )
+        if ranker.neighbour:
+            scores = neighbour_smoothed(scores, group.docs, listed.neighbour)
+        order = np.argsort(-scores[0], kind="stable")[: listed.keep]
+        order = order[np.isfinite(scores[0][order])]
+        return _frame([group.ids[n] for n in order], scores[0][order].astype(np.float32))
+
+    # --- kept --------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> Path:
+        """Keep the memory: its tables as Parquet, its vectors as safetensors, its settings. The folder appears whole or not
+        at all.
+
+        Raises SecateurError where the folder is there already, and for a memory without texts.
+        """
+        from safetensors.numpy import save_file
+
+        path, ready = Path(folder), self._ready
+        if ready is None:
+            raise SecateurError("nothing has been read, so there is nothing to save. Fix: memory.index([...]) first.")
+        if path.exists():
+            raise SecateurError(f"{path}: there already. Fix: another folder, or remove it.")
+        vectors = ready.ranking.vectors if self.by_graph else ready.ranking.made["vectors"]
+
+        def write(into: Path) -> None:
+            for name, frame in ({"passages": ready.passages} | ready.tables).items():
+                write_table(TABLES[name], frame, into / f"{name}.parquet")
+            save_file({"passages": np.ascontiguousarray(vectors)}, into / "vectors.safetensors")
+            write_json(into / "memory.json", self.settings)
+
+        return made_once(path, write)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Memory":
+        """A memory that was saved: nothing is parsed or embedded again.
+
+        Raises SecateurError for a folder that holds none, and for a damaged file.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        path = Path(folder)
+        if not (path / "memory.json").exists():
+            raise SecateurError(f"{path}: no memory in it (memory.json is missing). Fix: a folder that save() wrote.")
+        settings = read_json(path / "memory.json")
+        made = cls(settings.pop("system"), **settings)
+        names = [name for name in GRAPH if (path / f"{name}.parquet").exists()]
+        tables = {name: read_table(TABLES[name], path / f"{name}.parquet") for name in names}
+        passages = read_table(TABLES["passages"], path / "passages.parquet").sort("doc_id", "position")
+        try:
+            vectors = load_file(path / "vectors.safetensors")["passages"]
+        except (OSError, SafetensorError, KeyError) as error:
+            raise SecateurError(
+                f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: save the memory again."
+            ) from error
+        texts = passages["text"].to_list() if made.by_graph else group_of(passages, made.vectors.embed).texts
+        made.embedder.know(texts, vectors)
+        made._ready = made._prepared(passages, tables)
+        return made
+
+
+# --- texts and tables ----------------------------------------------------------------------------
+
+
+def _passages(texts: Texts, known: int) -> pl.DataFrame:
+    """Sentences of texts as the table `passages`."""
+    if isinstance(texts, str | Path):
+        path = Path(texts)
+        if (path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists():
+            return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
+        files = sorted(p for p in path.rglob("*") if p.suffix in TEXTS) if path.is_dir() else []
+        if not files:
+            raise SecateurError(
+                f"{path}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl; texts "
+                "themselves go in a list, or in a mapping of ids."
+            )
+        texts = {str(p.relative_to(path)): p.read_text(encoding="utf-8") for p in files}
+    documents = texts if isinstance(texts, Mapping) else {f"text:{known + n}": text for n, text in enumerate(texts)}
+    rows, empty = [], []
+    for doc, text in documents.items():
+        found = list(sentences(text))
+        empty += [] if found else [doc]
+        for n, (sentence, start, end) in enumerate(found):
+            place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": ALL, "position": n}
+            rows.append(place | {"text": sentence, "start": start, "end": end})
+    if empty or not rows:
+        raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: no words in it. Fix: texts with a sentence at least.")
+    return passages_frame(rows)
+
+
+def _documents(passages: pl.DataFrame) -> dict[str, str]:
+    return dict(passages.select("passage_id", "doc_id").iter_rows())
+
+
+def _symbols(question: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
+    """Entities, relations and lines of a question; one without triples is its own line."""
+    if not triples:
+        return [], [], [question]
+    entities = dict.fromkeys([*(h for h, _, _ in triples), *(t for _, _, t in triples)])
+    return list(entities), list(dict.fromkeys(r for _, r, _ in triples)), [" ".join(triple) for triple in triples]
+
+
+def _frame(ids: Sequence[str], values: NDArray) -> pl.DataFrame:
+    """A ranking, best first."""
+    columns = {"passage_id": pl.Series(ids, dtype=pl.String), "value": pl.Series(values, dtype=pl.Float64)}
+    return pl.DataFrame(columns).with_row_index("rank").with_columns(edge_id=pl.lit(None, pl.Int32))
