@@ -24,7 +24,7 @@ from secateur.pipeline.config.leaves import leaves
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, write_table
 
-__all__ = ["FOLDER", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
+__all__ = ["FOLDER", "HEADLINES", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
 
 Record = dict[str, Any]
 

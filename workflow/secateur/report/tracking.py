@@ -27,8 +27,8 @@ from urllib.request import getproxies, proxy_bypass
 from filelock import FileLock, Timeout
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import FOLDER, collect, redacted
-from secateur.report.runs import MOVING, STATE, SUPERSEDED, Run, runs_of
+from secateur.pipeline.ledger import FOLDER, HEADLINES, collect, redacted
+from secateur.report.runs import MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
 
@@ -242,8 +242,9 @@ def _look(client: Any, home: Any, runs: Sequence[Run]) -> None:
     """Give an experiment a view that opens on its current runs with columns of figures; MLflow's own shows neither."""
     if not any(STATE in run.tags for run in runs):
         return
-    names = dict.fromkeys(name for run in runs for name, _, _ in run.metrics)
-    shown = [name for name in names if f"{name}_low" in names][:SHOWN]
+    names = {name for run in runs for name, _, _ in run.metrics}
+    headlines = [named_for_mlflow(metric.removesuffix("@claim")) for metric in HEADLINES]
+    shown = [name for name in headlines if name in names][:SHOWN]
     state = {
         "searchFilter": f"tags.`{STATE}` = 'current'",
         "orderByKey": f"metrics.`{shown[0]}`" if shown else "attributes.start_time",

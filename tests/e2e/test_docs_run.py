@@ -1,0 +1,85 @@
+"""What the pages show is what a reader gets: their Python runs, the tutorial's edits lose nothing."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/ecs.md"])
+def test_the_python_of_a_page_runs(smoke, monkeypatch, tmp_path, capsys, page):
+    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+    monkeypatch.chdir(tmp_path)
+    space: dict = {}
+    found = blocks(page)
+    assert found
+    for block in found:
+        exec(block, space)
+    assert capsys.readouterr().out.strip()
+
+
+def test_the_notebook_runs(smoke, monkeypatch, tmp_path):
+    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((ROOT / "docs/library.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert [one.strip() for one in code[:-1]] == [block.strip() for block in blocks("docs/library.md")]
+    space: dict = {}
+    for one in code:
+        exec(one, space)
+    assert space["found"].tokens <= 64
+
+
+def systems(project) -> set[str]:
+    """The variants of quickstart."""
+    script = "from pathlib import Path; from secateur.pipeline.plan import variants; "
+    script += "print(*sorted({v.system for v in variants(Path('conf'), 'quickstart')}))"
+    return set(project.run("python", "-c", script).stdout.split())
+
+
+def test_the_tutorials_variant_adds_to_what_there_is_and_takes_nothing_away(copy_project, tmp_path):
+    project = copy_project(tmp_path / "project")
+    page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    option, axes = (
+        re.search(pattern, page, re.S)[1] for pattern in (r"```yaml\n(# Passages.*?)```", r"```yaml\n(axes:.*?)```")
+    )
+    before = systems(project)
+    (project.root / "conf/assembly/short.yaml").write_text(option)
+    text = (project.root / "conf/experiment/quickstart.yaml").read_text()
+    (project.root / "conf/experiment/quickstart.yaml").write_text(re.sub(r"^axes:.*$", axes.strip(), text, flags=re.M))
+    after = systems(project)
+    assert before < after
+    assert {"secateur:short", "title_zsum:short", "beam:short", "secateur:paper"} <= after
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+def test_every_link_of_a_page_leads_somewhere(page):
+    path = ROOT / page
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("http://", "https://")):
+            continue
+        file, _, part = target.partition("#")
+        goal = (path.parent / file).resolve() if file else path
+        assert goal.exists(), f"{page}: {target}"
+        if part and goal.suffix == ".md":
+            heads = re.findall(r"^#+ (.*)$", goal.read_text(encoding="utf-8"), re.M)
+            slugs = {re.sub(r"[^\w\- ]", "", head.lower().replace("`", "")).strip().replace(" ", "-") for head in heads}
+            assert part in slugs, f"{page}: {target}; there are {sorted(slugs)}"
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_every_experiment_is_in_the_catalogue():
+    page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    missing = [path.stem for path in (ROOT / "conf/experiment").glob("*.yaml") if f"`{path.stem}`" not in page]
+    assert missing == []

@@ -1,0 +1,80 @@
+"""The wheel by itself: outside the clone, with nothing of it in reach; and the types of its face."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import secateur
+from pathlib import Path
+assert Path(secateur.__file__).is_relative_to({home!r}), secateur.__file__
+memory = secateur.Memory({system!r})
+memory.index(["Alder Ltd bought the Finch mill in 2021.", "The Finch mill has stood in Leeds since 1890."])
+print(memory.retrieve("Where is the mill that Alder Ltd bought?", budget=40).text)
+"""
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory, copy_project) -> Path:
+    """A wheel of the project, unpacked as an installer does."""
+    folder = tmp_path_factory.mktemp("wheel")
+    project = copy_project(folder / "project")
+    for name in ("setup.py", "README.md"):
+        (project.root / name).write_text((ROOT / name).read_text(encoding="utf-8"))
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    done = subprocess.run([*command, str(project.root)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        opened.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.mark.parametrize("system", ["title_zsum", "secateur"])
+def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system):
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    env |= {"PYTHONPATH": str(unpacked), "SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1"}
+    program = PROGRAM.format(home=str(unpacked), system=system)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Leeds" in done.stdout
+
+
+def test_the_wheel_has_the_options_the_stages_the_page_and_its_types(unpacked):
+    for name in (
+        "py.typed",
+        "report/page.html.j2",
+        "_pipeline/conf/system/beam.yaml",
+        "_pipeline/scripts/consolidate.py",
+    ):
+        assert (unpacked / "secateur" / name).exists(), name
+    assert not list(unpacked.rglob("local.yaml"))
+
+
+USER = """
+import secateur
+memory = secateur.Memory("beam", order="aware")
+count: int = memory.index({"a": "A text."})
+found: secateur.Retrieved = memory.retrieve("Which?", budget=10)
+reveal: str = found.text + str(found.tokens)
+memory.retrieve(budget="many")
+"""
+
+
+def test_the_types_of_the_public_face_are_checked(tmp_path):
+    face = [str(ROOT / "workflow/secateur/library"), str(ROOT / "workflow/secateur/__init__.py")]
+    (tmp_path / "user.py").write_text(USER)
+    env = os.environ | {"MYPYPATH": str(ROOT / "workflow")}
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "--no-incremental"]
+    fine = subprocess.run([*command, *face], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
+    assert fine.returncode == 0, fine.stdout
+    wrong = subprocess.run([*command, "user.py"], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
+    assert "user.py:7" in wrong.stdout
+    assert "user.py:4" not in wrong.stdout

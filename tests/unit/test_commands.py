@@ -1,0 +1,175 @@
+"""The command line: tables in the forms that a paper takes, typos, what would run, what can be thrown away."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tracking_results import HOME, figure, ran, record, table
+from typer.testing import CliRunner
+
+from secateur.cli import app
+from secateur.commands.shared import written
+from secateur.pipeline.dry import estimate, parsed
+from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.ledger import collect
+from secateur.pipeline.litter import left
+from secateur.report import doctor
+
+RESULTS = Path("results")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    """An empty project with results of an experiment `tiny`."""
+    monkeypatch.chdir(tmp_path)
+    ran()
+    rows = [figure(f"evidence_recall@{b}", 0.1 * n) for n, b in enumerate((64, 128, 256), 1)]
+    table("metrics", [*rows, figure("tokens@64", 60.0)], f"{HOME}/metrics.parquet")
+    return tmp_path
+
+
+def said(*args: str) -> str:
+    done = CliRunner().invoke(app, args, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_rows_are_chosen_sorted_and_counted(project):
+    rows = json.loads(said("table", "tiny", "--metric", "evidence_recall", "--sort", "value", "--limit", "2", "--json"))
+    assert [row["metric"] for row in rows] == ["evidence_recall@256", "evidence_recall@128"]
+    (one,) = json.loads(said("table", "tiny", "--metric", "evidence_recall@64", "--json"))
+    assert one["value"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [
+        ("csv", "dataset,system,"),
+        ("md", "| dataset | system |"),
+        ("latex", r"\begin{tabular}{lll"),
+        ("text", "dataset  "),
+    ],
+)
+def test_a_table_comes_in_the_form_that_is_asked_for(project, form, start):
+    text = said("table", "tiny", "--format", form)
+    assert text.startswith(start)
+    assert text.count("evidence") == 3
+
+
+def test_latex_takes_the_signs_that_names_have():
+    text = written([{"name": "a_b & 50 % #1 {x} ~^\\", "value": 1}], "latex")
+    assert r"a\_b \& 50 \% \#1 \{x\} \textasciitilde{}\textasciicircum{}\textbackslash\{\}" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "near"),
+    [
+        (("table", "tiny", "--metric", "evidence_recal"), "did you mean 'evidence_recall'?"),
+        (("table", "tiny", "--system", "secatuer"), "did you mean 'secateur'?"),
+        (("table", "tiny", "--sort", "valeu"), "did you mean 'value'?"),
+        (("table", "tinny"), "tinny has not been run here. Fix: make run EXPERIMENT=tinny"),
+        (("figures", "tiny", "--format", "md"), "secateur table tiny"),
+        (("ui",), "Fix: make run, then make ui."),
+    ],
+)
+def test_a_typo_is_answered_with_the_nearest_name(project, monkeypatch, args, near):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    with pytest.raises(SecateurError) as error:
+        CliRunner().invoke(app, args, catch_exceptions=False)
+    assert near in str(error.value)
+
+
+@pytest.mark.parametrize(("args", "near"), [(["tabel"], "table"), (["table", "x", "--sortt", "y"], "--sort")])
+def test_an_unknown_command_or_option_is_answered_with_the_nearest(args, near):
+    done = CliRunner().invoke(app, args)
+    assert done.exit_code == 2
+    assert near in done.output
+
+
+def test_the_version_is_the_packages():
+    import secateur
+
+    done = subprocess.run(
+        [sys.executable, "-m", "secateur.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"secateur {secateur.__version__}\n"
+
+
+DRY = """
+Job stats:
+job                count
+---------------  -------
+rank_by_graph          3
+evaluate_contexts      5
+all                    1
+total                  9
+
+[Tue Nov 24 02:45:39 2026]
+Job 14: Rank by the graph for toy_documents (default, blind)
+Reason: Params have changed since last execution: Union of exclusive params: before: 'retriever.top_k=200' now: 'retriever.top_k=100'
+[Tue Nov 24 02:45:39 2026]
+Job 15: Measure the evidence in the contexts of toy_documents
+Reason: Input files updated by another job: results/a.parquet
+[Tue Nov 24 02:45:39 2026]
+Job 16: Read the questions
+Reason: Updated input files: data/toy/questions.jsonl
+"""
+
+
+def test_a_dry_run_is_told_by_its_causes():
+    found = parsed(DRY)
+    assert found.counts == {"rank_by_graph": 3, "evaluate_contexts": 5}
+    assert found.causes == [
+        ("Rank by the graph for toy_documents (default, blind)", "retriever.top_k was 200, is 100"),
+        ("Read the questions", "changed since: data/toy/questions.jsonl"),
+    ]
+
+
+def test_a_plan_takes_as_long_as_such_jobs_took(project):
+    collect(RESULTS)
+    rows, known, unknown = estimate({"extract_triples": 4, "consolidate": 2}, RESULTS / "ledger/job_runs.parquet")
+    assert (known, unknown) == (4.0, ["consolidate"])
+    assert rows[0] == {"rule": "extract_triples", "jobs": 4, "CPU s each": 1.0, "CPU s": 4.0}
+
+
+def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", "cache")
+    old = "results/toy/toy/evidence/old"
+    record("evaluate_contexts", old, [f"{old}/question_metrics.parquet"], {})
+    Path(f"{old}/question_metrics.parquet").write_bytes(b"old")
+    half = Path("results/toy/.passages.parquet.123.tmp")
+    half.write_bytes(b"half")
+    found = dict(left(RESULTS, Path("cache")))
+    assert set(found) == {Path(old), half}
+    assert "nothing was removed" in said("gc")
+    assert half.exists()
+    assert "removed" in said("gc", "--delete")
+    assert not half.exists()
+    assert not Path(old).exists()
+    assert Path(f"{HOME}/metrics.parquet").exists()
+    assert said("gc").strip() == "nothing to throw away"
+
+
+def test_status_names_what_failed_and_why(project):
+    record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file\nmore", metrics={})
+    text = said("status")
+    assert "failed      1 jobs" in text
+    assert "LoaderError: no such file\n" in text
+    assert "results/toy/codebook/failure.json" in text
+
+
+def test_a_doctor_finds_what_was_broken(project, monkeypatch):
+    conf = Path(__file__).parents[2] / "conf"
+    Path("conf").symlink_to(conf)
+    fine = {name: ok for name, ok, _ in doctor.checks()}
+    assert all(fine.values()), fine
+    Path("mlflow.db").mkdir()
+    Path(".snakemake/locks").mkdir(parents=True)
+    Path(".snakemake/locks/0.input.lock").touch()
+    monkeypatch.setenv("SECATEUR_MIRROR", "no/such/folder")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    wrong = {name: said for name, ok, said in doctor.checks() if not ok}
+    assert set(wrong) == {"mirror", "lock", "mlflow"}
+    assert all("Fix:" in text for text in wrong.values())
