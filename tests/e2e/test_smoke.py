@@ -228,10 +228,16 @@ def told(project) -> set[tuple[str, str, str]]:
         return set(store.execute(query))
 
 
-def test_every_row_of_figures_and_every_job_is_a_run_in_mlflow(smoke):
-    rows = metrics(smoke).filter(~pl.col("published")).select("dataset", "system", "order", "scorer").unique()
-    names = {" ".join(part for part in reversed(row) if part) for row in rows.iter_rows()}
-    assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
+def test_every_system_on_a_data_set_and_every_job_is_a_run_in_mlflow(smoke):
+    record = json.loads((smoke.root / EXPERIMENT / "report/run.json").read_text())
+    variants = record["config"]["extra.variants"]
+    names = {f"{v['system']} · {v['dataset']}{' · aware' if v['order'] == 'aware' else ''}" for v in variants}
+    runs = {name for experiment, name, _ in told(smoke) if experiment in ("smoke", "smoke.policies")}
+    (parent,) = runs - names
+    assert re.fullmatch(r"smoke · [0-9a-f]{8}", parent)
+    assert names < runs
+    learnt = {name for experiment, name, _ in told(smoke) if experiment == "smoke.policies"}
+    assert learnt == {f"policy · {DOCUMENTS}", f"sessions · {DOCUMENTS}"}
     stages = {json.loads(path.read_text())["stage"] for path in (smoke.root / "results").rglob("run.json")}
     assert {name.split()[0] for experiment, name, _ in told(smoke) if experiment == "smoke.jobs"} == stages
     assert {status for *_, status in told(smoke)} == {"FINISHED"}

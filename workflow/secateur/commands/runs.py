@@ -12,7 +12,7 @@ from secateur.commands.shared import aligned, experiment_named
 from secateur.pipeline.errors import SecateurError
 from secateur.report import reference
 
-__all__ = ["docs", "doctor", "gc", "plan", "status", "track", "ui", "why"]
+__all__ = ["docs", "doctor", "gc", "plan", "running", "status", "track", "ui", "why"]
 
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
@@ -93,9 +93,9 @@ def status() -> None:
     from secateur.pipeline.artifacts import read_json
 
     locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
-    running = _running()
-    print(f"running     {len(running)} jobs" + (f": {', '.join(running)}" if running else ""))
-    if locks and not running:
+    now = running()
+    print(f"running     {len(now)} jobs" + (f": {', '.join(now)}" if now else ""))
+    if locks and not now:
         print("lock        left behind by a run that was killed. Fix: snakemake --unlock, then run again")
     failures = sorted(Path("results").rglob("failure.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     print(f"failed      {len(failures)} jobs")
@@ -106,7 +106,7 @@ def status() -> None:
         )
 
 
-def _running() -> list[str]:
+def running() -> list[str]:
     """The rules of jobs of this folder that are running, by their processes."""
     found, here = [], str(Path.cwd() / ".snakemake" / "scripts")
     for entry in Path("/proc").glob("[0-9]*/cmdline"):

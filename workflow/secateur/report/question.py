@@ -17,6 +17,7 @@ from secateur.pipeline.plan import Variant, variants
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.format import row_name, row_of
+from secateur.report.turns import chosen_turns
 
 __all__ = ["show"]
 
@@ -92,7 +93,7 @@ def _variants(conf: Path, experiment: str, system: str | None, order: str | None
     if not known:
         raise SecateurError(
             f"{experiment} has no system on documents, so no question has a context to show. "
-            "Fix: name an experiment with documents, e.g. quickstart."
+            "Fix: name a question of its dialogues, or an experiment with documents, e.g. quickstart."
         )
     first = min(known, key=lambda v: v["family"] != "graph").system
     named = _one_of(f"{experiment}: system", system or first, (v.system for v in known))
@@ -101,6 +102,20 @@ def _variants(conf: Path, experiment: str, system: str | None, order: str | None
         return own
     followed = _one_of(f"{experiment}: system {named}: order", order or own[0].order, (v.order for v in own))
     return [v for v in own if v.order == followed]
+
+
+def _of_dialogue(
+    root: Path, experiment: str, question_id: str, system: str | None, dataset: str | None
+) -> list[Variant]:
+    """The variants that choose turns for a question of a dialogue; none where it is one of documents."""
+    known = [v for v in variants(root / "conf", experiment) if v.kind == "dialogue" and v.study is None]
+    known = [v for v in known if system in (None, v.system) and dataset in (None, v.dataset)]
+    for name in dict.fromkeys(v.dataset for v in known):
+        own = [v for v in known if v.dataset == name]
+        table = root / layout.folder(own[0].wildcards) / "questions/questions.parquet"
+        if table.exists() and question_id in set(read_table(TABLES["questions"], table)["question_id"]):
+            return own
+    return []
 
 
 def _scorer(way: _Way, scorer: str | None, order: str | None) -> str | None:
@@ -289,6 +304,8 @@ def show(
     ranking, and the context at every budget. Raises SecateurError for unknown names, with the allowed ones.
     """
     named, scorer = row_of(system) if system else (None, None)
+    if turns := _of_dialogue(root, experiment, question_id, named, dataset):
+        return chosen_turns(root, turns, question_id, full)
     own = _variants(root / "conf", experiment, named, order)
     variant = _find(root, own, experiment, question_id, dataset)
     way = _Way(root, variant, question_id, _scorer(_Way(root, variant), scorer, order))

@@ -1,0 +1,136 @@
+"""`secateur run`: an experiment with one line of progress; Snakemake's own text goes to a file."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from typer import Argument, Option
+
+from secateur.commands.figures import summary
+from secateur.commands.runs import running
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["Told", "run"]
+
+LOG = Path("logs/snakemake.log")
+STEPS = re.compile(r"^(\d+) of (\d+) steps")
+DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
+NOISE = re.compile(r"^(Using profiles?|Assuming unrestricted|Building DAG|SNAKEMAKE$|=+$)")
+STEP = 10  # lines of progress where there is no terminal
+SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
+
+
+class Told:
+    """What Snakemake's text says, line by line. rules: of the pipeline; jobs: that were planned."""
+
+    def __init__(self, rules: frozenset[str]) -> None:
+        self.rules, self.done, self.jobs, self.rule, self.planned = rules, 0, 0, "", False
+        self.said: list[str] = []
+
+    def read(self, line: str) -> str | None:
+        """Take a line; what of it a user reads at once: a stage's own message."""
+        if found := STEPS.match(line):
+            self.done, self.jobs = int(found[1]), int(found[2])
+        elif found := DONE.match(line):
+            self.rule = found[1]
+        elif line.startswith("Job stats"):
+            self.planned = True
+        elif found := re.match(r"^total\s+(\d+)$", line):
+            self.jobs = int(found[1])
+        elif line.partition(": ")[0] in self.rules or line.startswith("MLflow at"):
+            self.said.append(line)
+            return None if line.startswith("MLflow at") else line
+        return None
+
+
+def _rules() -> dict[str, str]:
+    """The phase of each rule: the file that it stands in."""
+    found = {}
+    for path in sorted(Path("workflow/rules").glob("*.smk")):
+        for name in re.findall(r"^rule (\w+):", path.read_text(encoding="utf-8"), re.M):
+            found[name] = path.stem
+    return found
+
+
+def run(
+    experiment: Annotated[
+        str, Argument(help="a file of conf/experiment; NAME@20: its first 20 questions")
+    ] = "quickstart",
+    profile: Annotated[str, Option(help="a folder of profiles")] = "local",
+    cores: Annotated[str, Option(help="how many, or all")] = "all",
+    data: Annotated[Path | None, Option(help="a folder of your own, for custom and custom_dialogue")] = None,
+    changed: Annotated[
+        list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="a setting that is changed")
+    ] = None,
+) -> None:
+    """Run an experiment, with one line of progress; then print what was found."""
+    config = [] if profile == "smoke" else ["--config", f"experiment={experiment}"]
+    config += [f"data={data.resolve()}"] if data else []
+    config += [f"overrides=[{','.join(changed)}]"] if changed else []
+    command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores, *config]
+    phases, started = _rules(), time.monotonic()
+    told = Told(frozenset(phases))
+    code = _followed(command, told, phases)
+    if code:
+        raise SecateurError(_failure(told, code))
+    print(f"{told.done or 'no'} jobs in {time.monotonic() - started:.0f} s; Snakemake's own text: {LOG}")
+    summary("smoke" if profile == "smoke" else experiment)
+
+
+def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
+    """Run it, show how far it is, keep what it says; its exit code."""
+    LOG.parent.mkdir(exist_ok=True)
+    console = Console(stderr=True)
+    env = os.environ | {"PYTHONUNBUFFERED": "1"}
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
+    columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
+    try:
+        with (
+            LOG.open("w", encoding="utf-8") as log,
+            Progress(*columns, console=console, disable=not console.is_terminal) as bar,
+        ):
+            task, last = bar.add_task("", total=None, phase="planning", now=""), -1
+            for line in _lines(child, log):
+                message = told.read(line)
+                if message:
+                    bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
+                now = ", ".join(dict.fromkeys(running())) if console.is_terminal and told.planned else ""
+                phase = phases.get(told.rule, "planning")
+                bar.update(task, total=told.jobs or None, completed=told.done, phase=phase, now=now)
+                share = STEP * told.done // told.jobs if told.jobs else -1
+                if not console.is_terminal and share > last:
+                    print(f"{told.done} of {told.jobs} jobs ({phase})", file=sys.stderr, flush=True)
+                    last = share
+    except KeyboardInterrupt:
+        child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
+        child.wait()
+        raise SecateurError("interrupted: what was finished is kept, the same command goes on from there") from None
+    return child.wait()
+
+
+def _lines(child: subprocess.Popen, log) -> Iterator[str]:
+    for line in child.stdout:
+        log.write(line)
+        log.flush()
+        yield line.rstrip("\n")
+
+
+def _failure(told: Told, code: int) -> str:
+    """What to say at the end: the stages have said why; else Snakemake's own words."""
+    if not told.planned:
+        text = [line for line in LOG.read_text(encoding="utf-8").splitlines() if line.strip() and not NOISE.match(line)]
+        return "\n".join(text[-SHOWN:])
+    failed = [line for line in told.said if "Fix:" in line]
+    if failed:
+        return f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"
+    tail = LOG.read_text(encoding="utf-8").splitlines()[-SHOWN:]
+    return "\n".join([*tail, f"stopped after {told.done} of {told.jobs} jobs (exit code {code}). Log: {LOG}"])
