@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.evaluation.retrieval import by_hop, retrieved
+from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
 from secateur.evaluation.rows import SCHEMA, order_of
 from secateur.pipeline.contract import main
 from secateur.pipeline.layout import ALL
@@ -16,6 +16,8 @@ def run(cfg, inputs, outputs, ctx):
     for hop, gold in by_hop(inputs["evidence"], documents):
         found = retrieved(rankings, gold, cfg.dataset.cutoffs)
         parts.append(found.with_columns(hop=pl.lit(hop, pl.String)))
+        if hop is None:
+            parts.append(ranked_well(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
     figures = pl.concat(parts)
     orders = {scorer: order_of(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
     named = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)

@@ -1,8 +1,10 @@
 """Gold articles among the first of a ranking, on rankings that can be read by hand."""
 
+import numpy as np
 import polars as pl
+import pytest
 
-from secateur.evaluation.retrieval import by_hop, retrieved
+from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
 from secateur.report.sections.retrieval import retrieval_parts
 
 DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
@@ -69,3 +71,16 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
     ]  # fmt: skip
     assert [one["text"] for one in part["table"]["rows"][0]["cells"]] == ["beam", ".250", ".500", ".000", ".125"]
     assert retrieval_parts("musique", own, "aware") == []
+
+
+def test_rank_measures_are_those_that_everybody_computes():
+    rows = [("q", "s", False, rank, doc) for rank, doc in enumerate(["x", "a", "a", "y", "b"])]
+    columns = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
+    gold = pl.DataFrame({"question_id": ["q", "q", "unasked"], "doc_id": ["a", "b", "a"]})
+    found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
+    value = dict(found.select("metric", "value").iter_rows())
+    assert value["reciprocal_rank"] == 0.5  # articles: x, a, y, b
+    assert value["average_precision"] == pytest.approx((1 / 2 + 2 / 4) / 2)
+    ideal = 1 + 1 / np.log2(3)
+    assert value["ndcg@10"] == pytest.approx((1 / np.log2(3) + 1 / np.log2(5)) / ideal)
+    assert set(found["question_id"]) == {"q"}

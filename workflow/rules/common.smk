@@ -41,7 +41,7 @@ OVERRIDES = _listed(config.get("overrides")) + (
     (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
 )
 
-if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue"):
+if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue", "custom_beir"):
     _stop(
         f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}"
     )

@@ -21,32 +21,42 @@ def registry_entry(wildcards):
     return {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes")} | said
 
 
-def folder_file(folder, name):
-    """NAME.jsonl or NAME.jsonl.gz in a folder; the plain name where neither exists."""
+def folder_file(folder, pattern, wanted):
+    """The files of a folder by a pattern, each plain or gzipped; stops where there is none."""
+    paths = sorted(Path(folder).glob(pattern)) or sorted(Path(folder).glob(f"{pattern}.gz"))
+    if not paths:
+        _stop(
+            f"{Path(folder) / pattern}: no such file, nor {pattern}.gz. Fix: DATA=DIR names a folder with {wanted} (docs/data.md)."
+        )
+    return [str(path) for path in paths]
+
+
+def folder_files(spec, folder, what):
+    """What a format reads of a folder: its corpus or its questions."""
+    held = getattr(
+        loaders.format_of(spec), "FOLDER", {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}
+    )
+    wanted = " and ".join(name for names in held.values() for name in names)
     if folder is None:
         _stop(
-            "dataset custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR (with passages.jsonl and questions.jsonl)."
+            f"experiment {EXPERIMENT}: no folder given. Fix: make run EXPERIMENT={EXPERIMENT} DATA=DIR (with {wanted})."
         )
-    path = Path(folder) / f"{name}.jsonl"
-    if not path.exists() and not path.with_name(f"{name}.jsonl.gz").exists():
-        _stop(
-            f"{path}: no such file, nor {name}.jsonl.gz. Fix: DATA=DIR names a folder with passages.jsonl and questions.jsonl (docs/data.md)."
-        )
-    return [str(path if path.exists() else path.with_name(f"{name}.jsonl.gz"))]
+    return [path for pattern in held[what] for path in folder_file(folder, pattern, wanted)]
 
 
 def corpus_files(wildcards):
     """What prepare_corpus reads: fetched files, or the passages of a folder."""
     corpus = option("corpus", wildcards.corpus)
     if loaders.reads_folder(corpus.format):
-        return folder_file(corpus.folder, "passages")
+        return folder_files(corpus.format, corpus.folder, "corpus")
     return raw(corpus.files) + list(corpus.extra)
 
 
 def dataset_files(wildcards):
     """What prepare_dataset reads besides the passages."""
     dataset = option("dataset", wildcards.dataset)
-    return folder_file(dataset.folder, "questions") if loaders.reads_folder(dataset.format) else raw(dataset.files)
+    own = loaders.reads_folder(dataset.format)
+    return folder_files(dataset.format, dataset.folder, "questions") if own else raw(dataset.files)
 
 
 def whole_name(wildcards):

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-__all__ = ["by_hop", "retrieved"]
+__all__ = ["by_hop", "ranked_well", "retrieved"]
+
+MEASURES = {
+    "RR": "reciprocal_rank",
+    "nDCG@10": "ndcg@10",
+    "AP": "average_precision",
+}  # of ir_measures: what they are called
 
 
 def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
@@ -28,6 +34,31 @@ def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]
         long = own.unpivot(["passage_recall", "all_gold"], index=["question_id", "scorer", "answer_aware"])
         rows.append(long.rename({"variable": "metric"}).with_columns(metric=pl.col("metric") + f"@{k}"))
     return pl.concat(rows).sort("metric", "scorer", "question_id")
+
+
+def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """question_id, scorer, answer_aware, metric, value: reciprocal rank, nDCG@10 and average precision (ir_measures), a
+    document counting where its best passage stands. rankings: with doc_id; gold: question_id, doc_id, distinct."""
+    import ir_measures
+
+    measures = [ir_measures.parse_measure(name) for name in MEASURES]
+    first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
+    qrels: dict[str, dict[str, int]] = {}
+    for question, document in gold.select("question_id", "doc_id").iter_rows():
+        qrels.setdefault(question, {})[document] = 1
+    rows = []
+    for (scorer, aware), own in first.sort("scorer", "question_id", "rank").group_by(
+        "scorer", "answer_aware", maintain_order=True
+    ):
+        run: dict[str, dict[str, float]] = {}
+        for question, document, rank in own.select("question_id", "doc_id", "rank").iter_rows():
+            if question in qrels:
+                run.setdefault(question, {})[document] = -float(rank)
+        asked = {question: qrels[question] for question in run}
+        for one in ir_measures.iter_calc(measures, asked, run) if run else ():
+            rows.append((one.query_id, scorer, aware, MEASURES[str(one.measure)], float(one.value)))
+    schema = {"question_id": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
+    return pl.DataFrame(rows, schema | {"value": pl.Float64}, orient="row").sort("metric", "scorer", "question_id")
 
 
 def by_hop(evidence: pl.DataFrame, documents: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:

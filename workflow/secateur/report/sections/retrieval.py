@@ -9,6 +9,7 @@ from secateur.report.sections.recall import note
 
 __all__ = ["retrieval_parts"]
 
+PLACES = ("passage_recall", "all_gold", "reciprocal_rank", "ndcg", "average_precision")
 ABOUT = (
     " passage_recall@k: share of the gold articles among the first k of the ranking, an article standing where its best "
     "passage stands; all_gold@k: whether all of them do. By hop: of those that are found at this step."
@@ -17,7 +18,10 @@ ABOUT = (
 
 def retrieval_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[str, Any]]:
     """One table of one order; none where nothing was measured. own: rows of `metrics` of a data set, with `name`."""
-    measured = pl.col("metric").str.contains(r"^(passage_recall|all_gold)@\d+$") & ~pl.col("published")
+    measured = pl.col("metric").str.contains(
+        r"^((passage_recall|all_gold|ndcg)@\d+|reciprocal_rank|average_precision)$"
+    )
+    measured &= ~pl.col("published")
     rows = own.filter((pl.col("order") == order) & measured)
     if rows.is_empty():
         return []
@@ -41,4 +45,4 @@ def _place(column: tuple[str, str]) -> tuple:
     """All evidence first, then by hop; recall before all gold; by cutoff."""
     subset, metric = column
     base, _, k = metric.partition("@")
-    return subset != "all", subset, base != "passage_recall", int(k)
+    return subset != "all", subset, PLACES.index(base), int(k or 0)

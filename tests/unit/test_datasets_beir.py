@@ -1,0 +1,59 @@
+"""A folder in the form of BEIR: what is read, and what is wrong with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.pipeline.errors import SecateurError
+
+CORPUS = [{"_id": "d1", "title": "Mill", "text": "The mill stands in Leeds."}, {"_id": "d2", "text": "It rains."}]
+QUERIES = [
+    {"_id": "q1", "text": "Where is the mill?"},
+    {"_id": "q2", "text": "Does it rain?"},
+    {"_id": "q3", "text": "Who?"},
+]
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td2\t1\nq2\tgone\t1\n"
+
+
+def folder(path: Path, corpus=CORPUS, queries=QUERIES, qrels: str = QRELS) -> Path:
+    for name, rows in (("corpus", corpus), ("queries", queries)):
+        lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+        (path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    (path / "qrels").mkdir()
+    (path / "qrels" / "test.tsv").write_text(qrels)
+    return path
+
+
+def read(path: Path):
+    corpus = load_corpus("beir", {"folder": path})
+    files = {"folder": path, "folder2": path / "qrels/test.tsv"}
+    return corpus, load_questions("beir", "mine", files, corpus.passages)
+
+
+def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
+    corpus, found = read(folder(tmp_path, [*CORPUS, {"_id": "d3", "title": "", "text": " "}]))
+    assert corpus.passages.select("passage_id", "title").rows() == [("d1", "Mill"), ("d2", None)]
+    assert corpus.counts["documents_empty"] == 1
+    assert found.questions.select("question_id", "split").rows() == [("q1", "test"), ("q2", "test")]  # q3 is not judged
+    evidence = found.evidence.select("question_id", "passage_id", "text").rows()
+    assert evidence == [("q1", "d1", CORPUS[0]["text"]), ("q2", "d2", "It rains."), ("q2", None, "gone")]
+    assert found.counts["evidence_unresolved"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"corpus": [*CORPUS, CORPUS[0]]}, r"corpus.jsonl: 1 problem; line 3: _id 'd1' is already used in line 1"),
+        ({"corpus": [{"_id": "d1"}]}, "line 1: text is missing"),
+        ({"corpus": ['{"_id": ']}, "line 1: malformed JSON"),
+        ({"queries": [{"_id": "q1", "text": " "}]}, "text"),
+        ({"qrels": "q1\td1\n"}, "test.tsv: 1 problem; line 1: .* is not three columns"),
+        ({"qrels": "q1\td1\thigh\n"}, "line 1: .* whole number"),
+        ({"qrels": "q9\td1\t1\n"}, "no query of queries.jsonl is judged above 0"),
+    ],
+)
+def test_what_is_wrong_is_named_by_file_and_line(tmp_path, changed, said):
+    with pytest.raises(SecateurError, match=said):
+        read(folder(tmp_path, **changed))
