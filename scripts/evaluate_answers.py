@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.contexts.table import NOTHING, names_passages, reads
+from secateur.contexts.table import NOTHING, names_passages, reached, reads
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
@@ -13,14 +13,6 @@ from secateur.models.reader import load
 from secateur.pipeline.contract import main
 
 KEPT = ("evidence_recall", "token_recall")  # of the evidence, in what was read
-
-
-def _read(cfg, contexts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """The rows of each question's context that reached its prompt."""
-    own = contexts.filter(pl.col("budget") == cfg.assembly.budget).join(
-        answers.select("question_id", "cut"), on="question_id"
-    )
-    return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 
 def _gains(cfg, ctx, questions: list[Question], texts: dict[str, str]) -> list[tuple[str, float]]:
@@ -40,7 +32,7 @@ def run(cfg, inputs, outputs, ctx):
     asked = inputs["questions"].join(answers, on="question_id", how="semi").sort("position")
     questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
     gold = gold_of(asked, inputs["evidence"], inputs["passages"])
-    read, figures = _read(cfg, inputs["contexts"], answers), []
+    read, figures = reached(inputs["contexts"], answers, cfg.assembly.budget), []
     sourced = names_passages(inputs["contexts"])
     known = {question: one for (question, _, _), one in reads(read)}
     texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())

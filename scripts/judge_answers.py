@@ -6,6 +6,7 @@ import polars as pl
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Generator, InProcess
+from secateur.contexts.table import reached
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
 from secateur.judging.controls import controls
@@ -54,10 +55,7 @@ def _judged(inputs, most: int) -> pl.DataFrame:
 
 def _items(own: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
     """What is judged of each question: its answer, what of its context reached the prompt, its gold passages."""
-    read = (
-        inputs["contexts"].filter(pl.col("budget") == budget).join(own.select("question_id", "cut"), on="question_id")
-    )
-    read = read.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
+    read = reached(inputs["contexts"], own, budget)
     texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     named = (
         inputs["evidence"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from secateur.peers.adapters import (
+    _client,
     fast_graphrag,
     hipporag2,
     lazy_graphrag,
@@ -183,7 +184,7 @@ def test_raptor_reads_the_nearest_nodes_of_leaves_and_summaries(tmp_path):
     read = raptor.context(user(again._client.asked[-1]))
     assert read
     assert all("even" in text for text in read)
-    assert sum(map(len, read)) <= settings.tokens * raptor.CHARACTERS
+    assert sum(map(len, read)) <= settings.tokens * _client.CHARACTERS
 
 
 def test_a_summary_is_its_first_passages():

@@ -104,7 +104,7 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
                 if message:
                     bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
                 now = ", ".join(dict.fromkeys(running())) if console.is_terminal and told.planned else ""
-                phase = phases.get(told.rule, "planning")
+                phase = phases.get(told.rule, "done" if told.done else "planning")
                 bar.update(task, total=told.jobs or None, completed=told.done, phase=phase, now=now)
                 share = STEP * told.done // told.jobs if told.jobs else -1
                 if not console.is_terminal and share > last:

@@ -17,6 +17,7 @@ __all__ = [
     "listed",
     "made_for",
     "names_passages",
+    "reached",
     "reads",
     "sizes_of",
     "texts",
@@ -66,6 +67,12 @@ def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
     rows = contexts.sort("question_id", "scorer", "budget", "place")
     parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(pl.col("text").str.join(""))
     return {(q, s, b): text for q, s, b, text in parts.iter_rows()}
+
+
+def reached(contexts: pl.DataFrame, answers: pl.DataFrame, budget: int) -> pl.DataFrame:
+    """The rows of each answered question's context that reached its prompt, in order. answers: question_id, cut."""
+    own = contexts.filter(pl.col("budget") == budget).join(answers.select("question_id", "cut"), on="question_id")
+    return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 
 def reads(contexts: pl.DataFrame) -> Iterable[tuple[tuple[str, str, int], Read]]:

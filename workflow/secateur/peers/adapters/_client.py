@@ -1,13 +1,14 @@
 """The endpoint, for peers that are written here: the two calls that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Client"]
+__all__ = ["CHARACTERS", "Client", "fitting"]
 
 SECONDS = 600  # for one call
+CHARACTERS = 4  # of a token, where the peer counts for itself
 
 
 class Client:
@@ -31,3 +32,17 @@ class Client:
 
     def _post(self, path: str, body: dict) -> dict:
         return self._client.post(path, json={"model": "served"} | body).raise_for_status().json()
+
+
+def fitting(texts: Iterable[str], tokens: int) -> Iterator[str]:
+    """The first texts, as many as fit.
+
+    >>> list(fitting(["four", "four", "four"], 2))
+    ['four', 'four']
+    """
+    room = tokens * CHARACTERS
+    for text in texts:
+        if len(text) > room:
+            return
+        room -= len(text)
+        yield text

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.peers.adapters._client import Client
+from secateur.peers.adapters._client import Client, fitting
 from secateur.peers.wire import Document, Extraction, Prompt, between
 from secateur.pipeline.config.fields import key
 
@@ -27,7 +27,6 @@ SPLIT = "Which questions have to be answered to answer this one? One a line.\nQu
 TEST, TEXT = "Does this text help to answer the question? Say yes or no.\nQuestion: ", "\nText:\n"
 CLAIMS = "What do these texts claim that helps to answer the question? One claim a line.\nQuestion: "
 ANSWER, QUESTION, PART = "Answer the question from these claims.\nClaims:\n", "\nQuestion: ", "\n\n"
-CHARACTERS = 4  # of a token, where the peer counts for itself
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Peer:
             for own in groups.values():
                 said = self._client.ask(f"{CLAIMS}{part}{TEXT}{PART.join(chunks[n] for n in own)}")
                 claims.update(dict.fromkeys(line.strip() for line in said.splitlines() if line.strip()))
-        self._client.ask(f"{ANSWER}{PART.join(_fitting(claims, self._settings.tokens))}{QUESTION}{question}")
+        self._client.ask(f"{ANSWER}{PART.join(fitting(claims, self._settings.tokens))}{QUESTION}{question}")
 
     def _relevant(
         self, part: str, chunks: list[str], levels: list[list[int]], near: NDArray[np.float32], budget: int
@@ -127,16 +126,6 @@ def _levels(concepts: list[list[str]]) -> list[list[int]]:
             ]
         )
     return found[::-1] or [list(range(len(concepts)))]
-
-
-def _fitting(claims: dict[str, None], tokens: int) -> Iterator[str]:
-    """The first claims, as many as fit."""
-    room = tokens * CHARACTERS
-    for claim in claims:
-        if len(claim) > room:
-            return
-        room -= len(claim)
-        yield claim
 
 
 def context(prompt: Prompt) -> list[str] | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.peers.adapters._client import Client
+from secateur.peers.adapters._client import Client, fitting
 from secateur.peers.wire import Document, Extraction, Prompt, between
 from secateur.pipeline.config.fields import key
 
@@ -22,7 +22,6 @@ SPLITS = False
 SUMMARISE = "Write a summary of the following, including as many key details as possible:"  # the paper, appendix D
 ANSWER, QUESTION, PART = "Answer the question from the context.\nContext:\n", "\nQuestion: ", "\n\n"
 SHARE = 0.28  # of its texts' passages that a summary keeps in controlled mode: of the length, in the paper (appendix C)
-CHARACTERS = 4  # of a token, where the peer counts for itself
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,7 @@ class Peer:
         """The nodes that are nearest, as many as fit."""
         texts, vectors = json.loads(self._texts.read_text(encoding="utf-8")), np.load(self._vectors)
         order = np.argsort(-(vectors @ self._client.embed([question])[0]), kind="stable")
-        read, room = [], self._settings.tokens * CHARACTERS
-        for node in order:
-            if len(texts[node]) > room:
-                break
-            read.append(texts[node])
-            room -= len(texts[node])
+        read = fitting((texts[node] for node in order), self._settings.tokens)
         self._client.ask(f"{ANSWER}{PART.join(read)}{QUESTION}{question}")
 
 
