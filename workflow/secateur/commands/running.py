@@ -16,6 +16,7 @@ from typer import Argument, Option
 
 from secateur.commands.figures import summary
 from secateur.commands.runs import running
+from secateur.pipeline.dry import listed
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Told", "run"]
@@ -72,9 +73,9 @@ def run(
     ] = None,
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
-    config = [] if profile == "smoke" else ["--config", f"experiment={experiment}"]
+    config = ["--config", f"experiment={experiment}"]
     config += [f"data={data.resolve()}"] if data else []
-    config += [f"overrides=[{','.join(changed)}]"] if changed else []
+    config += listed(changed or ())
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores, *config]
     phases, started = _rules(), time.monotonic()
     told = Told(frozenset(phases))
@@ -82,7 +83,7 @@ def run(
     if code:
         raise SecateurError(_failure(told, code))
     print(f"{told.done or 'no'} jobs in {time.monotonic() - started:.0f} s; Snakemake's own text: {LOG}")
-    summary("smoke" if profile == "smoke" else experiment)
+    summary(experiment)
 
 
 def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:

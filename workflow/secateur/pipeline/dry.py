@@ -1,5 +1,6 @@
 """What Snakemake would run, from its dry run: how many jobs of which rule, what set them off, and how long that takes."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,11 +12,12 @@ import polars as pl
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Dry", "dry", "estimate", "parsed"]
+__all__ = ["Dry", "dry", "estimate", "listed", "parsed"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
+NOISE = ("Using profile", "Assuming unrestricted", "Building DAG")
 FOLLOWS = "Input files updated by another job"
 
 
@@ -30,13 +32,22 @@ class Dry:
 def dry(experiment: str, overrides: Sequence[str] = ()) -> Dry:
     """What would run now. Raises SecateurError with Snakemake's own message."""
     config = ["--config", f"experiment={experiment}"]
-    config += [f"overrides=[{','.join(overrides)}]"] if overrides else []
+    config += listed(overrides)
     command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
     done = subprocess.run([*command, *config], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(NOISE)]
         raise SecateurError("\n".join(lines[-3:]) or f"snakemake ended with {done.returncode}")
     return parsed(done.stdout + done.stderr)
+
+
+def listed(overrides: Sequence[str]) -> list[str]:
+    """Overrides as Snakemake takes them: each quoted, for a value may be a list.
+
+    >>> listed(["eval.budgets=[64,128]"])
+    ['overrides=["eval.budgets=[64,128]"]']
+    """
+    return [f"overrides=[{','.join(map(json.dumps, overrides))}]"] if overrides else []
 
 
 def parsed(text: str) -> Dry:
