@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -142,6 +143,46 @@ def test_threads_ask_at_once_while_texts_are_read(memory):
         assert during in (before, later)
 
 
+def test_vectors_are_right_while_texts_are_read_and_questions_asked(smoke, tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))  # nothing is known, all is computed
+    made, asked = secateur.Memory("title_zsum"), [f"Who sold the {n} mills of {n} towns?" for n in range(40)]
+    made.index(TEXTS)
+    many = {
+        f"d{n}": f"Town {n} has {n * 7} mills and a bridge of {n} arches. It was sold {n} times." for n in range(150)
+    }
+    reading = threading.Thread(target=made.index, args=(many,))
+    reading.start()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda question: made.retrieve(question, 60), asked * 3))
+    reading.join()
+    alone = secateur.Memory("title_zsum")
+    alone.index(TEXTS | many)
+    for question in asked:
+        np.testing.assert_allclose(made.vectors.embed([question]), alone.vectors.embed([question]), atol=1e-6)
+        assert made.retrieve(question, 60) == alone.retrieve(question, 60)
+
+
+def test_what_was_kept_with_other_vectors_is_refused(smoke, tmp_path):
+    made = secateur.Memory("title_zsum")
+    made.index(TEXTS)
+    made.save(tmp_path / "kept")
+    path = tmp_path / "kept" / "memory.json"
+    path.write_text(path.read_text().replace(made.embedder.identity, "another"))
+    with pytest.raises(secateur.SecateurError, match="other weights"):
+        secateur.Memory.load(tmp_path / "kept")
+
+
+def test_ids_that_two_folders_share_are_refused(smoke, tmp_path):
+    made = secateur.Memory("title_zsum")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        line = f'{{"id": "p0", "doc": "{name}", "text": "Text of {name}."}}'
+        (tmp_path / name / "passages.jsonl").write_text(line)
+    made.index(tmp_path / "a")
+    with pytest.raises(secateur.SecateurError, match="passage id 'p0' is in documents 'a' and 'b'"):
+        made.index(tmp_path / "b")
+
+
 def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
     found = secateur.score("Who bought the mill?", "Alder Ltd", ["It rains in Leeds.", "Alder Ltd bought the mill."])
     assert found["candidate"].to_list() == [1, 0]
@@ -154,6 +195,8 @@ def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
         (lambda: secateur.Memory("beem"), "beam"),
         (lambda: secateur.Memory("hipporag2"), "title_zsum"),
         (lambda: secateur.Memory("rankers/bm52"), "allowed: bm25"),
+        (lambda: secateur.Memory("secateur/bm25"), "no list of rankers"),
+        (lambda: secateur.Memory("title_zsum").index("A long text that is no folder. " * 50), "no folder with texts"),
         (lambda: secateur.Memory("title_zsum").retrieve("Who?"), r"memory.index\(\[...\]\)"),
         (lambda: secateur.Memory("title_zsum").index(["  "]), "text:0: no words"),
         (lambda: secateur.Memory("title_zsum").index("no/such/folder"), "no folder with texts"),

@@ -1,6 +1,8 @@
 """The command line: tables in the forms that a paper takes, typos, what would run, what can be thrown away."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +62,7 @@ def test_a_table_comes_in_the_form_that_is_asked_for(project, form, start):
 
 def test_latex_takes_the_signs_that_names_have():
     text = written([{"name": "a_b & 50 % #1 {x} ~^\\", "value": 1}], "latex")
-    assert r"a\_b \& 50 \% \#1 \{x\} \textasciitilde{}\textasciicircum{}\textbackslash\{\}" in text
+    assert r"a\_b \& 50 \% \#1 \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{}" in text
 
 
 @pytest.mark.parametrize(
@@ -136,11 +138,20 @@ def test_a_plan_takes_as_long_as_such_jobs_took(project):
 
 def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", "cache")
+    Path("Snakefile").touch()
+    Path("conf").mkdir()
     old = "results/toy/toy/evidence/old"
     record("evaluate_contexts", old, [f"{old}/question_metrics.parquet"], {})
     Path(f"{old}/question_metrics.parquet").write_bytes(b"old")
     half = Path("results/toy/.passages.parquet.123.tmp")
     half.write_bytes(b"half")
+    os.utime(half, (0, 0))
+    young = half.with_name(".edges.parquet.124.tmp")  # of a job that may be running
+    young.write_bytes(b"young")
+    shutil.copytree("results/toy/toy/evidence/contexts", "results/toy/toy/evidence/contexts.bak")
+    index = "results/toy/peers/raptor"
+    record("index_peer", index, [f"{index}/peer_costs.parquet"], {})
+    record("build_runs", "results/other", ["results/other/runs.parquet"], {}, experiment="unfinished")
     found = dict(left(RESULTS, Path("cache")))
     assert set(found) == {Path(old), half}
     assert "nothing was removed" in said("gc")
@@ -148,8 +159,28 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     assert "removed" in said("gc", "--delete")
     assert not half.exists()
     assert not Path(old).exists()
+    assert young.exists()
     assert Path(f"{HOME}/metrics.parquet").exists()
     assert said("gc").strip() == "nothing to throw away"
+
+
+def test_nothing_is_thrown_away_outside_a_clone(project):
+    with pytest.raises(SecateurError, match="no clone of Secateur"):
+        CliRunner().invoke(app, ["gc", "--delete"], catch_exceptions=False)
+
+
+def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):
+    Path(".snakemake/locks").mkdir(parents=True)
+    Path(".snakemake/locks/0.input.lock").touch()
+    assert "snakemake --unlock" in said("status")
+    Path("snakemake").write_text("import time; time.sleep(600)")
+    with subprocess.Popen([sys.executable, "snakemake"]) as driver:
+        try:
+            text = said("status")
+            assert f"drivers     1: process {driver.pid}" in text
+            assert "--unlock" not in text
+        finally:
+            driver.kill()
 
 
 def test_status_names_what_failed_and_why(project):

@@ -93,11 +93,14 @@ def test_the_sentence_says_who_how_much_of_what_and_how_sure():
     rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
     line = found_lines(rows, [pair("secateur", "title_zsum", p_holm=0.004, n=40)])
     assert sentence("toy", line, [64, 512]) == (
-        "On toy, secateur leads: its contexts hold .100 more of the gold evidence than the best plain ranking, title_zsum "
-        "(+0.020 to +0.200; p 0.0040, adjusted for all pairs), at 64 to 512 tokens, over 40 questions in 20 units: sure."
+        "On toy, secateur leads: its contexts hold .100 more of the gold evidence than the best plain ranking of its order "
+        "and form, title_zsum (+0.020 to +0.200; p 0.0040, adjusted over all pairs of this metric), at 64 to 512 tokens, "
+        "over 40 questions in 20 units: sure."
     )
     worse = found_lines(rows, [pair("secateur", "title_zsum", difference=-0.1, low=-0.2, high=0.02)])
-    assert "secateur comes nearest: its contexts hold .100 less of" in sentence("toy", worse, [64, 512])
+    assert "secateur comes nearest to the plain rankings: its contexts hold .100 less of" in sentence(
+        "toy", worse, [64, 512]
+    )
 
 
 def test_what_sees_the_answer_never_leads_where_something_does_not():
@@ -108,6 +111,32 @@ def test_what_sees_the_answer_never_leads_where_something_does_not():
     found = lines(table("metrics", rows), table("comparisons", [one | {"answer_aware": True}, one]), known, 10)
     assert [line.aware for line in found] == [False, True]
     assert sentence("toy", found, [64]).startswith("On toy, ecs · free leads")
+
+
+def test_nothing_leads_while_another_row_is_higher_a_plain_one_of_another_form_too():
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), metric("title_zsum:cover", CLAIM, 0.65)]
+    text = sentence("toy", found_lines(rows, [pair("secateur", "title_zsum", n=40)]), [64, 512])
+    assert "secateur is ahead of its plain twin" in text
+    assert text.endswith(" The highest figure of all is that of title_zsum:cover.")
+
+
+def test_what_is_sure_is_said_before_what_is_higher_and_rests_on_less():
+    rows = [metric("secateur", CLAIM, 0.6), metric("apr", CLAIM, 0.9), metric("title_zsum", CLAIM, 0.5)]
+    pairs = [pair("secateur", "title_zsum", p_holm=0.01, n=500), pair("apr", "title_zsum", n=12, units=12)]
+    assert sentence("toy", found_lines(rows, pairs), [64]).startswith("On toy, secateur")
+    pairs = [
+        pair("secateur", "title_zsum", p_holm=0.01),
+        pair("apr", "title_zsum", difference=-0.05, low=-0.1, high=0.02),
+    ]
+    assert sentence("toy", found_lines(rows, pairs), [64]).startswith("On toy, secateur")
+
+
+def test_a_baseline_that_answers_fewer_questions_does_not_stand_for_the_best():
+    easy = metric("rankers", CLAIM, 0.55, "bm25") | {"n": 10}
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), easy]
+    pairs = [pair("secateur", "title_zsum"), pair("secateur", "rankers", baseline_scorer="bm25", n=10)]
+    (line,) = found_lines(rows, pairs)
+    assert line.baseline == "title_zsum"
 
 
 # --- matched differences -------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note, ran, record, shown, table
@@ -114,6 +115,47 @@ def test_an_experiment_opens_on_its_current_runs_with_columns_of_figures(client)
     assert (name, link) == ("tiny", f"http://here/#/experiments/{home}/runs?viewStateShareKey=secateur")
 
 
+def test_a_system_that_an_experiment_no_longer_has_is_not_shown_as_current(client):
+    ran()
+    found = pl.read_parquet(f"{HOME}/metrics.parquet")
+    other = found.with_columns(system=pl.lit("apr"))
+    table("metrics", [*found.to_dicts(), *other.to_dicts()], f"{HOME}/metrics.parquet")
+    note("secateur", "apr")
+    told()
+    assert {run["tags"]["secateur.state"] for run in rows(client)} == {"current"}
+    ran(finished="2026-01-01T00:09:00+00:00")
+    told()
+    state = {run["tags"]["system"]: run["tags"]["secateur.state"] for run in rows(client)}
+    assert state == {"secateur": "current", "apr": "superseded"}
+
+
+def test_the_ledger_of_an_earlier_release_is_set_aside_and_tracking_goes_on(client):
+    ran()
+    told()
+    path = RESULTS / ledger.FOLDER / "variant_runs.parquet"
+    old = pq.read_table(path)
+    name = b"secateur.table"
+    old = old.replace_schema_metadata({name: old.schema.metadata[name].replace(b"@2:", b"@1:")})
+    pq.write_table(old, path)
+    assert told() == 0
+    assert (RESULTS / ledger.FOLDER / "variant_runs.1.parquet").exists()
+    assert pl.read_parquet(path).height == 1
+
+
+def test_a_page_that_was_written_anew_reaches_mlflow_though_no_figure_changed(client):
+    ran()
+    page = Path(HOME) / "report.html"
+    page.write_text("one")
+    told()
+    page.write_text("two")
+    assert told() == 1
+    (parent,) = (
+        run for run in client.search_runs([client.get_experiment_by_name("tiny").experiment_id], "tags.systems = '1'")
+    )
+    assert Path(client.download_artifacts(parent.info.run_id, "report.html")).read_text() == "two"
+    assert told() == 0
+
+
 def test_what_was_not_changed_stays_and_belongs_to_the_experiment_as_it_is_now(client):
     ran()
     told()
@@ -207,6 +249,7 @@ def test_a_deleted_store_is_made_anew_from_the_ledger_alone(client, store, tmp_p
     for runs in (*before.values(), *after.values()):
         for run in runs:  # what an experiment's own stages made is kept in results, not in the ledger
             run["artifacts"] = [name for name in run["artifacts"] if not name.endswith("parquet")]
+            run["tags"] = {name: value for name, value in run["tags"].items() if not name.startswith("file.")}
     assert after == before
 
 

@@ -1,5 +1,6 @@
 """`secateur run`: an experiment with one line of progress; Snakemake's own text goes to a file."""
 
+import json
 import os
 import re
 import signal
@@ -25,6 +26,7 @@ LOG = Path("logs/snakemake.log")
 STEPS = re.compile(r"^(\d+) of (\d+) steps")
 DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
 NOISE = re.compile(r"^(Using profiles?|Assuming unrestricted|Building DAG|SNAKEMAKE$|=+$)")
+INTERRUPTED = 130  # exit code, as shells have it
 STEP = 10  # lines of progress where there is no terminal
 SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
 
@@ -46,9 +48,9 @@ class Told:
             self.planned = True
         elif found := re.match(r"^total\s+(\d+)$", line):
             self.jobs = int(found[1])
-        elif line.partition(": ")[0] in self.rules or line.startswith("MLflow at"):
+        elif line.partition(": ")[0] in self.rules or ("MLflow" in line and "Fix:" in line):
             self.said.append(line)
-            return None if line.startswith("MLflow at") else line
+            return line
         return None
 
 
@@ -74,7 +76,7 @@ def run(
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
     config = ["--config", f"experiment={experiment}"]
-    config += [f"data={data.resolve()}"] if data else []
+    config += [f"data={json.dumps(str(data.resolve()), ensure_ascii=False)}"] if data else []
     config += listed(changed or ())
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores, *config]
     phases, started = _rules(), time.monotonic()
@@ -91,6 +93,9 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     LOG.parent.mkdir(exist_ok=True)
     console = Console(stderr=True)
     env = os.environ | {"PYTHONUNBUFFERED": "1"}
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # of a batch system, or `timeout`: its jobs are stopped too
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
     columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
@@ -114,7 +119,8 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     except KeyboardInterrupt:
         child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
         child.wait()
-        raise SecateurError("interrupted: what was finished is kept, the same command goes on from there") from None
+        print("interrupted: what was finished is kept, the same command goes on from there", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
     return child.wait()
 
 
@@ -130,7 +136,7 @@ def _failure(told: Told, code: int) -> str:
     if not told.planned:
         text = [line for line in LOG.read_text(encoding="utf-8").splitlines() if line.strip() and not NOISE.match(line)]
         return "\n".join(text[-SHOWN:])
-    failed = [line for line in told.said if "Fix:" in line]
+    failed = [line for line in told.said if "Fix:" in line and "MLflow" not in line]
     if failed:
         return f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"
     tail = LOG.read_text(encoding="utf-8").splitlines()[-SHOWN:]

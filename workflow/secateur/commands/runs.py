@@ -10,9 +10,10 @@ from typer import Argument, Option
 
 from secateur.commands.shared import aligned, experiment_named
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.ledger import redacted
 from secateur.report import reference
 
-__all__ = ["docs", "doctor", "gc", "plan", "running", "status", "track", "ui", "why"]
+__all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why"]
 
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
@@ -32,13 +33,15 @@ def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
     from secateur.report import tracking
 
     uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL
-    address = uri if uri.startswith("http") else f"http://127.0.0.1:{port}"
-    links = tracking.links(uri, address) if uri.startswith("http") or Path("mlflow.db").exists() else {}
+    served = uri.startswith("http")
+    address = redacted(uri) if served else f"http://127.0.0.1:{port}"
+    there = served or Path(uri.removeprefix("sqlite:///")).is_file()
+    links = tracking.links(uri, address) if there else {}
     if not links:
         raise SecateurError("nothing has been run here. Fix: make run, then make ui.")
     for name, link in links.items():
         print(f"{name}\n  runs    {link}\n  charts  {link}&compareRunsMode=CHART", flush=True)
-    if uri.startswith("http"):
+    if served:
         return
     command = [sys.executable, "-m", "mlflow", "ui", "--workers", "1", "--port", str(port), "--backend-store-uri", uri]
     env = os.environ | {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
@@ -95,8 +98,12 @@ def status() -> None:
     locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
     now = running()
     print(f"running     {len(now)} jobs" + (f": {', '.join(now)}" if now else ""))
-    if locks and not now:
-        print("lock        left behind by a run that was killed. Fix: snakemake --unlock, then run again")
+    driving = drivers()
+    print(f"drivers     {len(driving)}" + (f": process {', '.join(map(str, driving))}" if driving else ""))
+    if locks and not driving:
+        print(
+            "lock        a run was killed, or is driven from another machine. Fix: if none is, snakemake --unlock, then run again"
+        )
     failures = sorted(Path("results").rglob("failure.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     print(f"failed      {len(failures)} jobs")
     for path in failures[:10]:
@@ -118,6 +125,20 @@ def running() -> list[str]:
     return sorted(found)
 
 
+def drivers() -> list[int]:
+    """The processes of Snakemake that drive a run of this folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parts = (entry / "cmdline").read_bytes().split(b"\0")
+            here = (entry / "cwd").resolve() == Path.cwd()
+        except OSError:
+            continue
+        if here and any(part.rpartition(b"/")[2] == b"snakemake" for part in parts) and b"-n" not in parts:
+            found.append(int(entry.name))
+    return sorted(found)
+
+
 def doctor() -> None:
     """What this machine has and lacks: packages, models, data, disk, locks, SLURM. Exit code 1 where something is wrong."""
     from secateur.report.doctor import checks
@@ -134,11 +155,15 @@ def gc(delete: Annotated[bool, Option("--delete", help="remove them; without it 
     """What no experiment's results rest on any more, and what kills left behind."""
     from secateur.pipeline.litter import left, size
 
+    if not Path("Snakefile").exists() or not Path("conf").is_dir():
+        raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: run it in the root of one.")
+    if delete and (drivers() or running()):
+        raise SecateurError("a run is going on here. Fix: wait until it has ended.")
     found = left(Path("results"), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
     rows = [{"MB": f"{size(path) / 1e6:.1f}", "path": str(path), "why": why} for path, why in found]
     print(aligned(rows) if rows else "nothing to throw away")
     for path, _ in found if delete else []:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if rows:
         print("removed" if delete else "nothing was removed; --delete removes them")
 

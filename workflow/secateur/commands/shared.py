@@ -88,7 +88,9 @@ def written(rows: Rows, form: str) -> str:
     return "\n".join([*body, r"\end{tabular}"])
 
 
+SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"}
+SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
 def _escaped(text: str) -> str:
-    for sign in "\\&%$#_{}":
-        text = text.replace(sign, r"\textbackslash{}" if sign == "\\" else f"\\{sign}")
-    return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
+    return "".join(SIGNS.get(sign, sign) for sign in text)

@@ -1,7 +1,7 @@
 """Texts in, contexts out: the pipeline's rankings and assemblies over texts that are held in memory."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Context, Ranked
-from secateur.datasets.loaders import load_corpus
-from secateur.datasets.schema import passages_frame
-from secateur.datasets.sentences import sentences
 from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, Symbols
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
@@ -23,6 +20,7 @@ from secateur.graph.retrieval.scores import top
 from secateur.graph.triples.extraction import alone
 from secateur.library import stages
 from secateur.library.stages import Tables, chosen
+from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
@@ -47,10 +45,7 @@ GRAPH = (
     "run_edges",
     "mentions",
 )  # tables that ranking reads
-ALL = "all"  # the one group of passages
 KEPT = 4096  # questions, and parts of them, whose vectors are remembered
-TEXTS = (".txt", ".md")
-Texts = str | Path | Mapping[str, str] | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -146,6 +141,10 @@ class Memory:
         }
         self.options["eval"] = pick("eval", "default")
         self.by_graph = spec.family == "graph"
+        if picked and self.by_graph:
+            raise SecateurError(
+                f"system {system}: {name} ranks by the graph, it has no list of rankers. Fix: system={name!r}."
+            )
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
         self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
         self.vectors = _Vectors(self.embedder)
@@ -175,9 +174,16 @@ class Memory:
         """
         with self._writing:
             before = self._ready.passages if self._ready else TABLES["passages"].empty()
-            new = _passages(texts, before["doc_id"].n_unique())
+            new = passages_of(texts, before["doc_id"])
             kept = before.filter(~pl.col("doc_id").is_in(new["doc_id"].unique().implode()))
-            self._ready = self._made(pl.concat([kept, new]))
+            together = pl.concat([kept, new])
+            twice = together.filter(pl.col("passage_id").is_duplicated())
+            if twice.height:
+                docs = " and ".join(repr(doc) for doc in twice.filter(passage_id=twice["passage_id"][0])["doc_id"])
+                raise SecateurError(
+                    f"passage id {twice['passage_id'][0]!r} is in documents {docs}. Fix: ids that are unique."
+                )
+            self._ready = self._made(together)
             return self._ready.passages.height
 
     def _made(self, passages: pl.DataFrame) -> _Ready:
@@ -195,8 +201,9 @@ class Memory:
         told |= stages.run("find_mentions", self.options, told)
         return {name: told[name] for name in GRAPH}
 
-    def _prepared(self, passages: pl.DataFrame, tables: Tables) -> _Ready:
-        """What a question meets, vectors and indexes included, so that the first question waits for none of them."""
+    def _prepared(self, passages: pl.DataFrame, tables: Tables, vectors: NDArray | None = None) -> _Ready:
+        """What a question meets, vectors and indexes included, so that the first question waits for none of them.
+        vectors: of the passages, where they were kept."""
         texts = passages["text"].to_list()
         if self.by_graph:
             graph = ("entities", "relations", "edges", "lines")
@@ -204,10 +211,10 @@ class Memory:
             share = self.options["order"].neighbour
             own = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
             ranking: Any = GraphRanking(self.options["retriever"], share, *own)
-            ranking.vectors = self.embedder.embed(texts)
+            ranking.vectors = self.embedder.embed(texts) if vectors is None else vectors
         else:
             ranking = group_of(passages, self.vectors.embed)
-            ranking.made["vectors"] = self.embedder.embed(ranking.texts)
+            ranking.made["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages))
         self._ranked(ready, "the")
         return ready
@@ -317,7 +324,7 @@ class Memory:
             for name, frame in ({"passages": ready.passages} | ready.tables).items():
                 write_table(TABLES[name], frame, into / f"{name}.parquet")
             save_file({"passages": np.ascontiguousarray(vectors)}, into / "vectors.safetensors")
-            write_json(into / "memory.json", self.settings)
+            write_json(into / "memory.json", self.settings | {"embedder": self.embedder.identity})
 
         return made_once(path, write)
 
@@ -334,7 +341,12 @@ class Memory:
         if not (path / "memory.json").exists():
             raise SecateurError(f"{path}: no memory in it (memory.json is missing). Fix: a folder that save() wrote.")
         settings = read_json(path / "memory.json")
+        embedder = settings.pop("embedder")
         made = cls(settings.pop("system"), **settings)
+        if made.embedder.identity != embedder:
+            raise SecateurError(
+                f"{path}: its vectors are of other weights or another engine. Fix: index the texts again."
+            )
         names = [name for name in GRAPH if (path / f"{name}.parquet").exists()]
         tables = {name: read_table(TABLES[name], path / f"{name}.parquet") for name in names}
         passages = read_table(TABLES["passages"], path / "passages.parquet").sort("doc_id", "position")
@@ -344,39 +356,16 @@ class Memory:
             raise SecateurError(
                 f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: save the memory again."
             ) from error
-        texts = passages["text"].to_list() if made.by_graph else group_of(passages, made.vectors.embed).texts
-        made.embedder.know(texts, vectors)
-        made._ready = made._prepared(passages, tables)
+        shape = (passages.height, made.options["embedder"].dim)
+        if vectors.shape != shape:
+            raise SecateurError(
+                f"{path / 'vectors.safetensors'}: shape {vectors.shape}, not {shape}. Fix: save it again."
+            )
+        made._ready = made._prepared(passages, tables, vectors)
         return made
 
 
 # --- texts and tables ----------------------------------------------------------------------------
-
-
-def _passages(texts: Texts, known: int) -> pl.DataFrame:
-    """Sentences of texts as the table `passages`."""
-    if isinstance(texts, str | Path):
-        path = Path(texts)
-        if (path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists():
-            return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
-        files = sorted(p for p in path.rglob("*") if p.suffix in TEXTS) if path.is_dir() else []
-        if not files:
-            raise SecateurError(
-                f"{path}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl; texts "
-                "themselves go in a list, or in a mapping of ids."
-            )
-        texts = {str(p.relative_to(path)): p.read_text(encoding="utf-8") for p in files}
-    documents = texts if isinstance(texts, Mapping) else {f"text:{known + n}": text for n, text in enumerate(texts)}
-    rows, empty = [], []
-    for doc, text in documents.items():
-        found = list(sentences(text))
-        empty += [] if found else [doc]
-        for n, (sentence, start, end) in enumerate(found):
-            place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": ALL, "position": n}
-            rows.append(place | {"text": sentence, "start": start, "end": end})
-    if empty or not rows:
-        raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: no words in it. Fix: texts with a sentence at least.")
-    return passages_frame(rows)
 
 
 def _documents(passages: pl.DataFrame) -> dict[str, str]:

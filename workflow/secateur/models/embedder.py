@@ -1,5 +1,6 @@
 """Strings to unit vectors, computed in fp32 once per distinct string and cached by (weights, string)."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,9 +27,12 @@ class Embedder:
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
         self.cfg, self.log, self._run = cfg, log, None
-        self.cache = VectorCache(cache / "embeddings" / self._digest(), cfg.dim)
+        self._turns = threading.Lock()  # a model has one place for what it computes
+        self.identity = self._digest()
+        self.cache = VectorCache(cache / "embeddings" / self.identity, cfg.dim)
 
     def _digest(self) -> str:
+        """Of everything that a vector depends on besides its string."""
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
@@ -60,15 +64,6 @@ class Embedder:
         place = {text: n for n, text in enumerate(plan)}
         return vectors[[place[t] for t in texts]] if texts else vectors
 
-    def know(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Take the vectors (n, d) of n strings as computed: those of the same weights."""
-        plan = list(dict.fromkeys(texts))
-        known, _ = self.cache.get(plan)
-        place = {text: n for n, text in enumerate(texts)}
-        new = [text for text, there in zip(plan, known, strict=True) if not there]
-        if new:
-            self.cache.put(new, vectors[[place[text] for text in new]])
-
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
         """Compute the vectors that are not known, in place, block by block."""
         todo = np.flatnonzero(~known)
@@ -81,8 +76,9 @@ class Embedder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors of n strings, past the cache: for strings that are not asked for again."""
-        self._run = self._run or encoder(self.cfg, self.cache.folder)
-        vectors = self._run(texts)
+        with self._turns:
+            self._run = self._run or encoder(self.cfg, self.cache.folder)
+            vectors = self._run(texts)
         if vectors.shape[1] != self.cfg.dim:
             raise SecateurError(
                 f"embedder {self.cfg.model}: vectors have {vectors.shape[1]} dimensions, embedder.dim says {self.cfg.dim}. "

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from secateur.pipeline import layout
 from secateur.pipeline.artifacts import atomic, read_json
@@ -22,7 +23,7 @@ from secateur.pipeline.config import compose
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaves
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.pipeline.tables.table import META, Table, read_table, write_table
 
 __all__ = ["FOLDER", "HEADLINES", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
 
@@ -253,9 +254,20 @@ def with_jobs(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([old, new.join(old, on=["experiment", "job"], how="anti")])
 
 
+def _earlier(table: Table, path: Path) -> int | None:
+    """The version of a table that an earlier release wrote; None for one of this release, and for what is none."""
+    if not path.exists():
+        return None
+    identity = (pq.read_schema(path).metadata or {}).get(META, b"").decode()
+    found = re.match(rf"{table.name}@(\d+):", identity)
+    return int(found[1]) if found and int(found[1]) < table.version else None
+
+
 def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl.DataFrame:
     """A table of the ledger with new rows; written only where they change it."""
     table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
+    if earlier := _earlier(table, path):
+        path.rename(path.with_name(f"{name}.{earlier}.parquet"))  # kept, and what is current is noted anew
     old = read_table(table, path) if path.exists() else table.empty()
     rows = old
     for frame in new:
@@ -276,6 +288,7 @@ def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     names = {path.parent.name for path in results.glob("experiments/*/run.json")}
     names |= {record["experiment"] for record in found if record.get("experiment")}
     current = sorted(results.glob("experiments/*/variant_runs.parquet"))
+    current = [path for path in current if _earlier(TABLES["variant_runs"], path) is None]  # made anew by the next run
     variants = [read_table(TABLES["variant_runs"], path) for path in current]
     return (
         _updated("variant_runs", results, with_variants, variants),

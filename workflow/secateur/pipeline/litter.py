@@ -1,13 +1,27 @@
-"""What no experiment's results rest on, and what killed jobs left behind."""
+"""What no experiment's results rest on, and what killed jobs left behind. It is careful: what is not known to be litter is not."""
 
+import time
 from pathlib import Path
 
-from secateur.pipeline.ledger import records, upstream
+from secateur.pipeline.artifacts import read_json
+from secateur.pipeline.ledger import upstream
 
 __all__ = ["left", "size"]
 
-HALF_MADE = (".*.tmp", "*.tmp", "*.part", ".converting-*")
-KEPT = ("experiments", "ledger", "bench", "models", "raw", "peers")  # of results: never by a stage's record alone
+HALF_MADE = (".*.tmp", ".converting-*")
+OWN = (
+    "config",
+    "triples",
+    "replies",
+    "embeddings",
+    "models",
+    "statistics",
+    "answer_gain",
+    "pmi_q",
+    "tokenizers",
+)  # of caches
+KEPT = ("experiments", "ledger", "bench", "models", "raw", "peers")  # of results
+AGE = 86_400  # seconds since a half-made file was last written: nothing runs as long between two writes
 
 
 def size(path: Path) -> int:
@@ -16,20 +30,32 @@ def size(path: Path) -> int:
 
 
 def left(results: Path, cache: Path) -> list[tuple[Path, str]]:
-    """(path, why) of files half-made, and of folders of stages that no experiment's tables come from."""
-    found = [(path, "half-made by a job that was killed") for root in (results, cache) for path in _half_made(root)]
-    known = records(results) if results.exists() else []
-    wanted = [
-        path for record in known for path in record["outputs"].values() if path.startswith(f"{results}/experiments/")
-    ]
-    used = {id(record) for record in upstream(known, wanted)}
-    for record in known:
-        folders = {Path(path).parent for path in record["outputs"].values()}
-        own = [folder for folder in folders if folder.parts[len(results.parts)] not in KEPT]
-        if id(record) not in used and not record["failure"] and own:
-            found.append((own[0], f"of {record['stage']}, which no experiment's tables come from"))
-    return sorted(dict(found).items())
+    """(path, why): half-made files a day old; folders of stages that no finished experiment rests on, of experiments that
+    are finished. A folder with anything in it that one rests on, a peer's index, and what a copy of a record speaks of
+    are never listed."""
+    roots = [results, *(cache / name for name in OWN)]
+    found = {path: "half-made by a job that was killed" for root in roots for path in _half_made(root)}
+    records = [record for record in map(_record, results.rglob("run.json")) if record]
+    home = f"{results}/experiments/"
+    wanted = [path for record in records for path in record["outputs"].values() if path.startswith(home)]
+    used = {path for record in upstream(records, wanted) for path in record["outputs"].values()}
+    for record in records:
+        folder = Path(next(iter(record["outputs"].values()), home)).parent
+        done = (results / "experiments" / str(record.get("experiment")) / "run.json").exists()
+        inside = any(path.startswith(f"{folder}/") for path in used)
+        kept = folder.parts[len(results.parts)] in KEPT or "peers" in folder.parts
+        if done and not inside and not kept:
+            found[folder] = f"of {record['stage']}, which no experiment's tables come from"
+    return sorted((path, why) for path, why in found.items() if not any(parent in found for parent in path.parents))
+
+
+def _record(path: Path) -> dict | None:
+    """A stage's record; None for a copy that somebody made, which speaks of another place."""
+    record = read_json(path)
+    return record if any(Path(one).parent == path.parent for one in record["outputs"].values()) else None
 
 
 def _half_made(root: Path) -> list[Path]:
-    return [path for pattern in HALF_MADE for path in root.rglob(pattern)] if root.exists() else []
+    old = time.time() - AGE
+    found = [path for pattern in HALF_MADE for path in root.rglob(pattern)] if root.exists() else []
+    return [path for path in found if path.stat().st_mtime < old]

@@ -44,6 +44,7 @@ class Line:
     value: float
     told: bool
     aware: bool
+    top: str  # the row with the highest figure of all, plain ones too
 
     @property
     def sure(self) -> bool:
@@ -67,15 +68,33 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
         return []
     whole = next((subset for subset in MAIN if (comparisons["subset"] == subset).any()), None)
     own = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(whole))
-    means = {tuple(row[c] for c in ROW): row["value"] for row in metrics.filter(own).iter_rows(named=True)}
+    rows = metrics.filter(own)
+    means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
     best: dict[tuple, dict[str, Any]] = {}
     for row in _both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))):
         plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) != PLAIN
         key, other = _key(row), _key(row | {new: row[old] for new, old in SIDE.items()})
-        if plain and key in means and means.get(other, float("-inf")) > best.get(key, {}).get("base", float("-inf")):
-            best[key] = row | {"base": means[other], "value": means[key]}
-    made = [_line(row, metric, families, min_units) for row in best.values()]
+        if not plain or key not in means or other not in means:
+            continue
+        # Of the baselines that answer all questions that the system does, the best one.
+        worth = (row["n"] >= means[key][1], means[other][0])
+        if worth > best.get(key, {}).get("worth", (False, float("-inf"))):
+            best[key] = row | {"worth": worth, "value": means[key][0]}
+    top = _top(rows)
+    made = [_line(row, metric, families, min_units, top) for row in best.values()]
     return sorted(made, key=lambda line: (line.aware, -line.difference, line.name))
+
+
+def _top(rows: pl.DataFrame) -> str:
+    """The row with the highest figure of all that do not see the answer, over as many questions as any."""
+    free = rows.filter(~pl.col("answer_aware"))
+    free = free.filter(pl.col("n") == free["n"].max()).sort("value", descending=True, maintain_order=True)
+    return "" if free.is_empty() else _name(free.row(0, named=True))
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    aware = ", order-aware" if row["order"] == "aware" else ""
+    return row_name(row["system"], row["scorer"]) + aware + (", sees the answer" if row["answer_aware"] else "")
 
 
 def _metric(comparisons: pl.DataFrame) -> str | None:
@@ -97,11 +116,9 @@ def _key(row: Mapping[str, Any]) -> tuple:
     return tuple(row[c] for c in ROW)
 
 
-def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_units: int) -> Line:
-    aware = ", order-aware" if row["order"] == "aware" else ""
-    sees = ", sees the answer" if row["answer_aware"] else ""
+def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_units: int, top: str) -> Line:
     return Line(
-        name=row_name(row["system"], row["scorer"]) + aware + sees,
+        name=_name(row),
         family=families[row["system"]],
         baseline=row_name(row["baseline"], row["baseline_scorer"]),
         metric=metric,
@@ -114,6 +131,7 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
         value=row["value"],
         told=row["n"] >= FEW and row["units"] >= min_units,
         aware=row["answer_aware"],
+        top=top,
     )
 
 
@@ -121,24 +139,38 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
 
 
 def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str:
-    """The finding of a data set in plain words: of the system with the highest figure among those that do not see the
-    answer. claimed: the budgets of `@claim`; of answer gain others are stated by its own section.
+    """The finding of a data set in plain words. claimed: the budgets of `@claim`; of answer gain others are stated by its
+    own section.
 
-    >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False)
+    >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
     >>> sentence("toy", [line], [64, 512])
-    'On toy, beam leads: the turns it chooses have an F1 that is .100 higher than the best plain ranking, bm25 (+0.050 to +0.150; p 0.0100, adjusted for all pairs), over 50 questions in 20 units: sure.'
+    'On toy, beam leads: the turns it chooses have an F1 that is .100 higher than the best plain ranking of its order and form, bm25 (+0.050 to +0.150; p 0.0100, adjusted over all pairs of this metric), over 50 questions in 20 units: sure.'
     """
-    line = max((one for one in found if not one.aware), key=lambda one: one.value, default=found[0])
+    line = _chosen(found)
     over = f"{line.n} question{'s' * (line.n != 1)} in {line.units} unit{'s' * (line.units != 1)}"
     if not line.told:
         return f"On {dataset}: {UNTOLD}, {over} are not enough for a finding."
     does = METRICS[line.metric].format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
     at = f", at {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
-    interval = bounds({"low": line.low, "high": line.high})
+    ahead = "leads" if line.top == line.name else "is ahead of its plain twin"
+    place = ahead if line.difference > 0 else "comes nearest to the plain rankings"
+    rest = "" if line.top == line.name else f" The highest figure of all is that of {line.top}."
     return (
-        f"On {dataset}, {line.name} {'leads' if line.difference > 0 else 'comes nearest'}: {does} than the best plain "
-        f"ranking, {line.baseline} ({interval}; p {line.p:.4f}, adjusted for all pairs){at}, over {over}: {line.verdict}."
+        f"On {dataset}, {line.name} {place}: {does} than the best plain ranking of its order and form, {line.baseline} "
+        f"({bounds({'low': line.low, 'high': line.high})}; p {line.p:.4f}, adjusted over all pairs of this metric){at}, "
+        f"over {over}: {line.verdict}.{rest}"
     )
+
+
+def _chosen(found: Sequence[Line]) -> Line:
+    """Of what does not see the answer and rests on enough: the highest figure of those that are surely ahead, else of all
+    over as many questions."""
+    free = [line for line in found if not line.aware] or list(found)
+    told = [line for line in free if line.told] or free
+    most = max(line.n for line in told)
+    wide = [line for line in told if 2 * line.n >= most]
+    surely = [line for line in wide if line.sure and line.difference > 0]
+    return max(surely or wide, key=lambda line: line.value)
 
 
 def findings(

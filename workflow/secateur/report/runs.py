@@ -9,14 +9,16 @@ from typing import Any
 
 import polars as pl
 
+from secateur.pipeline.artifacts import file_digest
 from secateur.pipeline.cache import digest
 from secateur.pipeline.ledger import ROW, started
 
-__all__ = ["MOVING", "STATE", "SUPERSEDED", "Run", "named_for_mlflow", "runs_of"]
+__all__ = ["HELD", "MOVING", "STATE", "SUPERSEDED", "Run", "named_for_mlflow", "runs_of"]
 
 SUPERSEDED = "superseded_by"
 STATE = "secateur.state"  # of a system's run: current or superseded; what the view of an experiment asks for
 MOVING = (SUPERSEDED, STATE)  # tags that change when another run is made
+HELD = "file."  # tags: the digests of files, of the run that has them
 STUDIED = ("policy_", "memory_")  # metrics of studies, which have an experiment of their own
 LONGEST = 6000  # characters of a param
 TAG = 5000  # characters of a tag; a failure's message may be a page
@@ -43,7 +45,7 @@ class Run:
     @property
     def digest(self) -> str:
         """Of all but the files, which are there for the latest job only, and what is a tag anyway: successor and parent."""
-        tags = {name: value for name, value in self.tags.items() if name not in MOVING}
+        tags = {n: value for n, value in self.tags.items() if n not in MOVING and not n.startswith(HELD)}
         own = {name: value for name, value in vars(self).items() if name not in ("files", "parent")}
         return digest(own | {"tags": tags})
 
@@ -70,7 +72,7 @@ def _variant(row: dict[str, Any]) -> Run:
     metrics = json.loads(row["metrics"])
     studied = any(name.startswith(STUDIED) for name, _, _ in metrics)
     aware = " · aware" if row["order"] == "aware" else ""
-    state = {STATE: "superseded" if row[SUPERSEDED] else "current"}
+    state = {STATE: "current" if row["newest"] and not row[SUPERSEDED] else "superseded"}
     tags = {"fingerprint": row["fingerprint"]} | {part: row[part] for part in ROW[1:] if row[part] is not None} | state
     experiment = f"{row['experiment']}.policies" if studied else row["experiment"]
     return Run(
@@ -98,14 +100,16 @@ def _parent(rows: list[dict[str, Any]], current: bool) -> Run:
         home / "comparisons.parquet",
         *sorted(home.glob("figures/*")),
     ]
+    there = tuple(path for path in files if current and path.is_file())
     return Run(
         experiment=name,
         key=whole,
         name=f"{name} · {whole[:8]}",
         started=min(_time(row["started"]) for row in rows),
         ended=max(_time(row["finished"]) for row in rows),
-        tags={"fingerprint": whole, "systems": str(len(rows))},
-        files=tuple(path for path in files if current and path.is_file()),
+        tags={"fingerprint": whole, "systems": str(len(rows))}
+        | {HELD + path.stem: file_digest(path) for path in there},
+        files=there,
     )
 
 
@@ -139,7 +143,8 @@ def runs_of(variants: pl.DataFrame, jobs: pl.DataFrame) -> list[Run]:
     """The runs that MLflow should show, parents first: of a system on a data set all but the last one say what superseded
     them."""
     later = pl.col("fingerprint").sort_by("place").shift(-1).over(ROW, mapping_strategy="explode")
-    ordered = variants.sort(*ROW, "place").with_columns(later.alias(SUPERSEDED))
+    newest = pl.col("whole").sort_by("finished").last().over("experiment") == pl.col("whole")
+    ordered = variants.sort(*ROW, "place").with_columns(later.alias(SUPERSEDED), newest=newest)
     latest = jobs.sort("finished").group_by("experiment", "stage", maintain_order=True).last()
     done = set(latest.filter(~pl.col("failed"))["job"])
     parents = []

@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import FOLDER, HEADLINES, collect, redacted
-from secateur.report.runs import MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
+from secateur.report.runs import HELD, MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
 
@@ -93,8 +93,13 @@ def _local(uri: str) -> bool:
 
 def _differs(run: Run, known: Any, parent: str | None) -> bool:
     """Whether MLflow lacks a run or shows it otherwise, successor and parent included."""
-    names = {DIGEST: run.digest, PARENT: parent} | {name: run.tags.get(name) for name in MOVING}
+    names = {DIGEST: run.digest, PARENT: parent} | {name: run.tags.get(name) for name in MOVING} | _held(run)
     return known is None or any(known.data.tags.get(name) != value for name, value in names.items())
+
+
+def _held(run: Run) -> dict[str, str]:
+    """The tags that say which files a run has."""
+    return {name: value for name, value in run.tags.items() if name.startswith(HELD)}
 
 
 def _keep(run: Run, uri: str, place: str) -> None:
@@ -119,7 +124,10 @@ def _write(client: Any, experiment: str, run: Run, known: Any, parent: str | Non
     if SUPERSEDED in known.data.tags and SUPERSEDED not in run.tags:
         client.delete_tag(identity, SUPERSEDED)
     moving = {name: run.tags[name] for name in MOVING if name in run.tags} | ({PARENT: parent} if parent else {})
-    if known.data.tags.get(DIGEST) == run.digest:  # nothing but its successor or its parent has changed
+    if known.data.tags.get(DIGEST) == run.digest:  # nothing but its successor, its parent or its files have changed
+        if any(known.data.tags.get(name) != value for name, value in _held(run).items()):
+            _keep(run, client.tracking_uri, known.info.artifact_uri)
+            moving |= _held(run)
         client.log_batch(identity, tags=[RunTag(name, value) for name, value in moving.items()])
         return identity
     _keep(run, client.tracking_uri, known.info.artifact_uri)
@@ -321,10 +329,22 @@ def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tup
 
 
 def links(uri: str, address: str) -> dict[str, str]:
-    """Where a server at `address` shows each experiment of ours: its current runs, with columns of figures."""
-    from mlflow.tracking import MlflowClient
+    """Where a server at `address` shows each experiment of ours: its current runs, with columns of figures.
 
-    found = MlflowClient(uri).search_experiments()
+    Raises SecateurError as `sync` does.
+    """
+    for name, value in LIMITS.items():
+        os.environ.setdefault(name, value)
+    try:
+        _knock(uri)
+        from mlflow.exceptions import MlflowException
+        from mlflow.tracking import MlflowClient
+    except (OSError, ValueError) as error:
+        raise _untold(uri, error) from error
+    try:
+        found = MlflowClient(uri).search_experiments()
+    except (MlflowException, OSError) as error:
+        raise _untold(uri, error) from error
     own = [one for one in found if f"mlflow.sharedViewState.{VIEW}" in one.tags]
     return {
         one.name: f"{address}/#/experiments/{one.experiment_id}/runs?viewStateShareKey={VIEW}"

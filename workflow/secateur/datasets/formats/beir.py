@@ -1,5 +1,6 @@
 """A folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/*.tsv; a document is a passage."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     Raises SecateurError with all problems of the file, each with its line.
     """
     rows, empty = [], 0
-    for document in _lines(files["folder"] / "corpus.jsonl", DOCUMENT, "_id and text, title too where it has one"):
+    for document in _lines(
+        _file(files["folder"], "corpus.jsonl"), DOCUMENT, "_id and text, title too where it has one"
+    ):
         text = document["text"].strip() or (document.get("title") or "").strip()
         empty += not text
         if text:
@@ -61,10 +64,10 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
     for path in (files[name] for name in files if name != "folder"):
         for query, document in _judgements(path):
             judged.setdefault(query, []).append(document)
-            if path.stem in SPLITS:
-                splits.setdefault(query, path.stem)
+            if (name := path.name.partition(".")[0]) in SPLITS:
+                splits.setdefault(query, name)
     known, rows, evidence = set(passages["passage_id"]), [], []
-    for query in _lines(folder / "queries.jsonl", QUERY, "_id and text"):
+    for query in _lines(_file(folder, "queries.jsonl"), QUERY, "_id and text"):
         name = query["_id"]
         if name not in judged:
             continue
@@ -88,6 +91,12 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
     evidence = [row | {"text": texts.get(row["passage_id"] or "", row["text"])} for row in evidence]
     frames = questions_frame(rows), evidence_frame(evidence)
     return Questions(*frames, question_counts(*frames, len(evidence)))
+
+
+def _file(folder: Path, name: str) -> Path:
+    """A file of the folder, plain or gzipped."""
+    path = folder / name
+    return path if path.exists() or not path.with_name(f"{name}.gz").exists() else path.with_name(f"{name}.gz")
 
 
 def _lines(path: Path, forms: Forms, required: str) -> list[dict[str, Any]]:
@@ -114,7 +123,7 @@ def _judgements(path: Path) -> list[tuple[str, str]]:
         parts = line.split("\t")
         if not line.strip() or (number == 1 and parts[-1].strip() == "score"):
             continue
-        if len(parts) != 3 or not parts[2].strip().lstrip("-").isdigit():
+        if len(parts) != 3 or not re.fullmatch(r"-?[0-9]+", parts[2].strip()):
             problems.add(f"line {number}", f"{line[:60]!r} is not three columns with a whole number at the end")
         elif int(parts[2]) > 0:
             found.append((parts[0].strip(), parts[1].strip()))

@@ -20,6 +20,7 @@ __all__ = [
     "F64",
     "I32",
     "I64",
+    "META",
     "VECTOR",
     "B",
     "Column",

@@ -1,0 +1,62 @@
+"""Texts, and folders of them, as passages."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from secateur.datasets.loaders import load_corpus
+from secateur.datasets.reading import read_text
+from secateur.datasets.schema import passages_frame
+from secateur.datasets.sentences import sentences
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["Texts", "passages_of"]
+
+ALL = "all"  # the one group of passages
+TEXTS = (".txt", ".md")
+Texts = str | Path | Mapping[str, str] | Sequence[str]
+
+
+def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
+    """Sentences of texts as the table `passages`. known: ids of documents that were read before.
+
+    Raises SecateurError for an empty text, and for what is no folder with texts.
+    """
+    if isinstance(texts, str | Path):
+        path = Path(texts)
+        if _is_folder(path) and ((path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists()):
+            return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
+        files = sorted(p for p in path.rglob("*") if p.suffix in TEXTS and p.is_file()) if _is_folder(path) else []
+        if not files:
+            raise SecateurError(
+                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl; texts "
+                "themselves go in a list, or in a mapping of ids."
+            )
+        texts = {str(p.relative_to(path)): read_text(p) for p in files}
+    documents = (
+        texts if isinstance(texts, Mapping) else {f"text:{n}": text for n, text in enumerate(texts, _next(known))}
+    )
+    rows, empty = [], []
+    for doc, text in documents.items():
+        found = list(sentences(text))
+        empty += [] if found else [doc]
+        for n, (sentence, start, end) in enumerate(found):
+            place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": ALL, "position": n}
+            rows.append(place | {"text": sentence, "start": start, "end": end})
+    if empty or not rows:
+        raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: no words in it. Fix: texts with a sentence at least.")
+    return passages_frame(rows)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a text that was given as it is, longer than a name may be
+        return False
+
+
+def _next(documents: pl.Series) -> int:
+    """The number of the next text of a list."""
+    used = documents.str.extract(r"^text:(\d+)$").drop_nulls().to_list()
+    return max(map(int, used), default=-1) + 1
