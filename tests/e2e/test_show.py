@@ -72,7 +72,7 @@ def test_the_order_chooses_the_variant(smoke, ids):
             ("smoke", "Q", "--system", "secatuer"),
             ["system 'secatuer'", "allowed: rankers, secateur", "did you mean 'secateur'?"],
         ),
-        (("smoke", "Q", "--order", "both"), ["order 'both'", "allowed: blind, aware"]),
+        (("smoke", "Q", "--order", "both"), ["--order", "'both' is not one of 'blind'"]),
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),
     ],
 )
