@@ -45,6 +45,7 @@ class Dot:
     counts: str
     group: str = ""
     untold: bool = False
+    unsure: bool = False
 
 
 def forest(dots: Sequence[Dot], label: str, xlabel: str, *, zero: str = "", narrow: bool = False) -> str:
@@ -115,7 +116,7 @@ def _line(dot: Dot, x, ends: tuple[float, float], y: float, narrow: bool) -> lis
         )
     tip = f"{escape(dot.name)}: {escape(dot.said)}, {escape(dot.counts)}"
     parts.append(
-        f'<circle cx="{x(dot.value):.1f}" cy="{middle:g}" r="5.5" fill="{colour}"><title>{tip}</title></circle>'
+        f'<circle cx="{x(dot.value):.1f}" cy="{middle:g}" r="5" fill="{"var(--paper)" if dot.unsure else colour}" stroke="{colour}" stroke-width="2"><title>{tip}</title></circle>'
     )
     return parts
 

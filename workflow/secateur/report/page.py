@@ -143,7 +143,7 @@ def _differences(found: Sequence[tuple[str, Sequence[Line]]]) -> list[str]:
     several = len(found) > 1
     dots = [_dot(line, dataset if several else "") for dataset, lines in found for line in lines]
     metrics = {line.metric.partition("@")[0].replace("_", " ") for _, lines in found for line in lines}
-    xlabel = f"difference in {' and '.join(sorted(metrics))}, 95 % intervals"
+    xlabel = f"difference in {' and '.join(sorted(metrics))}, 95 % intervals, hollow: not sure"
     zero = "the best plain ranking of its kind"
     return [forest(dots, xlabel, xlabel, zero=zero, narrow=narrow) for narrow in (False, True)]
 
@@ -152,7 +152,7 @@ def _dot(line: Line, group: str) -> Dot:
     said = f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})})" if line.told else UNTOLD
     counts = f"n {line.n}, {line.units} units"
     ends = (line.low, line.high)
-    return Dot(line.name, line.family, line.difference, *ends, said, counts, group, untold=not line.told)
+    return Dot(line.name, line.family, line.difference, *ends, said, counts, group, not line.told, not line.sure)
 
 
 # --- the rest ------------------------------------------------------------------------------------

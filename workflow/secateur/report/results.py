@@ -25,7 +25,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.finding import Line, findings
 from secateur.report.forest import Dot, forest, standalone
-from secateur.report.format import MEMORY, bounds
+from secateur.report.format import MEMORY, bounds, number
 
 __all__ = ["filled", "keep", "kept_metrics", "kept_picture"]
 
@@ -131,19 +131,28 @@ def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str
         *tables, families, option(conf, "eval", "default").min_units, option(conf, "eval", "default").claim
     )
     dots = [
-        Dot(line.name, line.family, line.difference, line.low, line.high, _said(line), f"n {line.n}", dataset)
-        for dataset, lines, _ in found
-        for line in lines
-        if line.name in shown
+        _dot(_head(dataset, own[0]), line) for dataset, lines, _ in found if (own := _of(lines, shown)) for line in own
     ]
     label = f"{name}: what systems hold more of the gold evidence than the best plain ranking"
-    return standalone(
-        forest(dots, label, "difference in evidence recall, 95 %", zero="the best plain ranking of its kind")
-    )
+    xlabel = "share of the gold evidence, less or more than that ranking holds; hollow: not sure"
+    return standalone(forest(dots, label, xlabel, zero="the best plain ranking"))
 
 
-def _said(line: Line) -> str:
-    return f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})}), p {line.p:.4f}"
+def _of(lines: Sequence[Line], shown: Sequence[str]) -> list[Line]:
+    """Some of the lines, in an order that is the same everywhere."""
+    return [line for name in shown for line in lines if line.name == name]
+
+
+def _head(dataset: str, line: Line) -> str:
+    """What the lines of a data set are measured against."""
+    base = number(line.value - line.difference)
+    return f"{dataset}, {line.n} questions; the best plain ranking: {line.baseline}, holds {base}"
+
+
+def _dot(head: str, line: Line) -> Dot:
+    said = f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})}), holds {number(line.value)}"
+    ends = (line.low, line.high)
+    return Dot(line.name, line.family, line.difference, *ends, said, "", head, unsure=not line.sure)
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
