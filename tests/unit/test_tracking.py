@@ -105,7 +105,7 @@ def test_an_experiment_opens_on_its_current_runs_with_columns_of_figures(client)
     told()
     tags = client.get_experiment_by_name("tiny").tags
     view = json.loads(tags["mlflow.sharedViewState.secateur"])
-    assert view["selectedColumns"] == ["attributes.`Dataset`", "metrics.`evidence_recall`"]
+    assert view["selectedColumns"] == ["metrics.`evidence_recall`"]
     ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
     told()
     home = client.get_experiment_by_name("tiny").experiment_id

@@ -216,6 +216,8 @@ class Memory:
             ranking = group_of(passages, self.vectors.embed)
             ranking.made["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages))
+        if self.by_graph and self.options["retriever"].walk != NONE:
+            _ = ranking.walkable.words, ranking.walkable.of_passage, ranking.walkable.of_entity, ranking.walkable.idf
         self._ranked(ready, "the")
         return ready
 
@@ -282,6 +284,9 @@ class Memory:
             found = alone(self.options["extractor"], stages.context())(question)
         triples = [(one.head, one.relation, one.tail) for one in found]
         ranking, symbols = ready.ranking, _symbols(question, triples)
+        self.vectors.embed(
+            [question, *(text for part in symbols for text in part)]
+        )  # at once: a model is slow to start
         coarse = ranking.coarse([question], [symbols])
         if self.options["retriever"].units == "runs":
             best = candidates_of(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()

@@ -88,8 +88,10 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
 def _top(rows: pl.DataFrame) -> str:
     """The row with the highest figure of all that do not see the answer, over as many questions as any."""
     free = rows.filter(~pl.col("answer_aware"))
-    free = free.filter(pl.col("n") == free["n"].max()).sort("value", descending=True, maintain_order=True)
-    return "" if free.is_empty() else _name(free.row(0, named=True))
+    if free.is_empty():
+        return ""
+    whole = free.filter(pl.col("n") == free["n"].max())
+    return _name(whole.sort("value", descending=True, maintain_order=True).row(0, named=True))
 
 
 def _name(row: Mapping[str, Any]) -> str:

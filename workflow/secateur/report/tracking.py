@@ -261,7 +261,7 @@ def _look(client: Any, home: Any, runs: Sequence[Run]) -> None:
         "lifecycleFilter": "Active",
         "datasetsFilter": [],
         "modelVersionFilter": "All Runs",
-        "selectedColumns": ["attributes.`Dataset`", *(f"metrics.`{name}`" for name in shown)],
+        "selectedColumns": [f"metrics.`{name}`" for name in shown],
         "runsHiddenMode": "SHOW_ALL",
         "hideEmptyCharts": True,
     }
@@ -348,5 +348,5 @@ def links(uri: str, address: str) -> dict[str, str]:
     own = [one for one in found if f"mlflow.sharedViewState.{VIEW}" in one.tags]
     return {
         one.name: f"{address}/#/experiments/{one.experiment_id}/runs?viewStateShareKey={VIEW}"
-        for one in sorted(own, key=lambda one: -one.last_update_time)
+        for one in sorted(own, key=lambda one: (one.name.endswith(".policies"), -one.last_update_time))
     }

@@ -66,10 +66,10 @@ class GraphRanking:
         return Walkable.of(self.mentions, {p: n for n, p in enumerate(self.ids)}, self.docs, self.titled, self.cfg)
 
     @cached_property
-    def lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The lines of the group's runs: edges, and pairs of a place among them and a passage."""
+    def lines(self) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
+        """The lines of the group's runs: vectors, and pairs of a place among them and a passage."""
         edges, local = np.unique(self.group.edge_passages[0], return_inverse=True)
-        return edges, local, self.group.edge_passages[1]
+        return self.book.lines[edges], local, self.group.edge_passages[1]
 
     def coarse(self, texts: Sequence[str], symbols: Sequence[Symbols]) -> Scores | None:
         """(questions, runs) coarse scores; None where the group has no run."""
@@ -90,8 +90,8 @@ class GraphRanking:
         if self.group and self.cfg.w_run:
             found["run"] = best_over(coarse, *self.group.passages, count)
         if self.group and self.cfg.w_line:
-            edges, local, passages = self.lines
-            found["line"] = best_over(self.embedder.embed(texts) @ self.book.lines[edges].T, local, passages, count)
+            vectors, local, passages = self.lines
+            found["line"] = best_over(self.embedder.embed(texts) @ vectors.T, local, passages, count)
         return found
 
     def _walked(self, texts: Sequence[str], scores: Scores) -> tuple[Scores, NDArray[np.int64]]:
