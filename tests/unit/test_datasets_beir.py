@@ -47,6 +47,7 @@ def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
     [
         ({"corpus": [*CORPUS, CORPUS[0]]}, r"corpus.jsonl: 1 problem; line 3: _id 'd1' is already used in line 1"),
         ({"corpus": [{"_id": "d1"}]}, "line 1: text is missing"),
+        ({"corpus": ["[1]"]}, "line 1: expected an object"),
         ({"corpus": ['{"_id": ']}, "line 1: malformed JSON"),
         ({"queries": [{"_id": "q1", "text": " "}]}, "text"),
         ({"qrels": "q1\td1\n"}, "test.tsv: 1 problem; line 1: .* is not three columns"),

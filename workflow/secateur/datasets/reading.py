@@ -21,6 +21,7 @@ __all__ = [
     "read_records",
     "read_text",
     "unique_ids",
+    "well_formed",
 ]
 
 NAMES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
@@ -144,3 +145,27 @@ def form_problems(value: Any, forms: Forms) -> list[str]:
         for key, (form, holds) in forms.items()
         if not holds(value.get(key))
     ]
+
+
+def well_formed(
+    path: Path, forms: Forms, problems: Problems, key: str = "id", others: bool = False
+) -> list[tuple[str, dict[str, Any]]]:
+    """The well-formed objects of a file of JSON lines, each with its line; what is wrong with the others goes to
+    `problems`, a repeated `key` too. others: keys that are in no form are passed over. An empty file stops at once."""
+    objects = list(json_lines(path, problems))
+    if not objects and not problems.found:
+        problems.add("the file", "is empty")
+        problems.stop()
+    good, first = [], {}
+    for where, value in objects:
+        passed = others and isinstance(value, dict)
+        known = {name: one for name, one in value.items() if name in forms} if passed else value
+        clauses = form_problems(known, forms)
+        if not clauses and known[key] in first:
+            clauses = [f"{key} {known[key]!r} is already used in {first[known[key]]}"]
+        for clause in clauses:
+            problems.add(where, clause)
+        if not clauses:
+            first[known[key]] = where
+            good.append((where, known))
+    return good

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from secateur.datasets.problems import Problems
-from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines, read_text
+from secateur.datasets.reading import TEXT, Forms, read_text, well_formed
 from secateur.datasets.schema import (
     Asked,
     Corpus,
@@ -29,8 +29,8 @@ CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder", ...)
 FOLDER = {"corpus": ("corpus.jsonl",), "questions": ("queries.jsonl", "qrels/*.tsv")}  # what stands in it
 ANY = ("a text", lambda v: isinstance(v, str))
 OR_NULL = ("a text or null", lambda v: v is None or isinstance(v, str))
-DOCUMENT: Forms = {"_id": TEXT, "text": ANY, "title": OR_NULL, "metadata": ("anything", lambda _: True)}
-QUERY: Forms = {"_id": TEXT, "text": TEXT, "metadata": ("anything", lambda _: True)}
+DOCUMENT: Forms = {"_id": TEXT, "text": ANY, "title": OR_NULL}
+QUERY: Forms = {"_id": TEXT, "text": TEXT}
 GROUP = "all"
 SPLITS = ("train", "dev", "test")  # names of qrels; of any other name a question's split is drawn
 
@@ -100,20 +100,11 @@ def _file(folder: Path, name: str) -> Path:
 
 
 def _lines(path: Path, forms: Forms, required: str) -> list[dict[str, Any]]:
-    """The objects of a file. Raises SecateurError with all that is wrong, a repeated id too."""
-    problems, good, first = Problems(path, f"one JSON object a line with {required}"), [], {}
-    for where, value in json_lines(path, problems):
-        known = {key: value[key] for key in value if key in forms} if isinstance(value, dict) else value
-        clauses = form_problems(known, forms)
-        if not clauses and known["_id"] in first:
-            clauses = [f"_id {known['_id']!r} is already used in {first[known['_id']]}"]
-        for clause in clauses:
-            problems.add(where, clause)
-        if not clauses:
-            first[known["_id"]] = where
-            good.append(known)
+    """The objects of a file. Raises SecateurError with all that is wrong."""
+    problems = Problems(path, f"one JSON object a line with {required}")
+    found = well_formed(path, forms, problems, "_id", others=True)
     problems.stop()
-    return good
+    return [value for _, value in found]
 
 
 def _judgements(path: Path) -> list[tuple[str, str]]:

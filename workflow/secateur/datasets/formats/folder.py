@@ -9,7 +9,7 @@ import polars as pl
 
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.problems import Problems
-from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines
+from secateur.datasets.reading import TEXT, Forms, well_formed
 from secateur.datasets.schema import (
     Asked,
     Corpus,
@@ -27,8 +27,6 @@ from secateur.pipeline.kinds import NoSettings as Settings
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder",)
-
-Line = tuple[str, dict[str, Any]]  # ("line 3", the object)
 
 TEXT_OR_NULL = ("a text that is not empty, or null", lambda v: v is None or TEXT[1](v))
 TEXTS = ("a list of texts, or null", lambda v: v is None or (isinstance(v, list) and all(map(TEXT[1], v))))
@@ -69,7 +67,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """
     path = _file(files["folder"], "passages")
     problems = _problems(path, PASSAGE, required="id and text")
-    lines = _lines(path, PASSAGE, problems)
+    lines = well_formed(path, PASSAGE, problems)
     rows: list[dict[str, Any]] = []
     length: dict[str, int] = {}
     group_of: dict[str, tuple[str, str]] = {}
@@ -105,7 +103,7 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
     """
     path = _file(files["folder"], "questions")
     problems = _problems(path, QUESTION, required="id and question")
-    lines = _lines(path, QUESTION, problems)
+    lines = well_formed(path, QUESTION, problems)
     groups = set(passages["group_id"])
     for where, question in lines:
         if (group := question.get("group") or GROUP) not in groups:
@@ -176,22 +174,3 @@ def _file(folder: Path, stem: str) -> Path:
 
 def _problems(path: Path, forms: Forms, required: str) -> Problems:
     return Problems(path, f"one JSON object a line with {required}; allowed keys: {', '.join(forms)}")
-
-
-def _lines(path: Path, forms: Forms, problems: Problems) -> list[Line]:
-    """The well-formed lines; what is wrong with the others goes to `problems`. An empty file stops at once."""
-    objects = list(json_lines(path, problems))
-    if not objects and not problems.found:
-        problems.add("the file", "is empty")
-        problems.stop()
-    good, first = [], {}
-    for where, value in objects:
-        clauses = form_problems(value, forms)
-        if not clauses and value["id"] in first:
-            clauses = [f"id {value['id']!r} is already used in {first[value['id']]}"]
-        for clause in clauses:
-            problems.add(where, clause)
-        if not clauses:
-            first[value["id"]] = where
-            good.append((where, value))
-    return good
