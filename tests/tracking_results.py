@@ -8,6 +8,7 @@ from secateur.pipeline.artifacts import atomic, write_json
 from secateur.pipeline.ledger import records, variant_runs
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import write_table
+from secateur.report.tracking import track
 
 CONF = Path(__file__).parents[1] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory
@@ -127,3 +128,13 @@ def shown(client, experiment: str) -> list[dict]:
         for run in runs
     ]
     return sorted(found, key=lambda run: (run["name"], run["time"], run["tags"]["secateur.key"]))
+
+
+def told(rebuild: bool = False) -> int:
+    """How many runs were written."""
+    return track(RESULTS, rebuild)[0]
+
+
+def rows(client, name: str = "tiny") -> list[dict]:
+    """The runs of systems on data sets, without their parents."""
+    return [run for run in shown(client, name) if "system" in run["tags"]]

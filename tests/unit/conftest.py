@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from secateur.pipeline.plan import variants
+from secateur.report import tracking
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -25,3 +26,23 @@ def write(tmp_path_factory):
         return variants(conf, name, overrides)
 
     return resolve
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    """A store with its tables made, once: that takes seconds."""
+    folder = tmp_path_factory.mktemp("store")
+    tracking.sync([], f"sqlite:///{folder}/mlflow.db")
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def client(tmp_path, store, monkeypatch):
+    """An empty project with an empty store as its working directory, and a client of the store."""
+    from mlflow.tracking import MlflowClient
+
+    monkeypatch.chdir(tmp_path)
+    uri = f"sqlite:///{tmp_path}/mlflow.db"  # MLflow remembers a relative one's file for as long as the process lives
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    (tmp_path / "mlflow.db").write_bytes(store.read_bytes())
+    return MlflowClient(uri)
