@@ -131,6 +131,15 @@ def test_what_is_sure_is_said_before_what_is_higher_and_rests_on_less():
     assert sentence("toy", found_lines(rows, pairs), [64]).startswith("On toy, secateur")
 
 
+def test_gold_is_neither_a_plain_ranking_nor_what_leads():
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), metric("oracle_evidence", CLAIM, 0.9)]
+    pairs = [pair("secateur", "title_zsum", n=40), pair("secateur", "oracle_evidence", difference=-0.3)]
+    pairs.append(pair("oracle_evidence", "title_zsum", difference=0.4, p_holm=0.001))
+    known = FAMILIES | {"oracle_evidence": "control"}
+    (line,) = lines(table("metrics", rows), table("comparisons", pairs), known, 10)
+    assert (line.name, line.baseline, line.top) == ("secateur", "title_zsum", "secateur")
+
+
 def test_a_baseline_that_answers_fewer_questions_does_not_stand_for_the_best():
     easy = metric("rankers", CLAIM, 0.55, "bm25") | {"n": 10}
     rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), easy]

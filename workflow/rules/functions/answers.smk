@@ -3,9 +3,8 @@
 
 def answer_shards(wildcards):
     """The answers of every shard of the sessions."""
-    count = option("answer", wildcards.answer).shards
-    folder = "results/{corpus}/{dataset}/answers/{source}/{answer}".format(**wildcards)
-    return [f"{folder}/{n}of{count}/answers.parquet" for n in range(count)]
+    folder = f"results/{wildcards.corpus}/{wildcards.dataset}"
+    return layout.answers(folder, wildcards.source, wildcards.answer, option("answer", wildcards.answer).shards)
 
 
 def reader_model(options):

@@ -4,7 +4,9 @@ import subprocess
 from contextlib import nullcontext
 
 from secateur.report.browser import SYSTEMS
+from secateur.report.finding import CONTROL
 
+CONTROLS = "controls"  # the option of conf/rankers that they stand in
 TRACKING_SECONDS = 120  # tracking has limits of its own; this is for what hangs nevertheless
 
 
@@ -14,8 +16,14 @@ def labelled(variant):
 
 
 def family_of(_):
-    """Who ranks, of every system; a policy's choices are a family of their own."""
-    return {v.system: "policy" if v.study == "policy" else v["family"] for v in VARIANTS}
+    """Who ranks, of every system; a policy's choices, and what is no ranking (gold, nothing, everything), are families of
+    their own."""
+
+    def family(v):
+        controls = v["family"] == "lexical" and v["rankers"] == CONTROLS
+        return "policy" if v.study == "policy" else CONTROL if controls else v["family"]
+
+    return {v.system: family(v) for v in VARIANTS}
 
 
 def variant_rows(_):
@@ -122,9 +130,8 @@ def browsed_answers(variant):
     """The answers under a variant's contexts, shard by shard."""
     if not variant.answered:
         return []
-    where = f"{layout.folder(variant.wildcards)}/answers/{layout.source(variant.wildcards)}/{variant['answer']}"
-    shards = option("answer", variant["answer"]).shards
-    return [f"{where}/{n}of{shards}/answers.parquet" for n in range(shards)]
+    options, name = variant.wildcards, variant["answer"]
+    return layout.answers(layout.folder(options), layout.source(options), name, option("answer", name).shards)
 
 
 def browsed_rows(_):

@@ -14,7 +14,6 @@ from typer import Argument, Option
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.report.finding import Line
-from secateur.report.format import bounds
 
 __all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
@@ -93,7 +92,7 @@ def _beside(lines: Sequence[Line]) -> list[dict]:
             "system": line.name,
             "less": line.baseline,
             "difference": f"{line.difference:+.3f}" if line.told else "",
-            "interval": bounds({"low": line.low, "high": line.high}) if line.told else "",
+            "interval": line.interval if line.told else "",
             "p": f"{line.p:.4f}" if line.told else "",
             "n": line.n,
             "units": line.units,

@@ -17,7 +17,7 @@ from typer import Argument, Option
 
 from secateur.commands.figures import summary
 from secateur.commands.runs import running
-from secateur.pipeline.dry import listed
+from secateur.pipeline.dry import listed, spoken
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Told", "run"]
@@ -25,7 +25,6 @@ __all__ = ["Told", "run"]
 LOG = Path("logs/snakemake.log")
 STEPS = re.compile(r"^(\d+) of (\d+) steps")
 DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
-NOISE = re.compile(r"^(Using profiles?|Assuming unrestricted|Building DAG|SNAKEMAKE$|=+$)")
 INTERRUPTED = 130  # exit code, as shells have it
 STEP = 10  # lines of progress where there is no terminal
 SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
@@ -134,8 +133,7 @@ def _lines(child: subprocess.Popen, log) -> Iterator[str]:
 def _failure(told: Told, code: int) -> str:
     """What to say at the end: the stages have said why; else Snakemake's own words."""
     if not told.planned:
-        text = [line for line in LOG.read_text(encoding="utf-8").splitlines() if line.strip() and not NOISE.match(line)]
-        return "\n".join(text[-SHOWN:])
+        return "\n".join(spoken(LOG.read_text(encoding="utf-8"))[-SHOWN:])
     failed = [line for line in told.said if "Fix:" in line and "MLflow" not in line]
     if failed:
         return f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Context, Ranked
 from secateur.graph.material import edges_of, material_of
-from secateur.graph.retrieval.candidates import Book, Symbols
+from secateur.graph.retrieval.candidates import Book, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
 from secateur.graph.retrieval.scores import top
 from secateur.graph.triples.extraction import alone
@@ -283,7 +283,7 @@ class Memory:
         with self._parsing:
             found = alone(self.options["extractor"], stages.context())(question)
         triples = [(one.head, one.relation, one.tail) for one in found]
-        ranking, symbols = ready.ranking, _symbols(question, triples)
+        ranking, symbols = ready.ranking, symbols_of(question, triples)
         self.vectors.embed(
             [question, *(text for part in symbols for text in part)]
         )  # at once: a model is slow to start
@@ -375,14 +375,6 @@ class Memory:
 
 def _documents(passages: pl.DataFrame) -> dict[str, str]:
     return dict(passages.select("passage_id", "doc_id").iter_rows())
-
-
-def _symbols(question: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
-    """Entities, relations and lines of a question; one without triples is its own line."""
-    if not triples:
-        return [], [], [question]
-    entities = dict.fromkeys([*(h for h, _, _ in triples), *(t for _, _, t in triples)])
-    return list(entities), list(dict.fromkeys(r for _, r, _ in triples)), [" ".join(triple) for triple in triples]
 
 
 def _frame(ids: Sequence[str], values: NDArray) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from secateur.pipeline.config.compose import option
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["Tables", "cache_folder", "chosen", "home", "run"]
+__all__ = ["Tables", "cache_folder", "chosen", "context", "home", "run"]
 
 Tables = dict[str, pl.DataFrame]
 OWN = "_pipeline"  # what a wheel holds of the clone: conf and scripts

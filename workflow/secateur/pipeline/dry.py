@@ -12,12 +12,12 @@ import polars as pl
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Dry", "dry", "estimate", "listed", "parsed"]
+__all__ = ["Dry", "dry", "estimate", "listed", "parsed", "spoken"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
-NOISE = ("Using profile", "Assuming unrestricted", "Building DAG")
+NOISE = ("Using profile", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
 FOLLOWS = "Input files updated by another job"
 
 
@@ -36,9 +36,13 @@ def dry(experiment: str, overrides: Sequence[str] = ()) -> Dry:
     command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
     done = subprocess.run([*command, *config], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(NOISE)]
-        raise SecateurError("\n".join(lines[-3:]) or f"snakemake ended with {done.returncode}")
+        raise SecateurError("\n".join(spoken(done.stderr)[-3:]) or f"snakemake ended with {done.returncode}")
     return parsed(done.stdout + done.stderr)
+
+
+def spoken(text: str) -> list[str]:
+    """The lines of Snakemake's text that a user is meant to read, of a run that ended before its jobs."""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
 
 
 def listed(overrides: Sequence[str]) -> list[str]:

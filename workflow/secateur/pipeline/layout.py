@@ -173,6 +173,12 @@ def gain(options: Options) -> str:
     return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}/question_metrics.parquet"
 
 
+def answers(folder: str, source: str, answer: str, shards: int) -> list[str]:
+    """The answers under a source, shard by shard. folder: of the data set."""
+    own = f"{folder}/answers/{source}/{answer}"
+    return [f"{own}/{n}of{shards}/answers.parquet" for n in range(shards)]
+
+
 def answered(options: Options) -> str:
     """The figures of the answers under a source."""
     return f"{folder(options)}/answered/{source(options)}/{options['answer']}/question_metrics.parquet"

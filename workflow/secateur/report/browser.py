@@ -43,9 +43,13 @@ class _Texts:
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
+        self.bytes = 0
 
     def __call__(self, text: str) -> int:
-        return self.known.setdefault(text, len(self.known))
+        if text not in self.known:
+            self.known[text] = len(self.known)
+            self.bytes += len(text.encode())
+        return self.known[text]
 
 
 def browsed(sets: Sequence[Set], most: int = BYTES) -> dict[str, Any]:
@@ -69,7 +73,7 @@ def _set(one: Set, texts: _Texts, most: int) -> dict[str, Any]:
     for question, text, answer, kind in sorted(asked, key=lambda row: _hash(row[0])):
         own = gold.get(question, [])
         marked = {passage for _, passage in own if passage}
-        before = len(texts.known)
+        before = texts.bytes
         shown = {
             "id": question,
             "q": text,
@@ -78,8 +82,7 @@ def _set(one: Set, texts: _Texts, most: int) -> dict[str, Any]:
             "gold": [texts(said) for said, _ in own],
             "rows": [_row(question, *row, marked, texts) for row in rows],
         }
-        new = sum(len(said.encode()) for said in list(texts.known)[before:])
-        used += new + len(json.dumps(shown, ensure_ascii=False).encode())
+        used += texts.bytes - before + len(json.dumps(shown, ensure_ascii=False).encode())
         if used > most and made:
             break
         made[question] = shown

@@ -9,7 +9,7 @@ from secateur.pipeline.errors import SecateurError
 from secateur.report.compare import settings
 from secateur.report.finding import Line, findings
 from secateur.report.forest import FAMILIES
-from secateur.report.format import bounds, named
+from secateur.report.format import named
 from secateur.report.plots import COLOURS, saved, stripes
 from secateur.report.sections.recall import panels_of
 
@@ -50,7 +50,7 @@ def _forest(dataset: str, lines: list[Line], path: Path) -> Path:
             line.difference,
             line.low,
             line.high,
-            f"{line.difference:+.3f} ({bounds(vars(line))})",
+            f"{line.difference:+.3f} ({line.interval})",
             PAINT.get(line.family, COLOURS[-1]),
         )
         for line in lines

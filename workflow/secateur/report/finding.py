@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.report.format import UNTOLD, bounds, number, row_name
 
-__all__ = ["FEW", "METRICS", "Line", "findings", "lines", "sentence"]
+__all__ = ["CONTROL", "FEW", "METRICS", "Line", "findings", "lines", "sentence"]
 
 METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does
     "evidence_recall@claim": "its contexts hold {size} {more} of the gold evidence",
@@ -20,7 +20,10 @@ METRICS = {  # what a data set's finding may be about, the first that speaks of 
 }
 SIGNED = {True: {"more": "more", "higher": "higher"}, False: {"more": "less", "higher": "lower"}}
 MAIN = ("cat1-4", "all")  # subsets of questions that a finding speaks of, the first that there is
-PLAIN = "lexical"
+PLAIN, CONTROL = (
+    "lexical",
+    "control",
+)  # families: what is stood beside, and what is no ranking: gold, nothing, everything
 AXES = ("ranker", "strongest")  # pairs that differ in who ranks alone
 FEW = 20  # questions below which no verdict is given, whatever the units
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
@@ -52,6 +55,11 @@ class Line:
         return self.told and self.p <= 0.05
 
     @property
+    def interval(self) -> str:
+        """The interval in words."""
+        return bounds({"low": self.low, "high": self.high})
+
+    @property
     def verdict(self) -> str:
         """Sure, not sure, or too few to tell."""
         return UNTOLD if not self.told else "sure" if self.sure else "not sure"
@@ -72,7 +80,7 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
     means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
     best: dict[tuple, dict[str, Any]] = {}
     for row in _both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))):
-        plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) != PLAIN
+        plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) not in (PLAIN, CONTROL)
         key, other = _key(row), _key(row | {new: row[old] for new, old in SIDE.items()})
         if not plain or key not in means or other not in means:
             continue
@@ -80,7 +88,7 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
         worth = (row["n"] >= means[key][1], means[other][0])
         if worth > best.get(key, {}).get("worth", (False, float("-inf"))):
             best[key] = row | {"worth": worth, "value": means[key][0]}
-    top = _top(rows)
+    top = _top(rows.filter(~pl.col("system").is_in([name for name, kind in families.items() if kind == CONTROL])))
     made = [_line(row, metric, families, min_units, top) for row in best.values()]
     return sorted(made, key=lambda line: (line.aware, -line.difference, line.name))
 
@@ -159,7 +167,7 @@ def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str
     rest = "" if line.top == line.name else f" The highest figure of all is that of {line.top}."
     return (
         f"On {dataset}, {line.name} {place}: {does} than the best plain ranking of its order and form, {line.baseline} "
-        f"({bounds({'low': line.low, 'high': line.high})}; p {line.p:.4f}, adjusted over all pairs of this metric){at}, "
+        f"({line.interval}; p {line.p:.4f}, adjusted over all pairs of this metric){at}, "
         f"over {over}: {line.verdict}.{rest}"
     )
 

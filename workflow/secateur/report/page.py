@@ -11,7 +11,7 @@ import polars as pl
 from secateur.pipeline.config.limits import unlimited
 from secateur.report.finding import FEW, Line, findings
 from secateur.report.forest import FAMILIES, Dot, forest
-from secateur.report.format import UNTOLD, bounds, judged, named
+from secateur.report.format import UNTOLD, judged, named
 from secateur.report.sections.answers import answer_section
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
 from secateur.report.sections.differences import matched_parts
@@ -149,7 +149,7 @@ def _differences(found: Sequence[tuple[str, Sequence[Line]]]) -> list[str]:
 
 
 def _dot(line: Line, group: str) -> Dot:
-    said = f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})})" if line.told else UNTOLD
+    said = f"{line.difference:+.3f} ({line.interval})" if line.told else UNTOLD
     counts = f"n {line.n}, {line.units} units"
     ends = (line.low, line.high)
     return Dot(line.name, line.family, line.difference, *ends, said, counts, group, not line.told, not line.sure)

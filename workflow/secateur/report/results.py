@@ -25,7 +25,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.finding import Line, findings
 from secateur.report.forest import Dot, forest, standalone
-from secateur.report.format import MEMORY, bounds, number
+from secateur.report.format import MEMORY, number
 
 __all__ = ["filled", "keep", "kept_metrics", "kept_picture"]
 
@@ -150,7 +150,7 @@ def _head(dataset: str, line: Line) -> str:
 
 
 def _dot(head: str, line: Line) -> Dot:
-    said = f"{line.difference:+.3f} ({bounds({'low': line.low, 'high': line.high})}), holds {number(line.value)}"
+    said = f"{line.difference:+.3f} ({line.interval}), holds {number(line.value)}"
     ends = (line.low, line.high)
     return Dot(line.name, line.family, line.difference, *ends, said, "", head, unsure=not line.sure)
 

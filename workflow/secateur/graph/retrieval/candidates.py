@@ -12,7 +12,7 @@ from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scor
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
-__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols"]
+__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of"]
 
 Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relations and lines
 
@@ -67,14 +67,20 @@ class GroupRuns:
         return [" ; ".join(book.texts[span]) for span in self.spans(chosen)]
 
 
+def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
+    """Entities, relations and lines of a question; one without triples is its own one line."""
+    if not triples:
+        return [], [], [text]
+    heads, relations, tails = zip(*triples, strict=True)
+    lines = [" ".join(triple) for triple in triples]
+    return list(dict.fromkeys([*heads, *tails])), list(dict.fromkeys(relations)), lines
+
+
 def question_symbols(triples: pl.DataFrame, questions: pl.DataFrame) -> dict[str, Symbols]:
-    """Entities, relations and lines of each question; a question without triples is its own one line."""
-    found = {qid: ([], [], [text]) for qid, text in questions.select("question_id", "text").iter_rows()}
-    for (qid,), part in triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True):
-        entities = list(dict.fromkeys([*part["head"], *part["tail"]]))
-        lines = [f"{h} {r} {t}" for h, r, t in part.select("head", "relation", "tail").iter_rows()]
-        found[qid] = (entities, list(dict.fromkeys(part["relation"])), lines)
-    return found
+    """The symbols of each question."""
+    of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
+    found = {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
+    return {q: symbols_of(text, found.get(q, [])) for q, text in questions.select("question_id", "text").iter_rows()}
 
 
 def coarse_of(
