@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "read_json",
     "read_records",
     "read_text",
+    "sound",
     "unique_ids",
     "well_formed",
 ]
@@ -156,16 +157,27 @@ def well_formed(
     if not objects and not problems.found:
         problems.add("the file", "is empty")
         problems.stop()
+    known = [
+        (where, {name: one for name, one in value.items() if name in forms})
+        if others and isinstance(value, dict)
+        else (where, value)
+        for where, value in objects
+    ]
+    return sound(known, forms, problems, key)
+
+
+def sound(
+    objects: Iterable[tuple[str, Any]], forms: Forms, problems: Problems, key: str = "id"
+) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of this form whose `key` no earlier one has; what is wrong with the others goes to `problems`."""
     good, first = [], {}
     for where, value in objects:
-        passed = others and isinstance(value, dict)
-        known = {name: one for name, one in value.items() if name in forms} if passed else value
-        clauses = form_problems(known, forms)
-        if not clauses and known[key] in first:
-            clauses = [f"{key} {known[key]!r} is already used in {first[known[key]]}"]
+        clauses = form_problems(value, forms)
+        if not clauses and value[key] in first:
+            clauses = [f"{key} {value[key]!r} is already used in {first[value[key]]}"]
         for clause in clauses:
             problems.add(where, clause)
         if not clauses:
-            first[known[key]] = where
-            good.append((where, known))
+            first[value[key]] = where
+            good.append((where, value))
     return good

@@ -1,0 +1,107 @@
+"""Tables with a map of columns: the forms in which data sets stand on hubs, and what is wrong with them."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.pipeline.errors import SecateurError
+
+SQUAD = {
+    "id": ["5a", "5b", "5c"],
+    "title": ["Mill", "Mill", "Rain"],
+    "context": ["The mill stands in Leeds.", "The mill stands in Leeds.", "It rains in May."],
+    "question": ["Where is the mill?", "What is in Leeds?", "When?"],
+    "answers": [
+        {"text": ["Leeds", "in Leeds"], "answer_start": [19, 16]},
+        {"text": ["the mill"], "answer_start": [0]},
+        {"text": [], "answer_start": []},
+    ],
+}
+READ_AS = {"text": "context", "title": "title", "doc": "title"}
+ASKED_AS = {"id": "id", "question": "question", "answer": "answers.text", "evidence_text": "context"}
+
+
+def table(path: Path, values: dict) -> Path:
+    frame = pl.DataFrame(values, strict=False)
+    {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".csv": frame.write_csv}[path.suffix](path)
+    return path
+
+
+def corpus(path: Path, **columns: str):
+    return load_corpus({"kind": "hf", "columns": columns}, {"table": path})
+
+
+def asked(path: Path, passages: pl.DataFrame, **columns: str):
+    return load_questions({"kind": "hf", "columns": columns}, "mine", {"table": path}, passages)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_questions_that_carry_their_context_share_its_passage(tmp_path, ending):
+    path = table(tmp_path / f"validation-00000-of-00001.{ending}", SQUAD)
+    passages = corpus(path, **READ_AS).passages
+    assert passages.select("passage_id", "doc_id", "title", "text").rows() == [
+        ("p0", "Mill", "Mill", "The mill stands in Leeds."),
+        ("p1", "Rain", "Rain", "It rains in May."),
+    ]
+    found = asked(path, passages, **ASKED_AS)
+    assert found.questions.select("question_id", "answer", "split").rows() == [
+        ("5a", "Leeds", "dev"),
+        ("5b", "the mill", "dev"),
+        ("5c", None, "dev"),
+    ]
+    assert found.evidence.select("question_id", "passage_id").rows() == [("5a", "p0"), ("5b", "p0"), ("5c", "p1")]
+
+
+def test_passages_in_a_table_of_their_own_are_named_by_number(tmp_path):
+    passages = corpus(
+        table(tmp_path / "corpus.csv", {"pid": [7, 8], "passage": ["One.", "Two."]}), id="pid", text="passage"
+    )
+    path = table(tmp_path / "qa.parquet", {"q": ["Which?"], "a": [3], "relevant": [[8, 9]]})
+    found = asked(path, passages.passages, question="q", answer="a", evidence="relevant")
+    assert found.questions.select("question_id", "answer").rows() == [("q0", "3")]
+    assert found.evidence.select("passage_id", "text").rows() == [("8", "Two."), (None, "9")]
+
+
+def test_a_list_of_texts_holds_as_many_passages_and_a_list_of_lists_their_sentences(tmp_path):
+    context = [{"title": ["A", "B"], "sentences": [["One.", " Two."], ["Three."]]}]
+    found = corpus(
+        table(tmp_path / "train.parquet", {"context": context}), text="context.sentences", doc="context.title"
+    )
+    assert found.passages.select("doc_id", "text").rows() == [("A", "One. Two."), ("B", "Three.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "said"),
+    [
+        (
+            "a.parquet",
+            {"text": "contex"},
+            r"a.parquet: no column 'contex'; did you mean 'context'.*name one of id, title, context",
+        ),
+        (
+            "a.parquet",
+            {"text": "answers.txt"},
+            "column 'answers' has no field 'txt'.*answers.text, answers.answer_start",
+        ),
+        ("a.parquet", {"text": "title.of"}, "column 'title' has no field 'of'"),
+        ("a.parquet", {"texts": "context"}, "texts is unknown"),
+        ("a.parquet", {"title": "title"}, "text is missing"),
+        (
+            "a.parquet",
+            {"text": "context", "id": "title"},
+            r"a.parquet row 1: id 'Mill' is already used in a.parquet row 0",
+        ),
+        ("a.parquet", {"text": "answers"}, "a.parquet row 0: text must be a text that is not empty"),
+        ("a.txt", {"text": "context"}, "a.txt: not a table"),
+        ("broken.parquet", {"text": "context"}, "broken.parquet: not readable as a table"),
+        ("absent.jsonl", {"text": "context"}, "absent.jsonl: not readable"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, name, columns, said):
+    table(tmp_path / "a.parquet", SQUAD)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(SecateurError, match=said):
+        corpus(tmp_path / name, **columns)
