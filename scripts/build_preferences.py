@@ -76,7 +76,7 @@ class _Replay:
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
         texts = contexts(channels, self.configurations, cfg.memory.theta)
-        logprobs = answer_logprobs(self.lm, cfg.ecs, question, [CLOSED, *texts], self.ctx.cache)
+        logprobs = answer_logprobs(self.lm, cfg.ecs, [(question, text) for text in (CLOSED, *texts)], self.ctx.cache)
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
         for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
             kept = faithfulness(row["answer"], text)

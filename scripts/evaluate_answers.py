@@ -21,7 +21,9 @@ def _gains(cfg, ctx, questions: list[Question], texts: dict[str, str]) -> list[t
     for question in ctx.progress(questions, len(questions), "questions"):
         gain = 0.0
         if question.id in texts:
-            closed, under = answer_logprobs(lm, cfg.ecs, question, [CLOSED, texts[question.id]], ctx.cache)
+            closed, under = answer_logprobs(
+                lm, cfg.ecs, [(question, text) for text in (CLOSED, texts[question.id])], ctx.cache
+            )
             gain = under - closed
         found.append((question.id, gain))
     return found

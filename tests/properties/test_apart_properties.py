@@ -103,5 +103,6 @@ def test_lifts_do_not_depend_on_what_the_cache_held(tiny_lm, ecs, tmp_path_facto
     lm, cfg, texts = tiny_lm(window=4096), ecs(), [CLOSED, *texts]
     cold, warm = tmp_path_factory.mktemp("cold"), tmp_path_factory.mktemp("warm")
     for part in parts:  # jobs that came first, or were killed
-        answer_logprobs(lm, cfg, ASKED, [texts[n % len(texts)] for n in part], warm)
-    assert answer_logprobs(lm, cfg, ASKED, texts, warm) == answer_logprobs(lm, cfg, ASKED, texts, cold)
+        answer_logprobs(lm, cfg, [(ASKED, texts[n % len(texts)]) for n in part], warm)
+    asked = [(ASKED, text) for text in texts]
+    assert answer_logprobs(lm, cfg, asked, warm) == answer_logprobs(lm, cfg, asked, cold)

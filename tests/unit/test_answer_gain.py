@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from secateur.ecs.answer_gain import CLOSED, gain_rows, unit_gains
+from secateur.ecs.answer_gain import CLOSED, answer_logprobs, gain_rows, unit_gains
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 
@@ -72,6 +72,20 @@ def test_equal_contexts_are_read_once_and_none_a_second_time(tiny_lm, ecs, conte
     read.clear()
     assert gains(lm, ecs(), context) == first
     assert read == []
+
+
+def test_the_context_that_two_questions_share_is_computed_once(tiny_lm, ecs, context, tmp_path):
+    lm, computed = tiny_lm(window=4096), []
+    inner, lm.chunk = lm.chunk, lambda rows, *rest: computed.append(sum(map(len, rows))) or inner(rows, *rest)
+    long = {(q.id, 128): " ".join(f"{q.id} left {n} flats by June ." for n in range(40)) for q in ASKED}
+    together = gains(lm, ecs(), context, contexts=long, budgets=(128,))
+    at_once, texts = sum(computed), [long[q.id, 128] for q in ASKED]
+    computed.clear()
+    pairs = [(q, text) for n, q in enumerate(ASKED) for text in (CLOSED, texts[n], texts[(n + 1) % 3])]
+    alone = [answer_logprobs(lm, ecs(), [pair], tmp_path / "alone")[0] for pair in pairs]
+    assert at_once < 0.6 * sum(computed)
+    assert together["q1", "answer_gain@128"] == alone[1] - alone[0]
+    assert together["q3", "answer_gain_shuffled@128"] == alone[8] - alone[6]
 
 
 def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):

@@ -18,28 +18,36 @@ __all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
+TOGETHER = 8  # questions read at once: a question's context and the next one's question begin alike
 
 
-def answer_logprobs(lm: CausalLM, cfg, question: Question, texts: Sequence[str], cache: Path) -> list[float]:
-    """log p of the answer under each context, per token of the answer, in nats; equal contexts are read once."""
+def answer_logprobs(lm: CausalLM, cfg, asked: Sequence[tuple[Question, str]], cache: Path) -> list[float]:
+    """log p of each question's answer under a context, per token of the answer, in nats.
+
+    Equal pairs are read once; of pairs whose texts begin alike the beginning is, which changes no bit.
+    """
     known, found = RequestCache(cache / "answer_gain"), {}
-    keys = {text: digest(lm.identity, SHAPE, cfg.layout, asdict(question), text) for text in dict.fromkeys(texts)}
-    for text, key in keys.items():
-        found[text] = known.get(key)
-    missing = [text for text, value in found.items() if value is None]
+    keys = {
+        (question, text): digest(lm.identity, SHAPE, cfg.layout, asdict(question), text)
+        for question, text in dict.fromkeys(asked)
+    }
+    for pair, key in keys.items():
+        found[pair] = known.get(key)
+    missing = [pair for pair, value in found.items() if value is None]
     if missing:
-        encoded = encode(lm, cfg, [question] * len(missing), [[Passage("", text)] for text in missing])
+        shown = [[Passage("", text)] for _, text in missing]
+        encoded = encode(lm, cfg, [question for question, _ in missing], shown)
         for n, reading in apart(lm, [replace(one, asked=None) for one in encoded], 1):
             found[missing[n]] = float(reading.answer.double().mean())
             known.put(keys[missing[n]], found[missing[n]])
-    return [found[text] for text in texts]
+    return [found[pair] for pair in asked]
 
 
 def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
     """The gain of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
     if not question.answer.strip():
         return [None] * len(units)
-    closed, *under = answer_logprobs(lm, cfg, question, [CLOSED, *units], cache)
+    closed, *under = answer_logprobs(lm, cfg, [(question, text) for text in (CLOSED, *units)], cache)
     return [value - closed for value in under]
 
 
@@ -57,15 +65,19 @@ def gain_rows(
 
     The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
     """
+    paired = [(one, questions[(n + 1) % len(questions)]) for n, one in enumerate(questions)]
+    blocks = [paired[n : n + TOGETHER] for n in range(0, len(paired), TOGETHER)]
     rows = []
-    for n, question in ctx.progress(enumerate(questions), len(questions), "questions"):
-        other = questions[(n + 1) % len(questions)]
-        texts = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
-        closed, shuffled, *under = answer_logprobs(
-            lm, cfg, question, [CLOSED, contexts.get((other.id, control), CLOSED), *texts], ctx.cache
-        )
-        rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
-        if control is not None and other is not question:
-            rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
-        rows += [(question.id, "closed_book", closed)]
+    for block in ctx.progress(blocks, len(blocks), "blocks of questions"):
+        asked = []
+        for question, other in block:
+            own = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
+            asked += [(question, text) for text in (CLOSED, contexts.get((other.id, control), CLOSED), *own)]
+        said = answer_logprobs(lm, cfg, asked, ctx.cache)
+        for n, (question, other) in enumerate(block):
+            closed, shuffled, *under = said[n * len(asked) // len(block) :][: 2 + len(budgets)]
+            rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
+            if control is not None and other is not question:
+                rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
+            rows += [(question.id, "closed_book", closed)]
     return rows
