@@ -136,7 +136,8 @@ def run(cfg, inputs, outputs, ctx):
         families=cfg.extra.families,
         browsed=browsed(_browsed(cfg)),
     )
-    about = About(cfg.extra.name, cfg.experiment.title, cfg.eval.min_units, tuple(cfg.eval.claim), cfg.extra.variants)
+    named, rows = (cfg.extra.name, cfg.experiment.title), (cfg.extra.variants, cfg.extra.missing)
+    about = About(*named, cfg.eval.min_units, tuple(cfg.eval.claim), *rows)
     page = render(about, figures)
     outputs.path("report").write_text(page, encoding="utf-8")
     return {"bytes": len(page.encode())}

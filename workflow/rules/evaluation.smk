@@ -149,9 +149,9 @@ rule compare_variants:
         evidence=dataset_tables("evidence"),
         published="data/published.yaml",
     output:
-        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
-        comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
-        record=f"results/experiments/{EXPERIMENT}/run.json",
+        metrics=f"{PLACE}/metrics.parquet",
+        comparisons=f"{PLACE}/comparisons.parquet",
+        record=f"{PLACE}/run.json",
     log:
         f"logs/compare_variants/{EXPERIMENT}.log",
     benchmark:

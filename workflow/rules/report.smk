@@ -44,8 +44,8 @@ rule sample_questions:
 
 rule build_report:
     input:
-        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
-        comparisons=f"results/experiments/{EXPERIMENT}/comparisons.parquet",
+        metrics=f"{PLACE}/metrics.parquet",
+        comparisons=f"{PLACE}/comparisons.parquet",
         graph_measures=files_in(measured_rows),
         dataset_statistics=files_in(described_rows),
         samples=samples("samples"),
@@ -57,8 +57,8 @@ rule build_report:
         peer_asked=peers("asked"),
         browsed=browsed_files,
     output:
-        report=f"results/experiments/{EXPERIMENT}/report.html",
-        record=f"results/experiments/{EXPERIMENT}/report/run.json",
+        report=f"{PLACE}/report.html",
+        record=f"{PLACE}/report/run.json",
     log:
         f"logs/build_report/{EXPERIMENT}.log",
     benchmark:
@@ -81,6 +81,7 @@ rule build_report:
             checked=checked_rows,
             learnt=learnt_rows,
             peers=peer_rows,
+            missing=missing_rows,
             name=experiment_name,
         ),
     message:
@@ -91,12 +92,12 @@ rule build_report:
 
 rule track_variants:
     input:
-        metrics=f"results/experiments/{EXPERIMENT}/metrics.parquet",
-        compared=f"results/experiments/{EXPERIMENT}/run.json",
-        report=f"results/experiments/{EXPERIMENT}/report.html",
+        metrics=f"{PLACE}/metrics.parquet",
+        compared=f"{PLACE}/run.json",
+        report=f"{PLACE}/report.html",
     output:
-        variant_runs=f"results/experiments/{EXPERIMENT}/variant_runs.parquet",
-        record=f"results/experiments/{EXPERIMENT}/track/run.json",
+        variant_runs=f"{PLACE}/variant_runs.parquet",
+        record=f"{PLACE}/track/run.json",
     log:
         f"logs/track_variants/{EXPERIMENT}.log",
     benchmark:

@@ -14,7 +14,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 SECTIONS = {
     "What was found": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
-    "Runs": (running.run, runs.why, runs.plan, runs.status, runs.ui, runs.track, runs.doctor, runs.gc),
+    "Runs": (running.run, running.report, runs.why, runs.plan, runs.status, runs.ui, runs.track, runs.doctor, runs.gc),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
     "This project": (runs.docs,),
 }

@@ -3,9 +3,13 @@
 from itertools import combinations
 
 from secateur.ecs.names import twins
+from secateur.pipeline.config.limits import command
 
 
-def files_of(variant):
+include: "unfinished.smk"
+
+
+def planned_files(variant):
     """The tables of figures of a variant: what it holds or selects, its answer gain, its answers."""
     options = variant.wildcards
     found = [layout.answered(options)] if variant.answered else []
@@ -21,6 +25,18 @@ def files_of(variant):
     if not measured and variant["family"] != layout.IMPORTED and option("dataset", variant.dataset).cutoffs:
         found.append(layout.retrieved(options))
     return unique(([] if measured else [layout.figures(options, None)]) + found)
+
+
+def files_of(variant):
+    """Those tables that there are, where an experiment has not ended; else all of them."""
+    return [path for path in planned_files(variant) if there(path)]
+
+
+PLANNED = VARIANTS
+if UNFINISHED:
+    VARIANTS = [v for v in PLANNED if files_of(v)]
+    if not VARIANTS:
+        _stop(f"{EXPERIMENT}: none of its {len(PLANNED)} rows has been made here. Fix: {command(EXPERIMENT)}")
 
 
 def figure_rows(_):

@@ -38,10 +38,11 @@ def tracked_rows(_):
 
 def described_rows(_):
     """The data sets of the experiment with the files of their statistics."""
-    return [
+    found = [
         {"dataset": d, "file": f"results/{c}/{d}/description/dataset_statistics.parquet"}
         for c, d in unique((v.corpus, v.dataset) for v in VARIANTS)
     ]
+    return [row for row in found if there(row["file"])]
 
 
 def by_graph():
@@ -57,7 +58,7 @@ def measured_rows(_):
             axes = layout.pattern(layout.FAMILIES["graph"]).format(**v.wildcards)
             path = f"results/{v.corpus}/{v.dataset}/measures/{axes}/graph_measures.parquet"
             found.setdefault(path, labelled(v) | {"corpus": v.corpus, "file": path})
-    return list(found.values())
+    return [row for path, row in found.items() if there(path)]
 
 
 def drawn():
@@ -65,18 +66,20 @@ def drawn():
     first = {}
     for v in by_graph():
         first.setdefault(v.dataset, v)
-    return list(first.values())
+    return [v for v in first.values() if there(sample(v, "samples"))]
 
 
 def drawn_rows(_):
     return [labelled(v) for v in drawn()]
 
 
+def sample(variant, table):
+    return f"{layout.folder(variant.wildcards)}/samples/{layout.source(variant.wildcards)}/{table}.parquet"
+
+
 def samples(table):
     """A table of each drawn variant."""
-    return lambda _: [
-        f"{layout.folder(v.wildcards)}/samples/{layout.source(v.wildcards)}/{table}.parquet" for v in drawn()
-    ]
+    return lambda _: [sample(v, table) for v in drawn()]
 
 
 def of_study(kind):
@@ -120,9 +123,9 @@ def browsed():
     found = {}
     for v in sorted(VARIANTS, key=lambda v: v.system != v.base and v["family"] != "peer"):
         if v.study is None and v["memory"] == layout.NONE and (v.kind == "dialogue" or v["pick"] != layout.ALL):
-            own = found.setdefault(v.dataset, {})
-            if len(own) < SYSTEMS:
-                own.setdefault(layout.shown(v.wildcards, v.kind == "dialogue"), v)
+            own, shown = found.setdefault(v.dataset, {}), layout.shown(v.wildcards, v.kind == "dialogue")
+            if len(own) < SYSTEMS and there(shown, *browsed_answers(v)):
+                own.setdefault(shown, v)
     return [v for own in found.values() for v in own.values()]
 
 

@@ -17,10 +17,11 @@ from typer import Argument, Option
 
 from secateur.commands.figures import summary
 from secateur.commands.runs import running
+from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.pipeline.dry import listed, spoken
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Told", "run"]
+__all__ = ["Told", "report", "run"]
 
 LOG = Path("logs/snakemake.log")
 STEPS = re.compile(r"^(\d+) of (\d+) steps")
@@ -85,6 +86,20 @@ def run(
         raise SecateurError(_failure(told, code))
     print(f"{told.done or 'no'} jobs in {time.monotonic() - started:.0f} s; Snakemake's own text: {LOG}")
     summary(experiment)
+
+
+def report(
+    experiment: Annotated[str, Argument(help="a file of conf/experiment that is being run, or was stopped")],
+) -> None:
+    """The page of what there is of an experiment that has not ended; it says what is missing. Runs nothing else."""
+    place = EXPERIMENTS / experiment_named(experiment) / "unfinished"
+    config = ["--config", f"experiment={experiment}", "unfinished=true"]
+    alone = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # beside a run
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SecateurError("\n".join(spoken(done.stderr)[-SHOWN:]))
+    print(place / "report.html")
 
 
 def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:

@@ -17,7 +17,7 @@ __all__ = ["Dry", "dry", "estimate", "listed", "parsed", "spoken"]
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
-NOISE = ("Using profile", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
+NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
 FOLLOWS = "Input files updated by another job"
 
 

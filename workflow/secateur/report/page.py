@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline.config.limits import unlimited
+from secateur.pipeline.config.limits import command, unlimited
 from secateur.report.finding import FEW, Line, findings
 from secateur.report.forest import FAMILIES, Dot, forest
 from secateur.report.format import UNTOLD, judged, named
@@ -36,13 +36,15 @@ Part = dict[str, Any]
 @dataclass(frozen=True)
 class About:
     """What a page speaks of. min_units: resampling units below which no verdict is given; claimed: the budgets of a claim;
-    variants: dataset, system, order, file."""
+    variants: dataset, system, order, file; missing: of an experiment that has not ended, dataset, system, order and what is
+    absent of each."""
 
     name: str
     title: str
     min_units: int
     claimed: Sequence[int]
     variants: Sequence[Mapping[str, Any]]
+    missing: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,11 @@ def render(about: About, figures: Figures) -> str:
         sentences=[sentence for *_, sentence in made] or [_no_finding(figures)],
         lead=_first_plot(made),
         families=[(f, FAMILIES[f]) for f in FAMILIES if any(line.family == f for _, own, _ in made for line in own)],
-        rows=f"results/experiments/{about.name}/metrics.parquet",
+        rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
+        missing=[_called(v) | {"absent": v["absent"]} for v in about.missing],
+        command=command(about.name),
         sections=sections,
-        variants=[
-            {"name": " · ".join(filter(None, (v["dataset"], v["system"], v["order"]))), "file": v["file"]}
-            for v in about.variants
-        ],
+        variants=[_called(v) | {"file": v["file"]} for v in about.variants],
         browsed=_embedded(figures.browsed),
         questions=[
             (one["name"], len(one["questions"]), one["of"], one["budget"])
@@ -110,6 +111,10 @@ def render(about: About, figures: Figures) -> str:
             if one["questions"]
         ],
     )
+
+
+def _called(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": " · ".join(filter(None, (row["dataset"], row["system"], row["order"])))}
 
 
 def _embedded(data: Mapping[str, Any]) -> str:
@@ -128,7 +133,7 @@ def _no_finding(figures: Figures) -> str:
     systems = figures.metrics.filter(~pl.col("published"))["system"].n_unique()
     if not systems:
         return "Nothing was measured: the experiment has no rows."
-    return f"No system here stands beside a plain ranking of its kind, so there is no finding: {systems} systems are described below."
+    return f"No system here stands beside a plain ranking of its kind, so there is no finding. Systems described below: {systems}."
 
 
 def _first_plot(made: Found) -> list[str]:
