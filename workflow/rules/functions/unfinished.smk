@@ -1,7 +1,7 @@
 # What is there of an experiment that has not ended: its page shows that, and says what is not.
 
 UNFINISHED = bool(config.get("unfinished"))
-PLACE = f"results/experiments/{EXPERIMENT}" + "/unfinished" * UNFINISHED
+PLACE = str(Path("results/experiments", EXPERIMENT, "unfinished" if UNFINISHED else ""))
 
 
 def there(*paths):
