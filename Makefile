@@ -35,7 +35,7 @@ ifneq ($(OVERRIDES),)
 CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
 endif
 
-.PHONY: help setup run smoke ui test lint bench docs clean
+.PHONY: help setup run smoke ui test lint bench docs site clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -83,6 +83,9 @@ bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie
 
 docs: $(READY)  ## the generated pages: configuration, kinds and tables
 	@$(BIN)/secateur docs
+
+site: $(READY)  ## the pages as a site, in site/; a link that leads nowhere ends it
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"
 
 clean:  ## remove results, logs and caches (not the environment)
 	rm -rf results logs .cache .snakemake

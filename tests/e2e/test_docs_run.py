@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,17 @@ def test_every_link_of_a_page_leads_somewhere(page):
             heads = re.findall(r"^#+ (.*)$", goal.read_text(encoding="utf-8"), re.M)
             slugs = {re.sub(r"[^\w\- ]", "", head.lower().replace("`", "")).strip().replace(" ", "-") for head in heads}
             assert part in slugs, f"{page}: {target}; there are {sorted(slugs)}"
+
+
+def test_the_pages_make_a_site_and_no_link_of_it_leads_nowhere(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", "envs/site/mkdocs.yml"]
+    done = subprocess.run([*command, "--site-dir", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "What should a language model read?" in (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    listing = (tmp_path / "site/plugins.html").read_text(encoding="utf-8")
+    assert '<span class="filename">conf/dataset/mine.yaml</span>' in listing
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    assert pages <= {path.stem for path in (tmp_path / "site").glob("*.html")}
 
 
 def test_the_readme_is_short():
