@@ -115,9 +115,7 @@ def test_missing_mirror_folder(tmp_path):
     assert "MIRROR=DIR" in found
 
 
-@pytest.mark.parametrize(
-    ("size", "said"), [(2805274, "in 2805274 bytes,"), (10, "in 10 bytes (truncated)"), (2805275, "in 2805275 bytes,")]
-)
+@pytest.mark.parametrize(("size", "said"), [(2805274, "in 2805274 bytes,"), (10, "in 10 bytes (truncated)")])
 def test_wrong_content_in_the_mirror_names_both_identities_and_leaves_nothing(tmp_path, size, said):
     (tmp_path / "locomo10.json").write_bytes(b"x" * size)
     entry = load_registry(REGISTRY)["locomo10.json"]
@@ -126,6 +124,17 @@ def test_wrong_content_in_the_mirror_names_both_identities_and_leaves_nothing(tm
     assert said in found
     assert hashlib.sha256(b"x" * size).hexdigest() in found
     assert "locomo.yaml" in found
+    assert not list((tmp_path / "raw").iterdir())
+
+
+def test_more_bytes_than_are_registered_are_not_read_to_their_end(tmp_path):
+    size = 2_805_274
+    with (tmp_path / "locomo10.json").open("wb") as endless:
+        endless.truncate(1 << 33)  # eight gigabytes that take no room
+    entry = load_registry(REGISTRY)["locomo10.json"]
+    found = message(fetch, entry, tmp_path / "raw" / "l.json", tmp_path)
+    assert f"holds more than the {size} bytes" in found
+    assert "Fix: replace the mirror's copy" in found
     assert not list((tmp_path / "raw").iterdir())
 
 
@@ -164,6 +173,11 @@ def test_null_checksum_prints_what_was_found_and_where_to_enter_it(tmp_path):
         ([PASSAGE | {"doc": "d"}, {"id": "p2", "text": "x", "doc": "d", "group": "g"}], "doc 'd' is in group 'g' here"),
         (['{"id": "p1", "text": "\\ud800"}'], "line 1: malformed JSON: half of a surrogate pair"),
         (["[" * 100_000], "line 1: malformed JSON: nested too deeply"),
+        (
+            ['{"id": "p1", "text": "a", "text": "b"}'],
+            "line 1: malformed JSON: the key 'text' stands twice in an object",
+        ),
+        (['{"id": "p1", "text": "a", "start": 123456789012345678901234567890}'], "has more than 64 bits"),
         ([], "the file: is empty"),
         (["", " "], "the file: is empty"),
     ],

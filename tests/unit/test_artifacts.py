@@ -2,7 +2,8 @@
 
 import pytest
 
-from secateur.pipeline.artifacts import atomic, read_json, write_json, write_text
+from secateur.pipeline.artifacts import atomic, made_once, read_json, remade, write_json, write_text
+from secateur.pipeline.errors import SecateurError
 
 
 def test_a_file_appears_under_its_name_with_its_folders(tmp_path):
@@ -39,3 +40,29 @@ def test_json_round_trips_with_its_keys_in_order(tmp_path):
     value = {"b": [1, 2.5, None], "a": "é"}
     write_json(tmp_path / "x.json", value)
     assert list(read_json(tmp_path / "x.json").items()) == list(value.items())
+
+
+def test_damaged_json_of_ours_is_named(tmp_path):
+    (tmp_path / "run.json").write_text('{"stage": "x", ')
+    with pytest.raises(SecateurError, match=r"run\.json: damaged .* Fix: remove it and run again"):
+        read_json(tmp_path / "run.json")
+
+
+def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_path, caplog):
+    path, made = tmp_path / "x.json", []
+
+    def make(where):
+        made.append(where)
+        where.write_text("1")
+
+    assert [remade(path, lambda one: int(one.read_text()), make) for _ in range(2)] == [1, 1]
+    path.write_text("one")
+    assert remade(path, lambda one: int(one.read_text()), make) == 1
+    assert len(made) == 2
+    assert f"{path}: damaged (ValueError" in caplog.text
+
+
+def test_a_folder_that_is_made_once_may_be_read_by_others(tmp_path):
+    folder = made_once(tmp_path / "model", lambda where: (where / "a").touch())
+    (tmp_path / "usual").mkdir()
+    assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode

@@ -48,6 +48,19 @@ def test_a_later_reply_replaces_the_earlier_one(tmp_path):
     assert cache.get("abcd") == 2
 
 
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", "flip"])
+def test_a_damaged_reply_is_dropped_by_name_and_counts_as_unknown(tmp_path, caplog, damage):
+    cache = RequestCache(tmp_path)
+    cache.put("abcd", {"value": -1.25})
+    (path,) = tmp_path.rglob("*.json")
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"-1.25", b"-0.25") if damage == "flip" else damage)
+    assert cache.get("abcd") is None
+    assert str(path) in caplog.text
+    assert not path.exists()
+    assert (cache.hits, cache.misses) == (0, 1)
+
+
 # --- vectors -----------------------------------------------------------------------------------
 
 
@@ -106,3 +119,17 @@ def test_concurrent_jobs_share_a_cache(tmp_path):
 def test_a_half_written_segment_of_a_killed_job_is_not_read(tmp_path):
     (tmp_path / ".abc.npz.1.tmp").write_bytes(b"half")
     assert not VectorCache(tmp_path, 3).get(["a"])[0].any()
+
+
+@pytest.mark.parametrize("length", [0, 10, 200])
+def test_a_truncated_segment_is_dropped_by_name_and_its_strings_are_unknown(tmp_path, caplog, length):
+    texts = ["a", "bc", "def"]
+    VectorCache(tmp_path, 3).put(texts, vectors_of(texts))
+    (segment,) = tmp_path.glob("*.npz")
+    segment.write_bytes(segment.read_bytes()[:length])
+    again = VectorCache(tmp_path, 3)
+    known, _ = again.get(texts)
+    assert not known.any()
+    assert str(segment) in caplog.text
+    again.put(texts, vectors_of(texts))
+    assert VectorCache(tmp_path, 3).get(texts)[1].tolist() == vectors_of(texts).tolist()

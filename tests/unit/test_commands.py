@@ -172,13 +172,13 @@ def test_nothing_is_thrown_away_outside_a_clone(project):
 def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):
     Path(".snakemake/locks").mkdir(parents=True)
     Path(".snakemake/locks/0.input.lock").touch()
-    assert "snakemake --unlock" in said("status")
+    assert "secateur resume" in said("status")
     Path("snakemake").write_text("import time; time.sleep(600)")
     with subprocess.Popen([sys.executable, "snakemake"]) as driver:
         try:
             text = said("status")
             assert f"drivers     1: process {driver.pid}" in text
-            assert "--unlock" not in text
+            assert "secateur resume" not in text
         finally:
             driver.kill()
 

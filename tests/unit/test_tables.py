@@ -236,10 +236,24 @@ def test_a_table_of_another_name_is_refused(written):
 
 
 def test_an_absent_table_names_who_writes_it(tmp_path):
-    with pytest.raises(
-        TableError, match=r"no such table\. Fix: run the pipeline again, it rebuilds runs with build_runs"
-    ):
+    with pytest.raises(TableError, match=r"no such table; build_runs writes it\. Fix: snakemake .* -- \S+none.parquet"):
         read_table(RUNS, tmp_path / "none.parquet")
+
+
+def test_a_flipped_bit_is_never_read_as_data(written):
+    """Of the pages, which hold the rows; the footer, which says what they are, is read or refused."""
+    table, whole = TABLES["evidence"], written.read_bytes()
+    frame = read_table(table, written)
+    pages = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    refused = []
+    for place in range(4, pages, 7):
+        written.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        try:
+            assert read_table(table, written).equals(frame), place
+        except TableError as error:
+            refused.append(str(error))
+    assert refused
+    assert all("Fix: remove it, then snakemake" in said for said in refused)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all, but long enough to look at"])

@@ -14,7 +14,8 @@ LIBRARY = ROOT / "workflow" / "secateur"
 ORDER = [
     "pipeline.errors pipeline.distinct pipeline.layout",
     "pipeline.tables.* pipeline.artifacts models.words",
-    "pipeline.cache",
+    "pipeline.cache cluster.states cluster.submit",
+    "cluster.leftovers cluster.resources",
     "pipeline.config.* pipeline.kinds pipeline.provenance",
     "pipeline.slices models.*",
     "datasets.*",
@@ -51,14 +52,16 @@ ORDER = [
     "report.turns report.runs report.question report.compare report.tracking report.paper",
     "report.figures report.doctor",
     "pipeline.contract",
+    "cluster.*",
     "library.*",
     "commands.*",
     "cli",
 ]
 GLUE = {
+    "cluster.resources": {"snakemake"},
     "pipeline.config.compose": {"hydra", "omegaconf"},
     "report.tracking": {"mlflow"},
-}  # the one that composes, the one that tracks
+}  # the one that asks a cluster, the one that composes, the one that tracks
 FORBIDDEN = {"snakemake", "hydra", "omegaconf", "mlflow"}
 
 MODULES = {

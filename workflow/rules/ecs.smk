@@ -100,7 +100,7 @@ rule select_greedily:
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
         pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
         rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
-        statistics=statistics_shards,
+        statistics=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/statistics.parquet",
         model="results/models/{lm}/model.json",
     output:
         selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/selections.parquet",

@@ -74,6 +74,11 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
         for chunk in _chunks(entry, source, mirror, timeout):
             digest.update(chunk)
             size += len(chunk)
+            if entry.bytes is not None and size > entry.bytes:
+                raise SecateurError(
+                    f"{entry.name}: {source} holds more than the {entry.bytes} bytes that {entry.registered_in} says; "
+                    f"nothing of it is kept. {_replace_hint(source)}"
+                )
             copy.write(chunk)
         copy.flush()
         os.fsync(copy.fileno())

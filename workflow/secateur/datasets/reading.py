@@ -27,6 +27,7 @@ __all__ = [
 
 NAMES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
 
+DIGITS = 20  # of the longest 64-bit number, with its sign
 Forms = Mapping[str, tuple[str, Callable[[Any], bool]]]  # what a value must be, in words, and the test for it
 TEXT = ("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
 
@@ -45,9 +46,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """A JSON value. Raises ValueError with the place in the text for anything that is not JSON, NaN included."""
+    """A JSON value. Raises ValueError for anything that is not JSON, NaN included, and for what a reader would take in
+    one of several ways: a key that stands twice in an object, a number of more than 64 bits."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_once)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise ValueError("half of a surrogate pair (\\ud800 to \\udfff) in a text") from error
@@ -58,6 +60,22 @@ def parse_json(text: str) -> Any:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS or not -(2**63) <= int(digits) < 2**63:
+        raise ValueError(f"{digits:.40} has more than 64 bits")
+    return int(digits)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"the key {next(name for name in names if names.count(name) > 1)!r:.80} stands twice in an object"
+        )
+    return found
 
 
 def read_json(path: Path) -> Any:

@@ -7,6 +7,7 @@ of another, and of one width a row's sums hang on neither the other rows nor on 
 """
 
 import os
+import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
+from secateur.pipeline.artifacts import remade
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
@@ -76,11 +78,12 @@ def _openvino(cfg, cache: Path) -> Encode:
     import openvino
     from tokenizers import Tokenizer
 
-    saved = cache / "model.xml"
-    if not saved.exists():
-        _convert(cfg, saved)
     settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
-    model = openvino.Core().compile_model(saved, "CPU", settings)
+    model = remade(
+        cache / "model.xml",
+        lambda saved: openvino.Core().compile_model(saved, "CPU", settings),
+        lambda saved: _convert(cfg, saved),
+    )
     tokenizer = Tokenizer.from_file(str(Path(locate(cfg.model)) / "tokenizer.json"))
     tokenizer.enable_truncation(cfg.max_tokens)
     tokenizer.no_padding()
@@ -157,7 +160,11 @@ def _convert(cfg, saved: Path) -> None:
     shape = openvino.PartialShape([-1, -1])
     converted = openvino.convert_model(Traced(), example_input=example, input=[shape, shape])
     saved.parent.mkdir(parents=True, exist_ok=True)
-    temporary = saved.with_name(f"{os.getpid()}.xml")
-    openvino.save_model(converted, temporary, compress_to_fp16=False)
-    temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: it is what is looked for
-    temporary.replace(saved)
+    temporary = saved.with_name(f".{secrets.token_hex(4)}.tmp.xml")  # nodes that share the folder share process numbers
+    try:
+        openvino.save_model(converted, temporary, compress_to_fp16=False)
+        temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: it is what is looked for
+        temporary.replace(saved)
+    finally:
+        temporary.unlink(missing_ok=True)
+        temporary.with_suffix(".bin").unlink(missing_ok=True)

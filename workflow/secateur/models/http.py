@@ -8,21 +8,13 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.errors import SecateurError, Unusable
 
 __all__ = ["KEYS", "Endpoint", "Unusable", "retry_after"]
 
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables, the first that is set counts
 SHOWN = 200  # characters of a refusal that are shown
 Answer = TypeVar("Answer")
-
-
-class Unusable(Exception):
-    """An answer that may be better the next time; `wait` is what the endpoint asks for, in seconds."""
-
-    def __init__(self, why: str, wait: float = 0.0) -> None:
-        super().__init__(why)
-        self.wait = wait
 
 
 class Endpoint:

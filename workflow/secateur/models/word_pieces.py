@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from secateur.models.locate import locate
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
-from secateur.pipeline.artifacts import write_text
+from secateur.pipeline.artifacts import remade, write_text
 
 __all__ = ["Counter", "lm_counter", "word_piece_counter"]
 
@@ -54,11 +54,13 @@ def lm_counter(model: str, cache: Path) -> Counter:
 
     if not is_gguf(model):
         return _Counter(_tokenizer(locate(model)))
-    path = cache / "tokenizers" / f"{weights_digest(model)}.json"
-    if not path.exists():
+
+    def convert(path: Path) -> None:
         with gguf_file(model) as file:
             write_text(path, _tokenizer(file.parent, gguf_file=file.name).to_str())
-    return _Counter(Tokenizer.from_file(str(path)))
+
+    path = cache / "tokenizers" / f"{weights_digest(model)}.json"
+    return _Counter(remade(path, lambda path: Tokenizer.from_file(str(path)), convert))
 
 
 def _tokenizer(folder: str | Path, **named: str):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -9,9 +10,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["atomic", "file_digest", "made_once", "read_json", "write_json", "write_text"]
+from secateur.pipeline.errors import SecateurError
+
+__all__ = ["atomic", "dropped", "file_digest", "made_once", "read_json", "remade", "write_json", "write_text"]
+T = TypeVar("T")
 
 
 @contextmanager
@@ -36,6 +40,7 @@ def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
     temporary = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
         make(temporary)
+        temporary.chmod(0o777 & ~_umask())  # mkdtemp's are its owner's alone, and a cache may be shared
         try:
             temporary.rename(folder)
         except OSError:  # another job was first; both hold the same bytes
@@ -44,6 +49,30 @@ def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def _umask() -> int:
+    now = os.umask(0o022)
+    os.umask(now)
+    return now
+
+
+def dropped(path: Path, error: Exception) -> None:
+    """Remove an entry of a cache that cannot be read, and say so: it is made anew."""
+    cause = f"{type(error).__name__}: {error}".splitlines()[0]
+    logging.getLogger("secateur").warning("%s: damaged (%s); removed, and made anew", path, cause)
+    path.unlink(missing_ok=True)
+
+
+def remade(path: Path, load: Callable[[Path], T], make: Callable[[Path], None]) -> T:
+    """What `load` reads of a cache's file, which `make` writes where it is absent or damaged."""
+    if path.exists():
+        try:
+            return load(path)
+        except Exception as error:  # whatever a library says of a damaged file
+            dropped(path, error)
+    make(path)
+    return load(path)
 
 
 def file_digest(path: Path) -> str:
@@ -64,5 +93,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Read JSON that the pipeline wrote. Raises SecateurError where it was damaged since."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SecateurError(f"{path}: damaged ({error}). Fix: remove it and run again") from error

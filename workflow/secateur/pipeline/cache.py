@@ -1,19 +1,22 @@
 """Content-addressed caches under one folder: replies by request, vectors by string.
 
 A cache never decides a result: it is keyed by everything the result depends on, and deleting it
-costs time only. Entries appear atomically, so that any number of jobs may share it.
+costs time only. Entries appear atomically, so that any number of jobs may share it; a damaged one is removed and made
+anew.
 """
 
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.pipeline.artifacts import atomic, write_text
+from secateur.pipeline.artifacts import atomic, dropped, write_text
 
 __all__ = ["RequestCache", "VectorCache", "digest"]
 
@@ -23,6 +26,10 @@ SMALL = 4096  # strings of one request that are kept in memory
 def digest(*parts: Any) -> str:
     """Digest of JSON-able parts, canonical."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -38,15 +45,24 @@ class RequestCache:
     def get(self, key: str) -> Any | None:
         """The stored reply, or None."""
         path = self._path(key)
-        if not path.exists():
+        try:
+            seal, _, text = path.read_text(encoding="utf-8").partition("\n")
+            if seal != _seal(text):
+                raise ValueError("its content is not what was stored")
+        except FileNotFoundError:
+            self.misses += 1
+            return None
+        except ValueError as error:  # a flipped bit, a disk that was full, text that is no UTF-8
+            dropped(path, error)
             self.misses += 1
             return None
         self.hits += 1
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
 
     def put(self, key: str, reply: Any) -> None:
-        """Store a reply that parsed."""
-        write_text(self._path(key), json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
+        """Store a reply that parsed, under a digest of its own text."""
+        text = json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
+        write_text(self._path(key), f"{_seal(text)}\n{text}")
 
 
 class VectorCache:
@@ -73,9 +89,19 @@ class VectorCache:
         if self._index is None:
             self._index = {}
             for segment in sorted(self.folder.glob("*.npz")):
-                with np.load(segment) as stored:
-                    self._add(segment, stored["keys"])
+                if (keys := self._stored(segment, "keys")) is not None:
+                    self._add(segment, keys)
         return self._index
+
+    @staticmethod
+    def _stored(segment: Path, name: str) -> NDArray | None:
+        """An array of a segment; None where it is damaged, and no more."""
+        try:
+            with np.load(segment) as stored:
+                return stored[name]
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
+            dropped(segment, error)
+            return None
 
     def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """For n strings: which are known (n,), and their vectors (n, dim), zero where unknown."""
@@ -89,9 +115,8 @@ class VectorCache:
                 segment, row = self._index[key]
                 stored.setdefault(segment, []).append((n, row))
         for segment, places in stored.items():
-            with np.load(segment) as opened:
-                block = opened["vectors"]
-            for n, row in places:
+            block = self._stored(segment, "vectors")
+            for n, row in places if block is not None else []:
                 known[n], vectors[n] = True, block[row]
         if len(texts) <= SMALL:
             self._memory |= {key: vectors[n] for n, key in enumerate(keys) if known[n]}

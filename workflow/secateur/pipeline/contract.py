@@ -4,16 +4,18 @@ A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads tabl
 tables by name, and knows nothing of Snakemake. `main` is what a rule's script calls.
 """
 
+import errno
 import json
 import logging
 import os
 import resource
 import shutil
+import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,17 +29,21 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from secateur.pipeline import provenance
-from secateur.pipeline.artifacts import atomic, file_digest, write_json
+from secateur.pipeline.artifacts import atomic, file_digest, read_json, write_json
 from secateur.pipeline.config.leaves import load
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.errors import SecateurError, Unusable
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, read_tables, write_table
 
-__all__ = ["Context", "Inputs", "Job", "Outputs", "main", "run_stage"]
+__all__ = ["Context", "Inputs", "Job", "Outputs", "job_of", "main", "record_kill", "run_stage"]
 
 Metrics = dict[str, float | int | str]
 T = TypeVar("T")
+LOGGED = 500  # last lines of a log that the next attempt's begins with
 PROGRESS_STEPS = 10  # lines a loop may write to a log
+ROOM = "make room there, or have its quota raised; then run again"
+WRITABLE = "make it writable, or move the clone or SECATEUR_CACHE to where you may write; then run again"
+STORAGE = {errno.ENOSPC: ROOM, errno.EDQUOT: ROOM, errno.EROFS: WRITABLE, errno.EACCES: WRITABLE, errno.EPERM: WRITABLE}
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -107,6 +113,7 @@ class Context:
     device: str = field(default_factory=lambda: "cuda" if shutil.which("nvidia-smi") else "cpu")
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    read: Mapping[str, str] = field(default_factory=dict)  # the inputs' digests
 
     def warn(self, message: str) -> None:
         """Log a warning and keep it in the record."""
@@ -148,16 +155,40 @@ class Job:
     root: Path
 
 
+def _earlier(failure: Path) -> str:
+    """What the attempts before this one logged: Snakemake removes a log before it tries again."""
+    try:
+        said = json.loads(failure.read_text(encoding="utf-8")).get("log", "")
+    except (FileNotFoundError, ValueError):
+        return ""
+    return f"{said}\n--- the attempt above failed; this is the next ---\n" if said else ""
+
+
 def _logger(job: Job) -> logging.Logger:
     job.log.parent.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger(f"secateur.{job.rule}")
     logger.handlers.clear()
-    handler = logging.FileHandler(job.log, mode="w", encoding="utf-8")
+    job.log.write_text(_earlier(job.record.with_name("failure.json")), encoding="utf-8")
+    handler = logging.FileHandler(job.log, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
     return logger
+
+
+def _digests(job: Job) -> dict[str, str]:
+    """sha256 of every input that is a file. Raises SecateurError for one that is not what its stage wrote."""
+    found = {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()}
+    for path, digest in found.items():
+        record = Path(path).with_name("run.json")
+        written = read_json(record).get("written", {}).get(path, digest) if record.is_file() else digest
+        if written != digest:
+            raise SecateurError(
+                f"{path}: was changed since its stage wrote it: its content is not that of {record}. "
+                f"Fix: remove it, then snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
+            )
+    return found
 
 
 def _record(
@@ -173,8 +204,9 @@ def _record(
         "config": values,
         "seeds": {path: value for path, value in values.items() if path.endswith("seed")},
         "code": job.code,
-        "inputs": {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()},
+        "inputs": ctx.read,
         "outputs": {name: str(path) for name, path in job.outputs.items()},
+        "written": {str(p): file_digest(p) for p in job.outputs.values() if p.is_file()} if failure is None else {},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_seconds": round(time.monotonic() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
@@ -218,24 +250,50 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     Outputs get their names only after all of them were verified; the record is written last. A failure
     leaves no output, and a `failure.json` beside where the record would be. Errors are raised again.
     """
+    with _storage(job):
+        return _run_stage(run, job)
+
+
+def _run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     log = _logger(job)
     cache = Path(os.environ.get("SECATEUR_CACHE", job.root / ".cache"))
     ctx, outputs = Context(log, cache, job.axes, job.code, job.threads), Outputs(job.outputs)
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
     log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
     try:
+        ctx.read = _digests(job)  # before the work: what ends it by a signal has no time for them
         with _held_to(job.threads):
             metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
         outputs.commit()
     except BaseException as error:
         outputs.discard()
         log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
-        write_json(failure, _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}"))
+        record = _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}")
+        with suppress(OSError):  # what cannot be written here either is not the cause
+            said = job.log.read_text(encoding="utf-8").splitlines()[-LOGGED:]
+            write_json(failure, record | {"final": _final(error), "log": "\n".join(said)})
         raise
     failure.unlink(missing_ok=True)
     write_json(job.record, _record(job, ctx, started, outputs.rows, metrics, None))
     log.info("done: %s", metrics)
     return metrics
+
+
+@contextmanager
+def _storage(job: Job) -> Iterator[None]:
+    """A full disk, a folder that cannot be written: one message."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in STORAGE or isinstance(error, SecateurError):
+            raise
+        where = error.filename or job.record.parent
+        raise SecateurError(f"{where}: {os.strerror(error.errno).lower()}. Fix: {STORAGE[error.errno]}") from error
+
+
+def _final(error: BaseException) -> bool:
+    """Whether the same job would fail in the same way again: by its input, and not by what is away for a while."""
+    return isinstance(error, SecateurError) and not isinstance(error.__cause__, (OSError, Unusable))
 
 
 def _config(job: Job) -> SimpleNamespace:
@@ -247,22 +305,41 @@ def _paths(named: Any) -> dict[str, list[Path]]:
     return {name: [Path(p) for p in ([value] if isinstance(value, str) else value)] for name, value in named.items()}
 
 
-def main(run: Callable[..., Metrics], snakemake: Any) -> None:
-    """Entry point of a rule's script: plain data out of Snakemake's object, then `run_stage`."""
-    leaves = dict(text.split("=", 1) for name, text in snakemake.params.items() if name != "code")
-    outputs = {name: paths[0] for name, paths in _paths(snakemake.output).items()}
-    job = Job(
-        rule=snakemake.rule,
-        inputs=_paths(snakemake.input),
+def job_of(rule: str, described: Any) -> Job:
+    """Plain data out of what Snakemake says of a job, to its script or where it is submitted."""
+    params = {name: str(text) for name, text in described.params.items()}
+    outputs = {name: paths[0] for name, paths in _paths(described.output).items()}
+    return Job(
+        rule=rule,
+        inputs=_paths(described.input),
         record=outputs.pop("record"),
         outputs=outputs,
-        leaves=leaves,
-        code=str(snakemake.params.code).removeprefix("code="),
-        axes=dict(snakemake.wildcards.items()),
-        threads=snakemake.threads,
-        log=Path(snakemake.log[0]),
+        leaves=dict(text.split("=", 1) for name, text in params.items() if name != "code"),
+        code=params["code"].removeprefix("code="),
+        axes=dict(described.wildcards.items()),
+        threads=described.threads,
+        log=Path(described.log[0]),
         root=Path.cwd(),
     )
+
+
+def record_kill(job: Job, said: str, slurm_job: str) -> None:
+    """Write `failure.json` for a job that was killed before it could."""
+    ctx = Context(logging.getLogger(job.rule), Path(), job.axes, job.code, job.threads)
+    record = _record(job, ctx, (time.monotonic(), time.process_time()), {}, {}, said)
+    own = {"slurm_job": slurm_job, "peak_bytes": 0, "final": False}
+    write_json(job.record.with_name("failure.json"), record | own)
+
+
+def _ended(*_: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what follows is its record
+    raise SystemExit("SIGTERM: cancelled, or at the end of its time")
+
+
+def main(run: Callable[..., Metrics], snakemake: Any) -> None:
+    """Entry point of a rule's script: `run_stage`, which a SIGTERM ends as an error does, with a record."""
+    signal.signal(signal.SIGTERM, _ended)
+    job = job_of(snakemake.rule, snakemake)
     try:
         run_stage(run, job)
     except SecateurError as error:

@@ -8,7 +8,7 @@ from secateur.pipeline.ledger import upstream
 
 __all__ = ["left", "size"]
 
-HALF_MADE = (".*.tmp", ".converting-*")
+HALF_MADE = (".*.tmp", ".*.tmp.xml", ".*.tmp.bin", ".*.part", ".making-*")
 OWN = (
     "config",
     "triples",
@@ -19,6 +19,10 @@ OWN = (
     "answer_gain",
     "pmi_q",
     "tokenizers",
+    "answers",
+    "policies",
+    "peers",
+    "peer_replies",
 )  # of caches
 KEPT = ("experiments", "ledger", "bench", "models", "raw", "peers")  # of results
 AGE = 86_400  # seconds since a half-made file was last written: nothing runs as long between two writes

@@ -1,6 +1,7 @@
 """Direct preference optimisation of the policy against a fixed reference (paper 2.8, lemma 12)."""
 
 import hashlib
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
 from secateur.contexts.channels import ACTIONS
-from secateur.pipeline.artifacts import atomic
+from secateur.pipeline.artifacts import atomic, dropped
 from secateur.pipeline.cache import digest
 from secateur.pipeline.config.policy import Policy
 from secateur.pipeline.errors import SecateurError, nearest
@@ -127,8 +128,8 @@ def train(
     log_ref = torch.from_numpy(log_reference(policy.reference, configurations)).float()
     path = checkpoints / f"{_digest(fit, dev, configurations, policy)}.pt" if checkpoints else None
     state = {"curves": [], "best": None, "best_epoch": 0}
-    if path and path.exists():
-        state = torch.load(path, weights_only=True)
+    if path and (kept := _kept(path)):
+        state = kept
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
     with _one_thread():
@@ -179,6 +180,17 @@ def _judge(
 def _keep(path: Path, state: dict[str, Any]) -> None:
     with atomic(path) as temporary:
         torch.save(state, temporary)
+
+
+def _kept(path: Path) -> dict | None:
+    """What an earlier training left, where it can be read."""
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, weights_only=True)
+    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        dropped(path, error)
+        return None
 
 
 def _digest(fit: Examples, dev: Examples, configurations: Sequence[Configuration], policy: Policy) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from secateur.cluster.states import UNCONFIGURED
 from secateur.models.locate import locate
 from secateur.pipeline.config.compose import local, names, option
 from secateur.pipeline.errors import SecateurError
@@ -101,5 +102,14 @@ def _slurm() -> Iterator[Check]:
         return
     asked = ["sbatch", "--test-only", "--wrap", "true"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
-    said = (done.stderr or done.stdout).strip().splitlines()
-    yield "slurm", done.returncode == 0, said[-1] if said else "a job would be taken"
+    said = ((done.stderr or done.stdout).strip().splitlines() or ["a job would be taken"])[-1]
+    if done.returncode and UNCONFIGURED.search(done.stderr):
+        yield "slurm", True, "its programs are here and no cluster is: jobs run on this machine"
+    elif done.returncode:
+        yield (
+            "slurm",
+            False,
+            f"{said}. Fix: wait until `scontrol ping` answers, or correct account and partition in profiles/slurm",
+        )
+    else:
+        yield "slurm", True, said

@@ -1,6 +1,7 @@
 """One self-contained HTML page per experiment, from its tables: the finding first, the questions last."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ __all__ = ["About", "Figures", "found", "render"]
 FIRST = 8  # lines of the first screen's plot
 EMPTY = {"text": "", "figures": [], "table": None, "cards": [], "form": "", "note": "", "short": 0, "open": False}
 Part = dict[str, Any]
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # no HTML: data may hold them
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def render(about: About, figures: Figures) -> str:
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
         for n, section in enumerate(_sections(about, figures, {dataset: lines for dataset, lines, _ in made}))
     ]
-    return page.get_template("page.html.j2").render(
+    html = page.get_template("page.html.j2").render(
         name=about.name,
         limit=unlimited(about.name)[1],
         title=about.title,
@@ -111,6 +113,7 @@ def render(about: About, figures: Figures) -> str:
             if one["questions"]
         ],
     )
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", html)
 
 
 def _called(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """One option of one group, as Hydra composes it with the user's overrides."""
 
 import os
+import re
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,11 @@ from secateur.pipeline.config.limits import limited, unlimited
 from secateur.pipeline.errors import nearest
 
 __all__ = ["local", "names", "option"]
+
+UNKEPT = re.compile(
+    r"oc\.env|://[^/\s]*@"
+)  # the environment says something else next time; a password is written nowhere
+NODES = 100_000  # values of one file of options, aliases counted where they are used
 
 
 def names(conf: Path, group: str) -> list[str]:
@@ -53,13 +59,49 @@ def _composed(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[
     and importing and calling Hydra costs more than most jobs."""
     groups = (group, "system") if group == "study" else (group,)  # a study begins as a system does
     files = [conf / "config.yaml", *(path for one in groups for path in sorted((conf / one).glob("*.yaml")))]
-    key = digest(name, mine, [(path.name, path.read_text(encoding="utf-8")) for path in files])
+    texts = {path: _text(path) for path in files}
+    key = digest(name, mine, [(path.name, text) for path, text in texts.items()])
     remembered = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
     found = remembered.get(key)
     if found is None:
+        for path, text in texts.items():
+            _sized(path, text)
         found = _compose(conf, group, name, mine)
-        remembered.put(key, found)
+        if not any(UNKEPT.search(text) for text in (*texts.values(), *mine)):
+            remembered.put(key, found)
     return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 ({error}). Fix: save it as UTF-8") from error
+
+
+def _sized(path: Path, text: str) -> None:
+    """Refuse a file whose aliases stand for more than an option can need: Hydra would be at it for minutes."""
+    import yaml
+
+    def nodes(value: Any) -> int:
+        if id(value) not in counted:
+            within = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+            counted[id(value)] = 1 + sum(map(nodes, within)) if isinstance(value, (dict, list)) else 1
+        return counted[id(value)]
+
+    counted: dict[int, int] = {}
+    try:
+        found = yaml.safe_load(text)
+        if nodes(found) > NODES:
+            raise ConfigError(
+                f"{path}: its aliases stand for {nodes(found):,} values; allowed: {NODES:,}. Fix: cut them"
+            )
+    except yaml.YAMLError:
+        return  # Hydra says where
+    except RecursionError as error:
+        raise ConfigError(f"{path}: an alias stands for itself. Fix: write its value out") from error
+    if found is not None and not isinstance(found, dict):
+        raise ConfigError(f"{path}: holds a {type(found).__name__}; allowed: keys with values. Fix: key: value")
 
 
 def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
@@ -74,6 +116,10 @@ def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[s
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
             composed = compose(config_name="config", overrides=[f"+{group}={name}", *forced])
         return OmegaConf.to_container(composed, resolve=True)[group]
+    except RecursionError as error:
+        raise ConfigError(
+            f"conf/{group}/{name}.yaml: its defaults lead back to itself. Fix: take it out of them"
+        ) from error
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
         deepest = error
         while deepest.__cause__ is not None:
@@ -104,4 +150,14 @@ def local(conf: Path) -> Local:
     import yaml
 
     path = conf / "local" / "local.yaml"
-    return from_dict(Local, yaml.safe_load(path.read_text()) or {}, "conf/local/local") if path.exists() else Local()
+    if not path.exists():
+        return Local()
+    try:
+        found = yaml.safe_load(_text(path)) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: is no YAML ({' '.join(str(error).split())}). Fix: key: value") from error
+    if not isinstance(found, dict):
+        raise ConfigError(
+            f"{path}: holds a {type(found).__name__}; allowed: keys with values. Fix: mirror: /path/to/mirror"
+        )
+    return from_dict(Local, found, "conf/local/local")

@@ -5,6 +5,7 @@ declaration travel in the Parquet metadata, so that a reader never takes an old 
 """
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,7 @@ META = b"secateur.table"
 S, I32, I64, F32, F64, B = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
 VECTOR = pa.list_(pa.float16(), 1)  # stands for a fixed-size list of whatever dimension the frame has
 EXAMPLES = 3  # keys named for each problem
+DAMAGED = (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 class TableError(SecateurError):
@@ -155,7 +157,8 @@ def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
         arrow = arrow.cast(_sized(table.schema, arrow.schema))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}") from error
-    pq.write_table(arrow, path, compression="zstd", use_dictionary=False, column_encoding=_encodings(table))
+    layout = {"compression": "zstd", "use_dictionary": False, "column_encoding": _encodings(table)}
+    pq.write_table(arrow, path, write_page_checksum=True, **layout)
     return frame.height
 
 
@@ -192,19 +195,21 @@ def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl
     Raises TableError where the file is absent, is no Parquet file, or was written by another version.
     """
     path = Path(path)
-    fix = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
+    fix = f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
     if not path.exists():
-        raise TableError(f"{path}: no such table. Fix: {fix}")
+        raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {fix}")
     try:
         metadata = pq.read_schema(path).metadata or {}
-    except pa.ArrowInvalid as error:
-        raise TableError(f"{path}: not a readable Parquet file ({error}). Fix: delete it and {fix}") from error
-    identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
-    if identity != expected:
-        raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {fix}")
-    frame = pl.from_arrow(pq.read_table(path, columns=columns))
+        identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
+        if identity != expected:
+            rebuilt = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
+            raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
+        frame = pl.from_arrow(pq.read_table(path, columns=columns, page_checksum_verification=True))
+    except DAMAGED as error:
+        cause = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise TableError(f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {fix}") from error
     if columns is None:
-        check(table, frame, str(path), fix)
+        check(table, frame, str(path), f"remove it, then {fix}")
     return frame
 
 

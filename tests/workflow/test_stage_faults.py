@@ -1,0 +1,115 @@
+"""What a stage says of a signal, a full disk, a changed input, an earlier attempt."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from test_stage_contract import POOL, ROOT, files, job_of, record, writes_pool
+
+from secateur.pipeline.contract import record_kill, run_stage
+from secateur.pipeline.errors import SecateurError, Unusable
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import write_table
+
+SIGNALLED = """
+import os, signal
+from test_stage_contract import POOL, Path, job_of, run_stage
+from types import SimpleNamespace
+from secateur.pipeline import contract
+
+def run(cfg, inputs, outputs, ctx):
+    outputs["pool"] = POOL
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+contract.job_of = lambda rule, snakemake: job_of(Path({folder!r}), "pool")
+contract.main(run, SimpleNamespace(rule="invented"))
+"""
+
+
+def test_a_stage_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
+    path = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "workflow", ROOT, Path(__file__).parent)))}
+    command = [sys.executable, "-c", SIGNALLED.format(folder=str(tmp_path))]
+    done = subprocess.run(command, env=os.environ | path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert files(tmp_path) == {"failure.json"}
+    assert record(tmp_path, "failure.json")["failure"].startswith("SystemExit: SIGTERM: cancelled")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_storage_that_refuses_is_one_message_with_the_place(tmp_path, number):
+    def run(cfg, inputs, outputs, ctx):
+        raise OSError(number, os.strerror(number), str(tmp_path / "pool.parquet"))
+
+    with pytest.raises(SecateurError, match=r"pool\.parquet: .*\. Fix: make .*; then run again"):
+        run_stage(run, job_of(tmp_path, "pool"))
+    assert not record(tmp_path, "failure.json")["final"]
+
+
+def test_another_error_of_the_system_is_raised_as_it_is(tmp_path):
+    def run(cfg, inputs, outputs, ctx):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+    with pytest.raises(ConnectionResetError):
+        run_stage(run, job_of(tmp_path, "pool"))
+
+
+def test_bad_input_is_final_and_an_endpoint_that_is_away_is_not(tmp_path):
+    def failing(cause):
+        def run(cfg, inputs, outputs, ctx):
+            raise SecateurError("no") from cause
+
+        with pytest.raises(SecateurError):
+            run_stage(run, job_of(tmp_path, "pool"))
+        return record(tmp_path, "failure.json")["final"]
+
+    assert [failing(cause) for cause in (None, ValueError(), Unusable("status 503"), OSError())] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_an_input_that_is_not_what_its_stage_wrote_is_refused_by_name(tmp_path):
+    run_stage(writes_pool, job_of(tmp_path / "first", "pool"))
+    pool = tmp_path / "first" / "pool.parquet"
+    after = job_of(tmp_path / "second", "pool", inputs={"pool": [pool]})
+    run_stage(writes_pool, after)
+    write_table(TABLES["pool"], POOL.with_columns(rank=pl.lit(1, pl.Int32)), pool)
+    with pytest.raises(
+        SecateurError, match=r"first/pool\.parquet: was changed since its stage wrote it.*Fix: remove it"
+    ):
+        run_stage(writes_pool, after)
+
+
+def test_an_earlier_attempts_words_stay_in_the_log(tmp_path):
+    def failing(cfg, inputs, outputs, ctx):
+        raise ValueError("the first attempt")
+
+    job = job_of(tmp_path, "pool")
+    with pytest.raises(ValueError, match="first"):
+        run_stage(failing, job)
+    job.log.unlink()  # Snakemake removes it before each attempt
+    run_stage(writes_pool, job)
+    assert "the first attempt" in job.log.read_text()
+    run_stage(writes_pool, job)
+    assert "the first attempt" not in job.log.read_text()
+
+
+def test_a_job_that_was_killed_gets_the_record_that_it_could_not_write(tmp_path):
+    job = job_of(tmp_path, "pool")
+    record_kill(job, "SLURM job 7: OUT_OF_MEMORY (it was granted 8000M)", "7")
+    found = record(tmp_path, "failure.json")
+    assert (found["failure"], found["slurm_job"], found["final"]) == (
+        "SLURM job 7: OUT_OF_MEMORY (it was granted 8000M)",
+        "7",
+        False,
+    )
+    assert found["config"] == {"eval.seed": 7, "retriever.top_k": 200}
+    run_stage(writes_pool, job)
+    assert files(tmp_path) == {"pool.parquet", "run.json"}
