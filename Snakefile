@@ -15,6 +15,7 @@ container: "docker://python:3.11-slim"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/cluster.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/ranking.smk"

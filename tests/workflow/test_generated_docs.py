@@ -21,5 +21,6 @@ def test_configuration_kinds_tables_and_the_tables_of_results_are_generated():
         "docs/images/multihop.svg",
         "docs/kinds.md",
         "docs/results.md",
+        "docs/slurm.md",
         "docs/tables.md",
     }

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-# Every rule that runs a model over many strings; spaCy's small parser runs on a CPU.
-MODEL_RULES = {"build_codebook", "rank_by_graph", "rank_passages", "rerank_passages"}
+# Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
+MODEL_RULES = {"extract_triples", "build_codebook", "rank_by_graph", "rank_passages", "rerank_passages"}
 MODEL_RULES |= {"score_candidates", "select_greedily", "measure_answer_gain"}
 MODEL_RULES |= {
     "judge_answers",
@@ -78,10 +78,10 @@ def test_each_rule_states_memory_and_time_that_grow_with_the_attempt():
         assert all(str(asked[name]).startswith("attempt * ") for name in ("mem_mb", "runtime")), rule
 
 
-def test_three_lines_are_marked_for_editing():
+def test_what_is_edited_is_marked_and_stands_once():
     text = (ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8")
     marked = re.findall(r"^ *(\w+):.*# <-", text, re.M)
-    assert marked == ["slurm_account", "slurm_partition", "slurm_partition"]
+    assert marked == ["slurm_account", "slurm_partition", "slurm_partition", "gres"]
 
 
 def test_the_root_link_makes_the_slurm_profile_known_by_its_name():

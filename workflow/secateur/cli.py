@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import figures, graphs, running, runs
+from secateur.commands import figures, graphs, resuming, running, runs
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["app", "main"]
@@ -14,7 +14,10 @@ __all__ = ["app", "main"]
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 SECTIONS = {
     "What was found": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
-    "Runs": (running.run, running.report, runs.why, runs.plan, runs.status, runs.ui, runs.track, runs.doctor, runs.gc),
+    "Runs": (
+        *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
+        *(runs.ui, runs.track, runs.doctor, runs.gc),
+    ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
     "This project": (runs.docs,),
 }

@@ -8,12 +8,13 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from secateur.cluster.leftovers import jobs
 from secateur.commands.shared import aligned, experiment_named
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import redacted
 from secateur.report import reference
 
-__all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why"]
+__all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]
 
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
@@ -64,11 +65,11 @@ def why(
     for job, said in found.causes:
         causes.setdefault(said, []).append(job)
     print(f"{experiment}: {total} jobs would run")
-    for said, jobs in causes.items():
+    for said, own in causes.items():
         print(f"  {said}")
-        print(*(f"    {job}" for job in jobs[:JOBS]), sep="\n")
-        if len(jobs) > JOBS:
-            print(f"    and {len(jobs) - JOBS} more")
+        print(*(f"    {job}" for job in own[:JOBS]), sep="\n")
+        if len(own) > JOBS:
+            print(f"    and {len(own) - JOBS} more")
     rest = total - len(found.causes)
     if rest:
         print(f"  {rest} more read what these make")
@@ -98,12 +99,11 @@ def status() -> None:
     locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
     now = running()
     print(f"running     {len(now)} jobs" + (f": {', '.join(now)}" if now else ""))
+    print(f"SLURM       {_queued()}")
     driving = drivers()
     print(f"drivers     {len(driving)}" + (f": process {', '.join(map(str, driving))}" if driving else ""))
     if locks and not driving:
-        print(
-            "lock        a run was killed, or is driven from another machine. Fix: if none is, snakemake --unlock, then run again"
-        )
+        print("lock        a run was killed, or is driven from another machine. Fix: if none is, secateur resume")
     failures = sorted(Path("results").rglob("failure.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     print(f"failed      {len(failures)} jobs")
     for path in failures[:10]:
@@ -113,16 +113,32 @@ def status() -> None:
         )
 
 
-def running() -> list[str]:
-    """The rules of jobs of this folder that are running, by their processes."""
-    found, here = [], str(Path.cwd() / ".snakemake" / "scripts")
+def _queued() -> str:
+    try:
+        waiting = jobs(Path.cwd())
+    except SecateurError as error:
+        return str(error)
+    named = ", ".join(f"{one.job} {one.rule} {one.state.lower()}" for one in waiting)
+    return f"{len(waiting)} jobs" + (f": {named}" if waiting else "")
+
+
+def workers() -> dict[int, str]:
+    """The processes of jobs of this folder that are running on this machine, and their rules."""
+    found, here = {}, str(Path.cwd() / ".snakemake" / "scripts")
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             parts = entry.read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        found += [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in parts if part.startswith(here)]
-    return sorted(found)
+        for part in parts:
+            if part.startswith(here):
+                found[int(entry.parent.name)] = Path(part).name.split(".", 1)[1].removesuffix(".py")
+    return found
+
+
+def running() -> list[str]:
+    """The rules of jobs of this folder that are running on this machine."""
+    return sorted(workers().values())
 
 
 def drivers() -> list[int]:
@@ -134,7 +150,8 @@ def drivers() -> list[int]:
             here = (entry / "cwd").resolve() == Path.cwd()
         except OSError:
             continue
-        if here and any(part.rpartition(b"/")[2] == b"snakemake" for part in parts) and b"-n" not in parts:
+        runs = b"python" in parts[0] and any(part.rpartition(b"/")[2] == b"snakemake" for part in parts)
+        if here and runs and not {b"-n", b"--mode"} & set(parts):  # a dry run, and what a job starts, drive nothing
             found.append(int(entry.name))
     return sorted(found)
 

@@ -1,5 +1,6 @@
-"""The generated pages: every configuration key, every kind, every table, and the tables of docs/results.md."""
+"""The generated pages: every configuration key, every kind, every table, the tables of docs/results.md and docs/slurm.md."""
 
+import re
 import typing
 from dataclasses import fields
 from pathlib import Path
@@ -128,10 +129,35 @@ def tables() -> str:
     return "\n".join(lines)
 
 
+ASKED = re.compile("(<!-- resources -->\n).*?(<!-- end -->)", re.S)
+
+
+def resources(profile: Path) -> str:
+    """What each rule asks of a cluster, a row for all rules that ask the same."""
+    import yaml
+
+    found = yaml.safe_load(profile.read_text(encoding="utf-8"))
+    default, rules = found["default-resources"], found["set-resources"]
+    gpu = rules["build_codebook"]["slurm_partition"]
+    same: dict[tuple, list[str]] = {}
+    for rule, own in rules.items():
+        asked = default | own
+        memory, minutes = (asked[name].removeprefix("attempt * ") for name in ("mem_mb", "runtime"))
+        same.setdefault((memory, minutes, asked["slurm_partition"] == gpu), []).append(rule)
+    memory, minutes = (default[name].removeprefix("attempt * ") for name in ("mem_mb", "runtime"))
+    lines = ["| rules | memory (MB) | minutes | partition |", "|---|---|---|---|"]
+    for (memory_of, minutes_of, on_gpu), names_of in sorted(same.items(), key=lambda pair: pair[1]):
+        shown = ", ".join(f"`{name}`" for name in names_of)
+        lines.append(f"| {shown} | {int(memory_of):,} | {minutes_of} | {'GPU' if on_gpu else 'CPU'} |")
+    return "\n".join([*lines, f"| others | {int(memory):,} | {minutes} | CPU |", ""])
+
+
 def pages(root: Path = Path()) -> dict[Path, str]:
     """Path and text of each generated page."""
     texts = {"configuration": configuration(root / "conf"), "kinds": plug_ins(), "tables": tables()}
     docs = root / "docs"
     texts["results"] = filled((docs / "results.md").read_text(encoding="utf-8"), docs)
+    table = resources(root / "profiles" / "slurm" / "config.yaml")
+    texts["slurm"] = ASKED.sub(rf"\g<1>{table}\g<2>", (docs / "slurm.md").read_text(encoding="utf-8"))
     picture = {docs / "images" / f"{PICTURED}.svg": kept_picture(root / "conf", docs, PICTURED, SHOWN)}
     return {docs / f"{name}.md": text for name, text in texts.items()} | picture

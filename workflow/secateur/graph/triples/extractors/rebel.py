@@ -15,8 +15,9 @@ from secateur.pipeline.artifacts import file_digest
 from secateur.pipeline.config.fields import key
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["FrontEnd", "Settings", "parse"]
+__all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 
+GPU = True  # it reads a model of 400 million parameters for each sentence
 WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")  # what of a model's folder decides its output
 
 

@@ -1,0 +1,75 @@
+"""A project that is run on a cluster: its driver, its jobs, what both said."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from slurm import Cluster, until
+
+POLL = "2"  # seconds between looks at the jobs, in the tests
+
+
+@dataclass
+class Driven:
+    """A project on a cluster."""
+
+    root: Path
+    cluster: Cluster
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Of whoever drives a run; jobs inherit it."""
+        own = {"PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}", "HF_HUB_OFFLINE": "1"}
+        own |= {"OMP_NUM_THREADS": "1", "SECATEUR_SLURM_POLL": POLL, "SECATEUR_CACHE": str(self.root / ".cache")}
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SECATEUR_"))}
+        path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{self.cluster.env['PATH']}"}
+        return kept | self.cluster.env | own | path
+
+    def start(self, *targets: str, config: tuple[str, ...] = ("experiment=smoke",)) -> subprocess.Popen:
+        """Drive a run on the cluster, in the background; what it says is in `driver.log`."""
+        command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--config", *config, "--", *targets]
+        log = (self.root / "driver.log").open("w")
+        return subprocess.Popen(command, cwd=self.root, env=self.env, stdout=log, stderr=log, start_new_session=True)
+
+    def secateur(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """`secateur ARGS` here."""
+        command = [sys.executable, "-c", "from secateur.cli import main; main()", *args]
+        return subprocess.run(command, cwd=self.root, env=self.env, capture_output=True, text=True, check=False)
+
+    def said(self) -> str:
+        """What the driver said so far."""
+        return (self.root / "driver.log").read_text()
+
+    def running(self, rule: str) -> str:
+        """The id of the first job of a rule, once it runs its stage."""
+
+        def found() -> list[str]:
+            return [job for job, state, comment in self.cluster.jobs() if state == "RUNNING" and rule in comment]
+
+        until(lambda: bool(found()) and bool(stages(found()[0])), 180, f"a running job of {rule}")
+        return found()[0]
+
+    def submitted(self, rule: str) -> list[list[str]]:
+        """Every job of a rule that was ever submitted: id, state, where, what it was given."""
+        ids = [line.split(" ") for line in self._log_lines(rule)]
+        shown = {row[0]: row for row in self.cluster.accounted("JobID,State,Partition,AllocTRES,ReqMem")}
+        return [shown[job] for (job,) in ids if job in shown]
+
+    def _log_lines(self, rule: str) -> list[str]:
+        folder = self.root / ".snakemake/slurm_logs" / f"rule_{rule}"
+        return sorted((path.stem for path in folder.rglob("*.log")), key=int)
+
+
+def stages(job: str) -> list[int]:
+    """The processes in which a job's stage runs."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command, environ = (entry / "cmdline").read_bytes(), (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if b"/.snakemake/scripts/" in command and f"SLURM_JOB_ID={job}".encode() in environ.split(b"\0"):
+            found.append(int(entry.name))
+    return found

@@ -1,0 +1,160 @@
+"""What a real SLURM does to a run, and how the run ends: with the bytes of an undisturbed one, or a clear word."""
+
+import json
+import os
+import signal
+import time
+
+from driving import Driven, stages
+from slurm import until
+
+CORPUS = "results/toy_documents_smoke"
+SHARDS = [f"{CORPUS}/triples/openie/{n}of2/triples.parquet" for n in (0, 1)]
+LIMIT = 420  # seconds for a run of four jobs on a machine that does much else; a hang, that is, fails
+
+
+def ends(driver, limit: float = LIMIT) -> int:
+    """The exit code of a driver. A driver that hangs is killed, and the test fails."""
+    try:
+        return driver.wait(limit)
+    finally:
+        if driver.poll() is None:
+            os.killpg(driver.pid, signal.SIGKILL)
+
+
+def same(driven: Driven, smoke, paths=SHARDS) -> None:
+    """The tables are those of the undisturbed run, to the byte."""
+    for path in paths:
+        assert (driven.root / path).read_bytes() == (smoke.root / path).read_bytes(), path
+
+
+def failure(driven: Driven, path: str) -> dict:
+    """The record of a failed job."""
+    return json.loads((driven.root / path).with_name("failure.json").read_text())
+
+
+def test_a_job_that_is_cancelled_is_noticed_although_the_controller_forgets_it_and_runs_again(driven, smoke):
+    driver = driven.start(*SHARDS)
+    job = driven.running("extract_triples")
+    driven.cluster.ask("scancel", job)
+    assert ends(driver) == 0, driven.said()
+    assert f"SLURM job {job}: CANCELLED" in driven.said()
+    assert "SIGTERM: cancelled, or at the end of its time" in driven.said()
+    states = [state.split()[0] for _, state, *_ in driven.submitted("extract_triples")]
+    assert sorted(states) == ["CANCELLED", "COMPLETED", "COMPLETED"]
+    same(driven, smoke)
+
+
+def test_a_driver_that_slept_while_its_jobs_ended_and_were_forgotten_goes_on(driven, smoke):
+    driver = driven.start(*SHARDS)
+    driven.running("extract_triples")
+    os.kill(driver.pid, signal.SIGSTOP)
+    until(lambda: not driven.cluster.jobs(), LIMIT, "the end of the jobs")
+    known = driven.submitted("extract_triples")[0][0]
+    until(lambda: known not in driven.cluster.ask("squeue", "-h", "--states=all", "--format=%i").split(), 240)
+    os.kill(driver.pid, signal.SIGCONT)
+    assert ends(driver) == 0, driven.said()
+    assert len(driven.submitted("extract_triples")) == 2
+    same(driven, smoke)
+
+
+def test_a_driver_that_submits_while_the_controller_is_away_waits_for_it(driven, smoke):
+    driven.cluster.stop_controller()
+    try:
+        driver = driven.start(*SHARDS)
+        until(lambda: "the next try is in" in driven.said() or driver.poll() is not None, LIMIT, "a try")
+    finally:
+        driven.cluster.start_controller()
+    assert ends(driver) == 0, driven.said()
+    assert len(driven.submitted("extract_triples")) == 2
+    same(driven, smoke)
+
+
+def test_a_controller_that_is_away_while_jobs_run_loses_nothing(driven, smoke):
+    driver = driven.start(*SHARDS)
+    driven.running("extract_triples")
+    driven.cluster.stop_controller()
+    time.sleep(20)
+    driven.cluster.start_controller()
+    assert ends(driver) == 0, driven.said()
+    same(driven, smoke)
+
+
+def test_a_run_whose_driver_was_killed_is_resumed_and_no_job_runs_beside_itself(driven, smoke):
+    driver = driven.start(*SHARDS)
+    left = driven.running("extract_triples")
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    assert "secateur resume" in driven.secateur("status").stdout
+    done = driven.secateur("resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"cancelled  SLURM job {left}" in done.stdout
+    states = [state.split()[0] for _, state, *_ in driven.submitted("extract_triples")]
+    assert states.count("CANCELLED") >= 1
+    assert states.count("COMPLETED") == 2
+    same(driven, smoke)
+
+
+def test_a_terminal_that_is_closed_leaves_no_job_and_no_lock(driven):
+    driver = driven.start(*SHARDS)
+    driven.running("extract_triples")
+    os.kill(driver.pid, signal.SIGHUP)
+    assert ends(driver) != 0
+    until(lambda: not driven.cluster.jobs(), what="an empty queue")
+    assert not list((driven.root / ".snakemake/locks").glob("*"))
+
+
+def test_a_node_that_goes_down_in_mid_job_is_left_and_the_job_runs_elsewhere(driven, smoke):
+    driver = driven.start(*SHARDS)
+    job = driven.running("extract_triples")
+    node = driven.cluster.ask("squeue", "-h", "-j", job, "--format=%N").strip()
+    driven.cluster.kill_node(node)
+    try:
+        assert ends(driver) == 0, driven.said()
+    finally:
+        driven.cluster.start_node(node)
+        driven.cluster.ask("scontrol", "update", f"nodename={node}", "state=resume", check=False)
+        until(driven.cluster._all_idle, what="idle nodes")
+    assert "NODE_FAIL" in driven.said() or "FAILED" in driven.said()
+    same(driven, smoke)
+
+
+def test_bad_input_is_not_tried_again(driven, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "passages.jsonl").write_text('{"id": "a", "doc": "a", "text": "Alder Ltd bought the mill."}\n{broken\n')
+    (folder / "questions.jsonl").write_text('{"id": "q", "question": "Who?", "evidence": ["a"]}\n')
+    driver = driven.start("results/custom/passages/passages.parquet", config=("experiment=custom", f"data={folder}"))
+    assert ends(driver) != 0
+    assert len(driven.submitted("prepare_corpus")) == 1
+    found = failure(driven, "results/custom/passages/passages.parquet")
+    assert found["final"] and "passages.jsonl" in found["failure"]
+    assert found["failure"] in driven.said()
+
+
+def test_a_job_whose_option_reads_no_model_asks_for_no_gpu_and_one_figure_of_one_rule_is_replaced(driven):
+    target = f"{CORPUS}/codebook/openie.minilm/edges.parquet"
+    own = ("experiment=smoke", "resources=[extract_triples.mem_mb=1234]")
+    assert ends(driven.start(target, config=own)) == 0, driven.said()
+    triples, codebook = driven.submitted("extract_triples"), driven.submitted("build_codebook")
+    assert [(row[2], "gpu" in row[3], row[4]) for row in triples] == [("cpu", False, "1234M")] * 2
+    assert [(row[2], "gres/gpu=1" in row[3], row[4]) for row in codebook] == [("gpu", True, "8000M")]
+
+
+def test_an_account_that_was_not_written_stops_before_anything_runs(driven):
+    profile = driven.root / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace('"secateur"', '"CHANGE_ME"'))
+    assert ends(driven.start(*SHARDS)) == 2
+    assert "slurm_account is CHANGE_ME. Fix: write your account" in driven.said()
+    assert not (driven.root / "results").exists()
+
+
+def test_a_job_at_the_end_of_its_time_says_so_and_runs_again(driven, smoke):
+    """SLURM counts in minutes: the stage sleeps where it is."""
+    driver = driven.start(*SHARDS, config=("experiment=smoke", "resources=[extract_triples.runtime=1]"))
+    job = driven.running("extract_triples")
+    for process in stages(job):
+        os.kill(process, signal.SIGSTOP)
+    until(lambda: f"SLURM job {job}: TIMEOUT" in driven.said(), LIMIT, "the end of its time")
+    assert ends(driver) == 0, driven.said()  # the second attempt is not stopped
+    same(driven, smoke)

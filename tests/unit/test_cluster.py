@@ -1,0 +1,239 @@
+"""What SLURM's commands say, and what is made of it; what a real SLURM does is in tests/cluster."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from secateur.cluster import leftovers, resources
+from secateur.cluster.executor import forget_gpu, needs_gpu
+from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remembered
+from secateur.cluster.states import reason, states
+from secateur.cluster.submit import submit
+from secateur.pipeline.errors import SecateurError
+
+# --- how jobs stand ------------------------------------------------------------------------------
+
+
+def told(**said: str | None):
+    """An `ask` that has each command print something; None: it does not answer."""
+    asked = []
+
+    async def ask(command):
+        asked.append(list(command))
+        return said.get(command[0])
+
+    ask.asked = asked
+    return ask
+
+
+def stands(jobs, **said) -> dict[str, str] | None:
+    return asyncio.run(states("run", jobs, told(**said)))
+
+
+def test_the_queue_is_believed_and_accounting_asked_for_what_it_has_forgotten():
+    found = stands(["1", "2", "3"], squeue="1|RUNNING\n9|PENDING\n", sacct="2|COMPLETED\n3|CANCELLED by 1000\n")
+    assert found == {"1": "RUNNING", "2": "COMPLETED", "3": "CANCELLED"}
+
+
+def test_accounting_is_not_asked_where_the_queue_knows_all():
+    ask = told(squeue="1|RUNNING\n")
+    asyncio.run(states("run", ["1"], ask))
+    assert [command[0] for command in ask.asked] == ["squeue"]
+
+
+def test_a_job_that_accounting_takes_for_active_and_the_queue_has_forgotten_is_unknown():
+    assert stands(["1"], squeue="", sacct="1|RUNNING\n") == {}
+
+
+def test_without_accounting_a_forgotten_job_is_unknown():
+    assert stands(["1"], squeue="") == {}
+
+
+def test_where_the_queue_does_not_answer_only_an_end_that_accounting_knows_counts():
+    """A job that was just submitted is in no database yet: it must not be taken for lost."""
+    assert stands(["1", "2"], sacct="1|FAILED\n") == {"1": "FAILED", "2": "PENDING"}
+
+
+def test_where_nobody_answers_nothing_is_known():
+    assert stands(["1"]) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "expected"),
+    [
+        ("OUT_OF_MEMORY", "OUT_OF_MEMORY|0:125|c1|8000M|02:00:00|00:01:00", "OUT_OF_MEMORY (it was granted 8000M)"),
+        ("TIMEOUT", "TIMEOUT|0:0|c1|8000M|02:00:00|02:00:10", "TIMEOUT (it was granted 02:00:00)"),
+        ("CANCELLED", "CANCELLED by 1000|0:0|c1|8000M|02:00:00|00:01:00", "CANCELLED by 1000 (after 00:01:00)"),
+        ("PREEMPTED", "PREEMPTED|0:0|c1|8000M|02:00:00|00:01:00", "PREEMPTED"),
+    ],
+)
+def test_why_a_job_ended_is_one_line(state, line, expected):
+    assert asyncio.run(reason("1", state, told(sacct=line + "\n"))) == expected
+    assert asyncio.run(reason("1", state, told())) == state
+
+
+# --- submitting ----------------------------------------------------------------------------------
+
+
+class Shell:
+    """Answers each command in turn: exit code, output, errors."""
+
+    def __init__(self, *answers: tuple[str, int, str, str]) -> None:
+        self.answers, self.asked, self.slept = list(answers), [], []
+
+    def __call__(self, command):
+        self.asked.append(list(command))
+        name, code, out, err = self.answers.pop(0)
+        assert command[0] == name
+        return subprocess.CompletedProcess(command, code, out, err)
+
+
+AWAY = (
+    "sbatch",
+    1,
+    "",
+    "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
+)
+NOTHING = ("squeue", 0, "", "")
+
+
+def test_a_job_that_is_taken_is_submitted_once():
+    shell = Shell(("sbatch", 0, "7\n", ""))
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).stdout == "7\n"
+    assert len(shell.asked) == 1
+
+
+def test_a_controller_that_is_away_is_asked_again_after_longer_and_longer():
+    shell = Shell(AWAY, NOTHING, AWAY, NOTHING, AWAY, NOTHING, ("sbatch", 0, "7\n", ""))
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 0
+    assert shell.slept == [2, 4, 8]
+
+
+def test_what_is_refused_is_refused_at_once():
+    shell = Shell(("sbatch", 1, "", "sbatch: error: invalid account or account/partition combination specified\n"))
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
+    assert shell.slept == []
+
+
+def test_patience_ends_with_a_word():
+    shell = Shell(*[AWAY, NOTHING] * 3, AWAY)
+    done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
+    assert done.returncode == 1
+    assert "away for 14 s. Fix: run it again once `scontrol ping` answers" in done.stderr
+
+
+def test_a_job_that_was_taken_although_the_answer_was_lost_is_not_submitted_twice():
+    lost = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n")
+    comments = []
+
+    class Remembering(Shell):
+        def __call__(self, command):
+            if command[0] == "sbatch":
+                comments.append(command[command.index("--comment") + 1])
+            if command[0] == "squeue":
+                self.answers[0] = ("squeue", 0, f"6|{comments[0]} else\n7|{comments[0]}\n", "")
+            return super().__call__(command)
+
+    shell = Remembering(lost, NOTHING)
+    done = submit(["--comment", "rule_x", "--wrap", "true"], run=shell, sleep=shell.slept.append)
+    assert (done.returncode, done.stdout) == (0, "7\n")
+    assert comments[0].startswith("rule_x #")
+
+
+# --- what a driver left behind -------------------------------------------------------------------
+
+
+def test_the_jobs_of_a_folder_are_those_that_were_submitted_from_it(tmp_path):
+    line = "{}|{}|rule_extract_triples_wildcards_a_b #1f|{}"
+    rows = [
+        line.format(1, "RUNNING", tmp_path),
+        line.format(2, "RUNNING", "/other"),
+        line.format(3, "COMPLETED", tmp_path),
+    ]
+    assert jobs(tmp_path, lambda command: "\n".join(rows)) == [Waiting("1", "RUNNING", "extract_triples")]
+    assert jobs(tmp_path, lambda command: None) == []
+
+
+def test_jobs_are_cancelled_and_awaited(tmp_path):
+    row, asked = f"1|RUNNING|rule_x|{tmp_path}", []
+
+    def run(command):
+        asked.append(command[0])
+        return row if asked.count("squeue") < 4 and command[0] == "squeue" else ""
+
+    slept = []
+    assert [one.job for one in cancel(tmp_path, run, slept.append)] == ["1"]
+    assert asked[:2] == ["squeue", "scancel"]
+    assert slept == [1.0, 1.0]
+
+
+def test_jobs_that_stay_are_named(tmp_path):
+    with pytest.raises(SecateurError, match=r"SLURM jobs 1 .* still active\. Fix: squeue --me"):
+        cancel(tmp_path, lambda command: f"1|RUNNING|rule_x|{tmp_path}", lambda seconds: None)
+
+
+def test_slurm_that_does_not_answer_is_no_empty_queue(tmp_path, monkeypatch):
+    (tmp_path / "squeue").write_text(
+        "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1\n"
+    )
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(SecateurError, match="Unable to contact slurm controller"):
+        jobs(tmp_path)
+
+
+def test_the_last_command_is_remembered(tmp_path):
+    with pytest.raises(SecateurError, match="no run was started in this folder"):
+        remembered(tmp_path / "note.json")
+    remember(["--profile", "slurm"], tmp_path / "note.json")
+    assert remembered(tmp_path / "note.json").arguments == ["--profile", "slurm"]
+
+
+# --- what a rule asks for ------------------------------------------------------------------------
+
+
+def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
+    rules = resources.rules_of(Path(__file__).parents[2] / "workflow" / "rules")
+    given = ["rank_passages.mem_mb=attempt * 16000", "rank_passages.runtime=5"]
+    assert resources.asked(given, rules) == {"rank_passages": {"mem_mb": "attempt * 16000", "runtime": "5"}}
+    with pytest.raises(SecateurError, match=r"no rule 'rank_passage'; did you mean 'rank_passages'\?"):
+        resources.asked(["rank_passage.mem_mb=1"], rules)
+    with pytest.raises(SecateurError, match=r"Allowed: RULE\.NAME=VALUE"):
+        resources.asked(["rank_passages:mem_mb=1"], rules)
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"extractor.kind": "openie"}, False),
+        ({"extractor.kind": "rebel"}, True),
+        ({"lm.backend": "transformers"}, True),
+        ({"lm.backend": "vllm"}, False),
+        ({"lm.backend": "transformers", "answer.backend": "chat"}, False),
+        ({"lm.backend": "transformers", "answer.backend": "lm"}, True),
+        ({"judge.backend": "chat"}, False),
+        ({"embedder.model": "x"}, True),
+    ],
+)
+def test_a_gpu_is_for_a_model_that_is_read_in_the_job(params, expected):
+    assert needs_gpu(params) is expected
+
+
+def test_a_job_without_a_gpu_goes_where_all_others_go():
+    class Asked(SimpleNamespace):
+        def get(self, name, default=None):
+            return getattr(self, name, default)
+
+    asked = Asked(gres="gpu:1", slurm_partition="gpu", mem_mb=8000)
+    forget_gpu(asked, "cpu")
+    assert vars(asked) == {"gres": "", "slurm_partition": "cpu", "mem_mb": 8000}
+    other = Asked(slurm_partition="cpu_long")
+    forget_gpu(other, "cpu")
+    assert vars(other) == {"slurm_partition": "cpu_long"}
+
+
+def test_the_note_of_a_run_stands_where_snakemake_keeps_its_own():
+    assert leftovers.NOTE.parts[0] == ".snakemake"

@@ -1,0 +1,158 @@
+"""What snakemake-executor-plugin-slurm 2.8 gets wrong, put right in the process that submits (docs/slurm.md).
+
+- A cancelled job is never noticed, one that the controller has forgotten runs for ever: states come from squeue and sacct.
+- Its polls back off to three minutes: they are `POLL` seconds apart.
+- A controller that is away for a minute ends the run: sbatch is called with patience (`cluster.submit`).
+- A job that read bad input is repeated, one that was killed leaves no word: both are told from `failure.json`.
+- A GPU is held by jobs whose option reads no model here: they go where all others go.
+"""
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from secateur.cluster.states import ACTIVE, nodes, reason, states
+from secateur.pipeline import kinds
+from secateur.pipeline.artifacts import read_json
+
+__all__ = ["forget_gpu", "mend", "needs_gpu"]
+
+PLUGIN, VERSIONS = "snakemake-executor-plugin-slurm", "2.8."  # whose faults these are
+POLL = 8.0  # seconds; SECATEUR_SLURM_POLL
+LOST = 4  # polls in a row at which nobody knows a job: it is gone, and what it wrote decides
+
+_unseen: Counter[str] = Counter()
+
+
+def mend() -> None:
+    """Mend the plugin where Snakemake has loaded it, once, and only the version that has these faults."""
+    plugin = sys.modules.get("snakemake_executor_plugin_slurm")
+    if plugin is None or hasattr(plugin, "mended") or not version(PLUGIN).startswith(VERSIONS):
+        return
+    poll = float(os.environ.get("SECATEUR_SLURM_POLL", POLL))
+    executor = plugin.Executor
+    executor.check_active_jobs = check_active_jobs
+    executor.next_seconds_between_status_checks = property(lambda self: poll, lambda self, value: None)
+    executor.__post_init__ = _started(executor.__post_init__)
+    executor.run_job = _placed(executor.run_job)
+    plugin.get_submit_command = _patient(plugin.get_submit_command)
+    plugin.mended = True
+
+
+def _started(first: Callable) -> Callable:
+    """Let a terminal that is closed end a run as Ctrl-C does: its jobs are cancelled, the lock is taken away."""
+
+    def started(self: Any, *rest: Any) -> None:
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
+            signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        first(self, *rest)
+
+    return started
+
+
+def _default(workflow: Any, name: str) -> str | None:
+    """A default resource of the profile, as it stands there."""
+    found = workflow.resource_settings._parsed_default_resources.get(name)
+    return str(found.raw).strip("'\"") if found is not None else None
+
+
+def _patient(first: Callable) -> Callable:
+    def command(*rest: Any, **named: Any) -> str:
+        call = first(*rest, **named)
+        return call.replace("sbatch ", f"{shlex.quote(sys.executable)} -m secateur.cluster.submit ", 1)
+
+    return command
+
+
+def _placed(first: Callable) -> Callable:
+    """Submit a job that needs no GPU to the default partition, without one."""
+
+    def run_job(self: Any, job: Any) -> None:
+        if not any(needs_gpu(settings_of(one)) for one in _jobs(job)):
+            forget_gpu(job.resources, _default(self.workflow, "slurm_partition"))
+        first(self, job)
+
+    return run_job
+
+
+def _jobs(job: Any) -> list[Any]:
+    """The jobs of a group, or the job alone."""
+    return list(job.jobs) if job.is_group() else [job]
+
+
+def forget_gpu(resources: Any, partition: Any) -> None:
+    """Ask for no GPU, and for the partition of all other jobs."""
+    if resources.get("gres"):
+        resources.gres = ""
+        if partition:
+            resources.slurm_partition = partition
+
+
+def needs_gpu(params: Mapping[str, Any]) -> bool:
+    """Whether a job, by its settings, reads a model in its own process. Where nothing says so, the profile's word holds."""
+    if "extractor.kind" in params:
+        return getattr(kinds.load("extractor", params["extractor.kind"]), "GPU", False)
+    for key in ("judge.backend", "answer.backend"):
+        if params.get(key, "lm") != "lm":
+            return False
+    return kinds.load("reader", params["lm.backend"]).IN_PROCESS if "lm.backend" in params else True
+
+
+def settings_of(job: Any) -> dict[str, Any]:
+    """A job's settings: its params are `group.key=value` strings."""
+    pairs = (text.split("=", 1) for text in job.params if isinstance(text, str) and "=" in text)
+    return {key: json.loads(value) for key, value in pairs if key != "code"}
+
+
+async def check_active_jobs(self: Any, active_jobs: list[Any]) -> AsyncIterator[Any]:
+    """Report the jobs that have ended; yield the others. Where SLURM does not answer, none has."""
+    known = await states(self.run_uuid, [one.external_jobid for one in active_jobs]) if active_jobs else {}
+    if known is None:
+        self.logger.warning("SLURM answers neither squeue nor sacct; it is asked again")
+    for one in active_jobs:
+        state = "PENDING" if known is None else known.get(one.external_jobid)
+        _unseen[one.external_jobid] += 1
+        if state is not None:
+            del _unseen[one.external_jobid]
+        if state in ACTIVE or (state is None and _unseen[one.external_jobid] < LOST):
+            yield one
+        elif state in (None, "COMPLETED"):
+            self.report_job_success(one)  # Snakemake looks for what it wrote
+        else:
+            await _ended(self, one, state)
+
+
+async def _ended(self: Any, one: Any, state: str) -> None:
+    """Report a job that failed: why, in its record too, and whether it may be tried again."""
+    said = f"SLURM job {one.external_jobid}: {await reason(one.external_jobid, state)}"
+    if state == "NODE_FAIL":
+        self._failed_nodes |= await nodes(one.external_jobid)
+    if one.job.is_group():
+        self.report_job_error(one, msg=said)
+        return
+    own, final = await asyncio.to_thread(_noted, one, said)
+    if final:
+        one.job.attempt = max(one.job.attempt, one.job.restart_times + 1)
+    self.report_job_error(one, msg=f"{said}. {own}", aux_logs=[str(one.aux.get("slurm_logfile", ""))])
+
+
+def _noted(one: Any, said: str) -> tuple[str, bool]:
+    """What a job's stage wrote of its failure, and whether it would end in the same way again.
+
+    Where it was killed before it could, SLURM's reason is written for it.
+    """
+    from secateur.pipeline.contract import job_of, record_kill
+
+    job = job_of(one.job.rule.name, one.job)
+    failure = job.record.with_name("failure.json")
+    if failure.is_file() and (found := read_json(failure)).get("slurm_job") == one.external_jobid:
+        return str(found["failure"]), bool(found.get("final"))
+    record_kill(job, said, one.external_jobid)
+    return "", False
