@@ -4,9 +4,7 @@ from secateur.cluster import executor
 from secateur.cluster import leftovers
 from secateur.cluster import resources
 
-NOTHING_RUNS = (
-    "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
-)
+NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
 try:
     asked = resources.asked(_listed(config.get("resources")), resources.rules_of(ROOT / "workflow" / "rules"))
