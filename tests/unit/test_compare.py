@@ -15,7 +15,7 @@ from secateur.report.compare import compare, lines
 EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "confidence": 0.95, "min_clusters": 2, "seed": 7}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
-COUNT = 12
+COUNT = 24
 
 
 def table(name: str, rows: list[dict], path: Path) -> None:
@@ -130,6 +130,13 @@ def test_under_so_many_units_there_is_no_verdict_and_nothing_may_bound_the_inter
     assert "unbounded" in "\n".join(lines(found))
 
 
+def test_under_so_many_questions_there_is_no_verdict_whatever_the_units(tmp_path):
+    experiment(tmp_path, "tiny", {k: v[:15] for k, v in ROWS.items()}, **OWN)
+    found = compare(tmp_path, "tiny", "ours", "plain")
+    assert (found["n"], found["units"], found["verdict"]) == (15, 15, "too few to tell")
+    assert found["p"] < 0.05
+
+
 def test_a_row_of_another_experiment_is_named_with_it(root):
     experiment(root, "other", {("ours", "blind", None): LOW}, **OWN)
     found = compare(root, "tiny", "ours", "other:ours")
@@ -143,7 +150,7 @@ def test_a_published_row_has_a_difference_of_means_alone_and_says_so(root):
     assert (found["p"], found["low"], found["published"]) == (None, None, True)
     said = "\n".join(lines(found))
     assert "paper:other (published)" in said
-    assert "12 (all) and 99 (all)" in said
+    assert f"{COUNT} (all) and 99 (all)" in said
 
 
 @pytest.mark.parametrize(

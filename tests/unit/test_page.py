@@ -165,7 +165,7 @@ def test_matched_differences_have_a_table_an_axis_and_a_line_a_pair():
 def test_the_tokens_that_were_used_stand_beside_each_budget():
     rows = [metric("secateur", f"{name}@{b}", v) for b in (64, 128) for name, v in (("evidence_recall", 0.5),)]
     rows += [metric("secateur", "tokens@64", 60.4)]
-    _, part = recall_parts("toy", named(table("metrics", rows)), "blind")
+    _, part = recall_parts("toy", judged(named(table("metrics", rows)), 10), "blind")
     assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens"]
     assert [cell["small"] for cell in part["table"]["rows"][0]["cells"][1:]] == [
         ".400 to .600\n60 used",
@@ -176,8 +176,7 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
     rows = [metric("secateur", name, v) for name, v in (values | {"answer_gain_shuffled@64": 0.0}).items()]
-    told = named(table("metrics", rows)).with_columns(told=pl.lit(True))
-    drawn, part = gain_parts("toy", told, "blind", {})
+    drawn, part = gain_parts("toy", judged(named(table("metrics", rows)), 10), "blind", {})
     assert "secateur" in drawn["figures"][0][0]
     assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens", "another question's, 64", "closed book"]
 
@@ -217,6 +216,37 @@ def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words(
     assert "LIMIT=20: only the first 20 questions" in drawn("tiny@20", rows, [])
     body = re.sub(r"<script.*?</script>", "", shown, flags=re.S)
     assert not [word for word in ("track", "lift", "block") if f" {word}" in body]
+
+
+def small(n: int, units: int) -> str:
+    """A page whose figures all rest on so little."""
+    own = {"n": n, "units": units}
+    values = {"secateur": 0.9, "title_zsum": 0.2}
+    names = [f"{name}@{b}" for name in ("evidence_recall", "token_recall", "answer_gain") for b in (64, 128, "claim")]
+    rows = [metric(s, name, v) | own for s, v in values.items() for name in (*names, "rouge_l")]
+    pairs = [pair("secateur", "title_zsum", metric=m, p_holm=0.0001, **own) for m in ("rouge_l", CLAIM)]
+    return drawn("tiny", rows, pairs).partition("<body")[2]
+
+
+@pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
+def test_a_page_of_too_few_questions_or_units_has_neither_a_curve_nor_a_dot_nor_a_verdict(n, units):
+    page = small(n, units)
+    assert "matplotlib" not in page
+    assert "<circle" not in page
+    assert f"Evidence recall, token recall: too few to tell, {n} questions in {units} units." in page
+    assert f"<p>Too few to tell: {n} questions in {units} units.</p>" in page  # in the place of gain and of answers
+    verdicts = re.findall(r"p 0\.0001([^\n<]*)", page)
+    assert len(verdicts) == 2
+    assert set(verdicts) == {", too few to tell"}
+
+
+def test_what_has_enough_is_drawn_where_another_metric_has_not():
+    rows = [metric("secateur", f"{name}@{b}", 0.5) for name in ("evidence_recall", "token_recall") for b in (64, 128)]
+    rows = [row | {"n": 15} if row["metric"].startswith("evidence") else row for row in rows]
+    curves, *_ = recall_parts("toy", judged(named(table("metrics", rows)), 10), "blind")
+    (figure,) = curves["figures"]
+    assert 'aria-label="token recall on toy' in figure[0]
+    assert curves["text"] == "Evidence recall: too few to tell, 15 questions in 20 units."
 
 
 def test_what_rests_on_too_little_has_no_plot_of_differences():

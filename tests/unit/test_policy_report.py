@@ -25,7 +25,7 @@ def metrics() -> pl.DataFrame:
 def comparisons() -> pl.DataFrame:
     row = {"scorer": "policy", "metric": "policy_utility", "baseline": "policy", "baseline_scorer": "best_constant"}
     row |= {"axis": "named", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
-    return judged(pl.DataFrame([COMMON | row | {"n": 19, "units": 19}]), 10)
+    return judged(pl.DataFrame([COMMON | row | {"n": 29, "units": 19}]), 10)
 
 
 def frontiers() -> pl.DataFrame:
@@ -39,7 +39,7 @@ def test_the_policy_stands_first_and_fixed_configurations_best_first():
     assert names == ["policy", "best_constant", "oracle", "c/b/a", "a/b/c"]
     assert part["table"]["rows"][0]["cells"][-1] == {
         "text": "+0.100",
-        "small": "+0.020 to +0.200\np 0.0600\n19 questions in 19 units",
+        "small": "+0.020 to +0.200\np 0.0600\n29 questions in 19 units",
     }
     assert part["table"]["rows"][2]["cells"][-1]["text"] == ""
     assert "<svg" in part["figures"][0][0]

@@ -17,6 +17,7 @@ from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
+from secateur.report.format import judged
 from secateur.report.sections.distractors import distractor_parts
 
 SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
@@ -226,16 +227,27 @@ def test_by_kind_keeps_a_random_passage_apart_from_the_kind_it_is_elsewhere():
     assert list(found.iter_rows()) == [("q", "correct", 1.0), ("r", RANDOM, 2.0)]
 
 
-def metrics(rows: pl.DataFrame) -> pl.DataFrame:
+def metrics(rows: pl.DataFrame, n: int = 40) -> pl.DataFrame:
     means = rows.group_by("scorer", "answer_aware", "metric", maintain_order=True).agg(pl.col("value").mean())
-    return means.with_columns(
+    own = means.with_columns(
         low=pl.col("value"),
         high=pl.col("value"),
-        n=pl.lit(4),
+        n=pl.lit(n),
+        units=pl.lit(n),
         subset=pl.lit("all"),
         published=pl.lit(False),
         system=pl.lit("herrings"),
     )
+    return judged(own, 10)
+
+
+def test_contests_of_too_few_questions_are_not_drawn(checked):
+    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
+    for n, text in ((40, ""), (15, "Too few to tell: 15 questions in 15 units.")):
+        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), spreads)
+        contests = [part for part in parts if part["title"].startswith("How often")]
+        assert {part["text"] for part in contests} == {text}
+        assert all(bool(part["figures"]) == (not text) for part in contests)
 
 
 def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):

@@ -18,7 +18,7 @@ from secateur.pipeline.config.limits import command
 from secateur.pipeline.errors import SecateurError, nearest
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
-from secateur.report.format import UNTOLD, bounds, number, row_name, row_of, sizes
+from secateur.report.format import UNTOLD, bounds, enough, number, row_name, row_of, sizes
 
 __all__ = ["compare", "lines", "settings"]
 
@@ -215,7 +215,7 @@ def _tested(left: _Row, right: _Row, of: Mapping[str, Any]) -> Found:
     values = (joined["value"] - joined["base"]).to_numpy()[:, None]
     test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
     low, high = (float(end[0]) if abs(float(end[0])) != float("inf") else None for end in (test.low, test.high))
-    p, told = float(test.p[0]), test.units >= cfg.min_units
+    p, told = float(test.p[0]), enough(joined.height, test.units, cfg.min_units)
     verdict = "differs" if p <= 1 - cfg.confidence + 1e-12 else "no difference shown"
     return {
         "value_a": joined["value"].mean(),

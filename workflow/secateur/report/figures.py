@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.metric import figure_of
 from secateur.pipeline.errors import SecateurError
 from secateur.report.compare import settings
 from secateur.report.finding import Line, findings
 from secateur.report.forest import FAMILIES
-from secateur.report.format import named
-from secateur.report.plots import COLOURS, saved, stripes
-from secateur.report.sections.recall import panels_of
+from secateur.report.format import UNTOLD, judged, named, sizes
+from secateur.report.plots import COLOURS, saved, stripes, words
+from secateur.report.sections.recall import panels_of, untold_of
 
 __all__ = ["drawings"]
 
@@ -21,7 +23,8 @@ PAINT = dict(zip(FAMILIES, COLOURS, strict=False))
 def drawings(
     root: Path, experiment: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, folder: Path, form: str
 ) -> Iterator[Path]:
-    """Write them, one file each, and name each; form: svg, pdf or png.
+    """Write them, one file each, and name each; form: svg, pdf or png. What rests on too little says so in the place of a
+    plot.
 
     Raises SecateurError where the experiment has neither differences nor curves.
     """
@@ -31,9 +34,9 @@ def drawings(
     for dataset, lines, _ in told:
         made += 1
         yield _forest(dataset, lines, folder / f"differences-{dataset}.{form}")
-    rows = named(metrics.filter(~pl.col("published")))
+    rows = judged(named(metrics.filter(~pl.col("published"))), known["eval.min_units"])
     for (dataset, order), own in rows.group_by("dataset", "order", maintain_order=True):
-        for metric, figure in panels_of(own, str(order)) if order else ():
+        for metric, figure in _curves(str(dataset), own, str(order)) if order else ():
             made += 1
             path = folder / f"{metric}-{dataset}-{order}.{form}"
             saved(figure, path)
@@ -42,8 +45,21 @@ def drawings(
         raise SecateurError(f"{experiment} has nothing to draw: neither pairs with a plain ranking nor contexts.")
 
 
+def _curves(dataset: str, own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
+    """(metric, figure) of an order, those of words last."""
+    yield from panels_of(own, order)
+    for metric, few in untold_of(own, order):
+        yield metric, words(f"{figure_of(metric).title} on {dataset}, order-{order}:\n{few}")
+
+
 def _forest(dataset: str, lines: list[Line], path: Path) -> Path:
     """The lines that rest on enough; in words what each says."""
+    metric = lines[0].metric.partition("@")[0].replace("_", " ")
+    told = [line for line in lines if line.told]
+    if not told:
+        few = sizes({"n": lines[0].n, "units": lines[0].units})
+        saved(words(f"{dataset}: {metric} less the best plain ranking's:\n{UNTOLD}, {few}"), path)
+        return path
     rows = [
         (
             line.name,
@@ -53,10 +69,8 @@ def _forest(dataset: str, lines: list[Line], path: Path) -> Path:
             f"{line.difference:+.3f} ({line.interval})",
             PAINT.get(line.family, COLOURS[-1]),
         )
-        for line in lines
-        if line.told
+        for line in told
     ]
-    metric = lines[0].metric.partition("@")[0].replace("_", " ")
-    n = " and ".join(sorted({f"n {line.n}, {line.units} units" for line in lines if line.told})) or "too few to tell"
+    n = " and ".join(sorted({f"n {line.n}, {line.units} units" for line in told}))
     stripes(rows, f"{dataset}: {metric} less the best plain ranking's, 95 % intervals; {n}", path)
     return path

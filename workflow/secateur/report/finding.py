@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import UNTOLD, bounds, number, row_name
+from secateur.report.format import UNTOLD, bounds, enough, number, row_name
 
-__all__ = ["CONTROL", "FEW", "METRICS", "Line", "findings", "lines", "sentence"]
+__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence"]
 
 METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does
     "evidence_recall@claim": "its contexts hold {size} {more} of the gold evidence",
@@ -25,7 +25,6 @@ PLAIN, CONTROL = (
     "control",
 )  # families: what is stood beside, and what is no ranking: gold, nothing, everything
 AXES = ("ranker", "strongest")  # pairs that differ in who ranks alone
-FEW = 20  # questions below which no verdict is given, whatever the units
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
 ROW = ["system", "scorer", "order", "answer_aware"]
 
@@ -139,7 +138,7 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
         n=row["n"],
         units=row["units"],
         value=row["value"],
-        told=row["n"] >= FEW and row["units"] >= min_units,
+        told=enough(row["n"], row["units"], min_units),
         aware=row["answer_aware"],
         top=top,
     )

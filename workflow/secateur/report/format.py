@@ -15,6 +15,7 @@ __all__ = [
     "cell",
     "difference",
     "dots",
+    "enough",
     "form",
     "interval",
     "judged",
@@ -25,6 +26,7 @@ __all__ = [
     "row_of",
     "said",
     "sizes",
+    "untold",
 ]
 
 Cell = dict[str, str]
@@ -48,6 +50,7 @@ MEMORY = {  # figure of a session: what it is called, digits
     "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
 UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
+FEW = 20  # questions below which no verdict is given, whatever the units
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -123,12 +126,39 @@ def cell(text: str, small: str = "") -> Cell:
     return {"text": text, "small": small}
 
 
+# --- what figures rest on ------------------------------------------------------------------------
+
+
+def enough(n, units, min_units: int):
+    """Whether so many questions in so many units are enough for a verdict: of two numbers, or of two columns."""
+    return (n >= FEW) & (units >= min_units)
+
+
+def judged(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
+    """Figures or differences with `told`: whether they rest on enough for a verdict."""
+    return rows.with_columns(told=enough(pl.col("n"), pl.col("units").fill_null(0), min_units))
+
+
+def sizes(row: Mapping[str, Any]) -> str:
+    """What a figure or a difference rests on."""
+    return " in ".join(
+        f"{row[of]} {one}{'' if row[of] == 1 else 's'}" for of, one in (("n", "question"), ("units", "unit"))
+    )
+
+
+def untold(rows: pl.DataFrame) -> str:
+    """What stands in the place of a plot where its rows rest on too little; nothing where one of them does not, or none is
+    there.
+
+    >>> untold(pl.DataFrame({"n": [5, 4], "units": [3, 3], "told": [False, False]}))
+    'Too few to tell: 5 questions in 3 units.'
+    """
+    if rows.is_empty() or rows["told"].any():
+        return ""
+    return f"{UNTOLD.capitalize()}: {sizes(rows.sort('n', descending=True).row(0, named=True))}."
+
+
 # --- differences ---------------------------------------------------------------------------------
-
-
-def judged(comparisons: pl.DataFrame, min_units: int) -> pl.DataFrame:
-    """Differences with `told`: whether they rest on units enough for a verdict."""
-    return comparisons.with_columns(told=pl.col("units") >= min_units)
 
 
 def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
@@ -144,13 +174,6 @@ def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
 def p_value(row: Mapping[str, Any]) -> str:
     """The p adjusted for all pairs, and that nothing follows from it where too few units were there."""
     return f"p {row['p_holm']:.4f}" + ("" if row["told"] else f", {UNTOLD}")
-
-
-def sizes(row: Mapping[str, Any]) -> str:
-    """What a difference rests on."""
-    return " in ".join(
-        f"{row[of]} {one}{'' if row[of] == 1 else 's'}" for of, one in (("n", "question"), ("units", "unit"))
-    )
 
 
 def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
@@ -170,7 +193,7 @@ def dots(
     they rest on too little. rows: name, system, value, low, high, n, units, told, best first."""
     told = rows.filter("told")
     if told.is_empty():
-        return {"text": f"{UNTOLD.capitalize()}: {sizes(rows.row(0, named=True))}." if rows.height else ""}
+        return {"text": untold(rows)}
     made = [
         Dot(
             name=row["name"],

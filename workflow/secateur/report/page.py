@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from secateur.pipeline.config.limits import command, unlimited
-from secateur.report.finding import FEW, Line, findings
+from secateur.report.finding import Line, findings
 from secateur.report.forest import FAMILIES, Dot, forest
 from secateur.report.format import UNTOLD, judged, named
 from secateur.report.sections.answers import answer_section
@@ -168,8 +168,7 @@ def _dot(line: Line, group: str) -> Dot:
 
 def _sections(about: About, figures: Figures, lines: Mapping[str, list[Line]]) -> Iterator[Part]:
     """One section a data set, then those that speak of all."""
-    enough = (pl.col("n") >= FEW) & (pl.col("units").fill_null(0) >= about.min_units)
-    rows, told = named(figures.metrics).with_columns(told=enough), judged(figures.comparisons, about.min_units)
+    rows, told = (judged(one, about.min_units) for one in (named(figures.metrics), figures.comparisons))
     for dataset in dict.fromkeys([*(v["dataset"] for v in about.variants), *rows["dataset"]]):
         own = rows.filter(pl.col("dataset") == dataset)
         if own.is_empty():
@@ -208,9 +207,9 @@ def _parts(
 
 
 def _opened(parts: Iterable[Part], first: bool = True) -> Iterator[Part]:
-    """Parts, those with plots open."""
+    """Parts, those with plots open, or with what stands in the place of one."""
     for part in parts:
-        yield {"open": first and "figures" in part} | part
+        yield {"open": first and not part.keys().isdisjoint(("figures", "text"))} | part
 
 
 def _standing(parts: Iterable[Part]) -> Iterator[Part]:

@@ -20,6 +20,7 @@ __all__ = [
     "spreads",
     "stripes",
     "svg",
+    "words",
 ]
 
 INK, LINE = "#111827", "#d1d5db"  # what the page shows in its own colours, dark or light
@@ -227,6 +228,14 @@ def spreads(rows: pl.DataFrame, label: str) -> str:
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)
     return svg(figure, label)
+
+
+def words(text: str):
+    """A figure that says in words why there is no plot."""
+    figure, (axis,) = _figure(6.4, 1.2)
+    axis.axis("off")
+    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)
+    return figure
 
 
 def saved(figure, path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur.report import plots
-from secateur.report.format import cell, interval, number
+from secateur.report.format import cell, interval, number, untold
 
 __all__ = ["ABOUT", "distractor_parts", "is_checked"]
 
@@ -61,9 +61,12 @@ def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
+    drawn = dict(list(CONTESTS.items())[:2])
+    contested, few = own.with_columns(name="scorer"), untold(own.filter(pl.col("metric").is_in(list(drawn))))
     return {
         "title": f"How often one kind ranks above another, {sees}",
-        "figures": [[plots.contests(own.with_columns(name="scorer"), dict(list(CONTESTS.items())[:2]), label)]],
+        "figures": [] if few else [[plots.contests(contested, drawn, label)]],
+        "text": few,
         "form": "bars",
         "table": _table(own, CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half. Dashed: chance.",

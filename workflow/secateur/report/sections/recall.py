@@ -1,7 +1,7 @@
 """The report's part on evidence: what of it the contexts hold at equal budgets, and how many tokens they use."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -9,10 +9,10 @@ import polars as pl
 from secateur.evaluation.metric import figure_of
 from secateur.pipeline import kinds
 from secateur.report import plots
-from secateur.report.format import cell, form, interval, number
+from secateur.report.format import UNTOLD, cell, form, interval, number, sizes
 from secateur.report.sections.differences import CLAIMED
 
-__all__ = ["note", "panels_of", "recall_parts"]
+__all__ = ["note", "panels_of", "recall_parts", "untold_of"]
 
 DRAWN = 3  # metrics that have curves
 MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
@@ -27,45 +27,48 @@ def note(own: pl.DataFrame, where: str) -> str:
 
 
 def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
-    """Curves and tables of one order. own: the rows of `metrics` of a data set, with `name`."""
-    every = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
-    rows = _by_budget(every)
+    """Curves and tables of one order; words in the place of a curve that would rest on too little. own: the rows of
+    `metrics` of a data set, with `name` and `told`."""
+    rows = _by_budget(own, order)
     present = _present(set(rows["metric"]))
     if not present:
         return []
     shown, where = rows.filter(pl.col("metric").is_in(present)), f"dataset = {dataset}, order = {order}"
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
+    drawn = [
+        [plots.svg(figure, f"{figure_of(metric).title} on {dataset}, order-{order}")]
+        for metric, figure in panels_of(own, order)
+    ]
     curves = {
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
-        "figures": [
-            [plots.svg(figure, f"{figure_of(metric).title} on {dataset}, order-{order}")]
-            for metric, figure in panels_of(own, order)
-        ],
+        "figures": drawn,
+        "text": _few(untold_of(own, order)),
         "form": "curves",
-        "note": note(shown, where) + " Band: the interval of the first line; the tables have all.",
+        "note": note(shown, where) + " Band: the interval of the first line; the tables have all." * bool(drawn),
     }
     return [curves, *(_metric_part(rows, metric, used, order, where) for metric in present)]
 
 
-def _by_budget(metrics: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a budget, with the budget as a number and the metric without it."""
+def _by_budget(own: pl.DataFrame, order: str) -> pl.DataFrame:
+    """The rows of an order at a budget, with the budget as a number and the metric without it."""
     parts = pl.col("metric").str.split_exact("@", 1)
-    rows = metrics.filter(pl.col("metric").str.contains(r"@\d+$")).with_columns(
+    whole = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
+    rows = whole.filter(pl.col("metric").str.contains(r"@\d+$")).with_columns(
         base=parts.struct.field("field_0"), budget=parts.struct.field("field_1").cast(pl.Int32)
     )
     return rows.drop("metric").rename({"base": "metric"})
 
 
 def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
-    """(metric, figure) of one order, all with the same axis of values: from the last tenth below everything that is drawn.
+    """(metric, figure) of one order, of what rests on enough, all with the same axis of values: from the last tenth below
+    everything that is drawn.
 
-    own: the rows of `metrics` of a data set, with `name`.
+    own: the rows of `metrics` of a data set, with `name` and `told`.
     """
-    every = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & ~pl.col("published"))
-    rows = _by_budget(every)
+    rows = _by_budget(own, order)
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
-    metrics = _present(set(rows["metric"]))[:DRAWN]
-    rows = rows.filter(pl.col("metric").is_in(metrics))
+    rows = rows.filter(pl.col("metric").is_in(_present(set(rows["metric"]))[:DRAWN]) & pl.col("told"))
+    metrics = _present(set(rows["metric"]))
     if rows.is_empty():
         return
     keys = rows.select("name", "budget").iter_rows()
@@ -77,6 +80,23 @@ def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     floor = (math.floor(10 * ends[0]) / 10, math.ceil(10 * ends[1]) / 10)
     for metric in metrics:
         yield metric, plots.curves(rows, metric, figure_of(metric).title, drawn, floor)
+
+
+def untold_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, str]]:
+    """(metric, words) of one order, of what would have a curve but rests on too little."""
+    rows = _by_budget(own, order)
+    for metric in _present(set(rows["metric"]))[:DRAWN]:
+        part = rows.filter(pl.col("metric") == metric).sort("n", descending=True)
+        if not part["told"].any():
+            yield metric, f"{UNTOLD}, {sizes(part.row(0, named=True))}"
+
+
+def _few(found: Iterable[tuple[str, str]]) -> str:
+    """The metrics without a curve in a sentence, one for all that rest on the same."""
+    by: dict[str, list[str]] = {}
+    for metric, few in found:
+        by.setdefault(few, []).append(figure_of(metric).title)
+    return " ".join(f"{', '.join(titles).capitalize()}: {few}." for few, titles in by.items())
 
 
 def _present(metrics: set[str]) -> list[str]:

@@ -1,0 +1,50 @@
+"""`secateur figures EXPERIMENT`: its plots as files, and words where they would rest on too little."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from secateur.pipeline.artifacts import write_json
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.report.figures import drawings
+
+CONFIG = {"eval.min_units": 10, "eval.claim": [64, 128], "extra.families": {"secateur": "graph", "plain": "lexical"}}
+WHOLE = {"dataset": "toy", "order": "blind", "scorer": None, "answer_aware": False, "subset": "all", "split": "all"}
+
+
+def table(name: str, rows: list[dict]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=TABLES[name].empty().schema)
+
+
+def files(root: Path, n: int, units: int) -> dict[str, str]:
+    """The names of the files of an experiment whose figures rest on so much, with what is in them."""
+    home = root / "results/experiments/tiny"
+    for record in (home / "run.json", home / "report/run.json"):
+        write_json(record, {"config": CONFIG})
+    own = WHOLE | {"n": n, "units": units, "low": 0.1, "high": 0.9}
+    named = {"metric": "evidence_recall@claim", "system": "secateur", "baseline": "plain", "baseline_scorer": None}
+    pair = own | named | {"axis": "ranker", "difference": 0.3, "p": 0.001, "p_holm": 0.001}
+    metrics = [
+        own | {"system": system, "metric": f"evidence_recall@{at}", "value": value, "published": False}
+        for system, value in (("secateur", 0.5), ("plain", 0.2))
+        for at in (64, 128, "claim")
+    ]
+    made = drawings(root, "tiny", table("metrics", metrics), table("comparisons", [pair]), root / "figures", "svg")
+    return {path.name: path.read_text(encoding="utf-8") for path in made}
+
+
+def test_an_experiment_has_its_differences_and_its_curves_as_files(tmp_path):
+    made = files(tmp_path, 40, 30)
+    assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
+    assert "n 40, 30 units" in made["differences-toy.svg"]
+    assert "tokens sent" in made["evidence_recall-toy-blind.svg"]
+
+
+@pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
+def test_what_rests_on_too_little_says_so_in_the_place_of_its_plot(tmp_path, n, units):
+    made = files(tmp_path, n, units)
+    assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
+    for drawn in made.values():
+        assert f"too few to tell, {n} questions in {units} units" in drawn
+        assert not [sign for sign in ("tokens sent", "secateur", "<use") if sign in drawn]
