@@ -8,7 +8,7 @@ import pytest
 
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.browser import Given, Set, browsed
-from secateur.report.finding import lines, sentence
+from secateur.report.finding import lines, sentence, small_print
 from secateur.report.format import judged, named
 from secateur.report.page import About, Figures, render
 from secateur.report.sections.differences import matched_parts
@@ -97,10 +97,27 @@ def test_the_sentence_says_who_how_much_of_what_and_how_sure():
         "and form, title_zsum (+0.020 to +0.200; p 0.0040, adjusted over all pairs of this metric), at 64 to 512 tokens, "
         "over 40 questions in 20 units: sure."
     )
-    worse = found_lines(rows, [pair("secateur", "title_zsum", difference=-0.1, low=-0.2, high=0.02)])
+    assert small_print(line, [64, 512]) == ""
+    worse = found_lines(rows, [pair("secateur", "title_zsum", difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)])
     assert "secateur comes nearest to the plain rankings: its contexts hold .100 less of" in sentence(
         "toy", worse, [64, 512]
     )
+
+
+@pytest.mark.parametrize("difference", [0.05, -0.05])
+def test_where_nothing_is_sure_it_is_said_that_no_difference_can_be_told(difference):
+    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
+    found = found_lines(rows, [pair("secateur", "title_zsum", difference=difference, low=-0.1, high=0.2, p_holm=1.0)])
+    assert sentence("toy", found, [64, 512]) == (
+        "On toy, no difference between secateur and title_zsum, the best plain ranking of its order and form, can be told "
+        "in how much of the gold evidence their contexts hold."
+    )
+    assert small_print(found, [64, 512]) == (
+        f"secateur less title_zsum: {difference:+.3f} (-0.100 to +0.200; p 1.0000, adjusted over all pairs of this "
+        "metric), at 64 to 512 tokens, over 20 questions in 20 units: not sure."
+    )
+    page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=1.0)])
+    assert page.index("no difference between") < page.index("+0.100 (+0.020 to +0.200; p 1.0000") < page.index("<nav")
 
 
 def test_what_sees_the_answer_never_leads_where_something_does_not():
@@ -110,14 +127,15 @@ def test_what_sees_the_answer_never_leads_where_something_does_not():
     known = {"ecs": "utility", "rankers": "lexical"}
     found = lines(table("metrics", rows), table("comparisons", [one | {"answer_aware": True}, one]), known, 10)
     assert [line.aware for line in found] == [False, True]
-    assert sentence("toy", found, [64]).startswith("On toy, ecs · free leads")
+    assert sentence("toy", found, [64]).startswith("On toy, no difference between ecs · free and rankers · bm25")
 
 
 def test_nothing_leads_while_another_row_is_higher_a_plain_one_of_another_form_too():
     rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), metric("title_zsum:cover", CLAIM, 0.65)]
-    text = sentence("toy", found_lines(rows, [pair("secateur", "title_zsum", n=40)]), [64, 512])
-    assert "secateur is ahead of its plain twin" in text
-    assert text.endswith(" The highest figure of all is that of title_zsum:cover.")
+    sure, open_ = (found_lines(rows, [pair("secateur", "title_zsum", p_holm=p)]) for p in (0.01, 0.06))
+    assert "secateur is ahead of its plain twin" in sentence("toy", sure, [64, 512])
+    for text in (sentence("toy", sure, [64, 512]), small_print(open_, [64, 512])):
+        assert text.endswith(" The highest figure of all is that of title_zsum:cover.")
 
 
 def test_what_is_sure_is_said_before_what_is_higher_and_rests_on_less():
@@ -209,7 +227,7 @@ def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
 def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words():
     systems = [("secateur", None), ("title_zsum", None), ("rankers", "bm25")]
     rows = [metric(s, f"evidence_recall@{b}", 0.5, c) for s, c in systems for b in (64, 128, "claim")]
-    page = drawn("tiny", rows, [pair("secateur", "title_zsum")])
+    page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=0.01)])
     shown = page.partition("<body")[2]
     assert shown.index("On toy, secateur leads") < shown.index('<svg class="forest') < shown.index("<h2")
     assert "LIMIT" not in shown

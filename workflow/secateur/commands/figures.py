@@ -65,6 +65,7 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
 def summary(experiment: Experiment) -> None:
     """What was found; the last line is the report's path."""
     from secateur.report.compare import settings
+    from secateur.report.finding import small_print
     from secateur.report.page import About, found
 
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
@@ -74,6 +75,8 @@ def summary(experiment: Experiment) -> None:
     print("\nWhat was found")
     for _, lines, sentence in made:
         print(f"  {sentence}")
+        if small := small_print(lines, about.claimed):
+            print(f"  ({small})")
         print(*(f"    {line}" for line in aligned(_beside(lines)).splitlines()), sep="\n")
     if not made:
         print("  No system here stands beside a plain ranking of its kind.")

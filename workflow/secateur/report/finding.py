@@ -6,17 +6,33 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import UNTOLD, bounds, enough, number, row_name
+from secateur.report.format import UNTOLD, bounds, enough, number, row_name, sizes
 
-__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence"]
+__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence", "small_print"]
 
-METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does
-    "evidence_recall@claim": "its contexts hold {size} {more} of the gold evidence",
-    "token_recall@claim": "its contexts hold {size} {more} of the gold words",
-    "f1_at_gold": "the turns it chooses have an F1 that is {size} {higher}",
-    "rouge_l": "answers under its contexts have a ROUGE-L that is {size} {higher}",
-    "answer_gain@claim": "its contexts raise the log-probability of the gold answer by {size} nats a token {more}",
-    "policy_utility": "it has a utility that is {size} {higher}",
+METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does,
+    # and in what two of them may differ
+    "evidence_recall@claim": (
+        "its contexts hold {size} {more} of the gold evidence",
+        "how much of the gold evidence their contexts hold",
+    ),
+    "token_recall@claim": (
+        "its contexts hold {size} {more} of the gold words",
+        "how many of the gold words their contexts hold",
+    ),
+    "f1_at_gold": (
+        "the turns it chooses have an F1 that is {size} {higher}",
+        "the F1 of the turns they choose",
+    ),
+    "rouge_l": (
+        "answers under its contexts have a ROUGE-L that is {size} {higher}",
+        "the ROUGE-L of answers under their contexts",
+    ),
+    "answer_gain@claim": (
+        "its contexts raise the log-probability of the gold answer by {size} nats a token {more}",
+        "how far their contexts raise the log-probability of the gold answer",
+    ),
+    "policy_utility": ("it has a utility that is {size} {higher}", "utility"),
 }
 SIGNED = {True: {"more": "more", "higher": "higher"}, False: {"more": "less", "higher": "lower"}}
 MAIN = ("cat1-4", "all")  # subsets of questions that a finding speaks of, the first that there is
@@ -148,27 +164,61 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
 
 
 def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str:
-    """The finding of a data set in plain words. claimed: the budgets of `@claim`; of answer gain others are stated by its
-    own section.
+    """The finding of a data set in plain words; where nothing is sure, that no difference can be told. claimed: the budgets
+    of `@claim`; of answer gain others are stated by its own section.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
     >>> sentence("toy", [line], [64, 512])
     'On toy, beam leads: the turns it chooses have an F1 that is .100 higher than the best plain ranking of its order and form, bm25 (+0.050 to +0.150; p 0.0100, adjusted over all pairs of this metric), over 50 questions in 20 units: sure.'
     """
     line = _chosen(found)
-    over = f"{line.n} question{'s' * (line.n != 1)} in {line.units} unit{'s' * (line.units != 1)}"
     if not line.told:
-        return f"On {dataset}: {UNTOLD}, {over} are not enough for a finding."
-    does = METRICS[line.metric].format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
-    at = f", at {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
+        return f"On {dataset}: {UNTOLD}, {_over(line)} are not enough for a finding."
+    does, what = METRICS[line.metric]
+    if not line.sure:
+        return (
+            f"On {dataset}, no difference between {line.name} and {line.baseline}, the best plain ranking of its order "
+            f"and form, can be told in {what}."
+        )
+    does = does.format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
     ahead = "leads" if line.top == line.name else "is ahead of its plain twin"
     place = ahead if line.difference > 0 else "comes nearest to the plain rankings"
-    rest = "" if line.top == line.name else f" The highest figure of all is that of {line.top}."
     return (
         f"On {dataset}, {line.name} {place}: {does} than the best plain ranking of its order and form, {line.baseline} "
-        f"({line.interval}; p {line.p:.4f}, adjusted over all pairs of this metric){at}, "
-        f"over {over}: {line.verdict}.{rest}"
+        f"({line.interval}; {_p(line)}){_at(line, claimed)}, over {_over(line)}: {line.verdict}.{_highest(line)}"
     )
+
+
+def small_print(found: Sequence[Line], claimed: Sequence[int]) -> str:
+    """What a sentence without a difference rests on; nothing where the sentence says it, or where too little is there.
+
+    >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.02, -0.05, 0.09, 1, 50, 20, 0.5, True, False, "bm25")
+    >>> small_print([line], [64, 512])
+    'beam less bm25: +0.020 (-0.050 to +0.090; p 1.0000, adjusted over all pairs of this metric), over 50 questions in 20 units: not sure. The highest figure of all is that of bm25.'
+    """
+    line = _chosen(found)
+    if line.sure or not line.told:
+        return ""
+    return (
+        f"{line.name} less {line.baseline}: {line.difference:+.3f} ({line.interval}; {_p(line)}){_at(line, claimed)}, "
+        f"over {_over(line)}: {line.verdict}.{_highest(line)}"
+    )
+
+
+def _p(line: Line) -> str:
+    return f"p {line.p:.4f}, adjusted over all pairs of this metric"
+
+
+def _at(line: Line, claimed: Sequence[int]) -> str:
+    return f", at {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
+
+
+def _over(line: Line) -> str:
+    return sizes({"n": line.n, "units": line.units})
+
+
+def _highest(line: Line) -> str:
+    return "" if line.top == line.name else f" The highest figure of all is that of {line.top}."
 
 
 def _chosen(found: Sequence[Line]) -> Line:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from secateur.pipeline.config.limits import command, unlimited
-from secateur.report.finding import Line, findings
+from secateur.report.finding import Line, findings, small_print
 from secateur.report.forest import FAMILIES, Dot, forest
 from secateur.report.format import UNTOLD, judged, named
 from secateur.report.sections.answers import answer_section
@@ -98,7 +98,8 @@ def render(about: About, figures: Figures) -> str:
         name=about.name,
         limit=unlimited(about.name)[1],
         title=about.title,
-        sentences=[sentence for *_, sentence in made] or [_no_finding(figures)],
+        sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in made]
+        or [(_no_finding(figures), "")],
         lead=_first_plot(made),
         families=[(f, FAMILIES[f]) for f in FAMILIES if any(line.family == f for _, own, _ in made for line in own)],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
