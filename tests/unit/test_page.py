@@ -1,12 +1,14 @@
 """The page: the finding first, with what it rests on; tokens used beside each budget; questions to look through."""
 
 import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.report import plots
 from secateur.report.browser import Given, Set, browsed
 from secateur.report.finding import lines, sentence, small_print
 from secateur.report.format import judged, named
@@ -221,7 +223,7 @@ def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
 def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
     variants = [{"dataset": "toy", "system": "rankers", "order": None, "file": "results/x.parquet"}]
     about = About(name, "A title", 10, (64, 128), variants)
-    return render(about, replace(figures(rows, pairs), families=FAMILIES, **more))
+    return render(about, replace(figures(rows, pairs), **{"families": FAMILIES} | more))
 
 
 def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words():
@@ -272,6 +274,38 @@ def test_what_rests_on_too_little_has_no_plot_of_differences():
     page = drawn("tiny", rows, [pair("secateur", "title_zsum", units=3)])
     assert "too few to tell, 20 questions in 3 units" in page
     assert "<circle" not in page
+
+
+def test_the_plot_of_differences_says_the_finding_and_has_all_its_lines_as_a_table():
+    names = [f"secateur{n}" for n in range(12)]
+    rows = [metric(name, CLAIM, 0.1 + n / 100) for n, name in enumerate(("title_zsum", *names))]
+    pairs = [pair(n, "title_zsum", p_holm=0.01, difference=0.1 + i / 100, n=40) for i, n in enumerate(names)]
+    page = drawn("tiny", rows, pairs, families=FAMILIES | dict.fromkeys(names, "graph"))
+    lead = page[page.index('<figure id="forest">') : page.index("<nav")]
+    labels = re.findall(r'role="img" aria-label="([^"]+)"', lead)
+    assert len(labels) == 2  # wide and narrow
+    assert {label.partition(":")[0] for label in labels} == {"On toy, secateur11 leads"}
+    heads = re.findall(r'<th scope="col">([^<]+)</th>', lead)
+    assert heads == ["system", "data set", "less", "difference", "interval", "p", "n", "units", "verdict"]
+    assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', lead) == names[::-1]
+    assert "<td>+0.210</td><td>+0.020 to +0.200</td><td>0.0100</td><td>40</td><td>20</td><td>sure</td>" in lead
+    assert (
+        'aria-label="On toy, secateur11 leads' in page.partition("<h2")[2]
+    )  # the same of one data set, in its section
+
+
+def test_every_line_of_every_table_has_a_head():
+    page = small(40, 20)
+    lines = re.findall(r"<tr[^>]*>(<.*?)</tr>", page)
+    assert len(lines) > 10
+    assert not [line for line in lines if not line.startswith(('<th scope="row">', '<th scope="col">'))]
+
+
+def test_a_label_of_a_plot_is_text_whatever_is_in_it():
+    label = 'recall on "a & b" <img src=x>\\1'
+    drawn = ET.fromstring(plots.svg(plots.words("few"), label))
+    assert drawn.get("aria-label") == label
+    assert drawn.get("role") == "img"
 
 
 def test_an_experiment_without_rows_says_so():

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
 from secateur.pipeline.errors import SecateurError, nearest
-from secateur.report.finding import Line
+from secateur.report.finding import small_print, stated
 
 __all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
@@ -65,7 +64,6 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
 def summary(experiment: Experiment) -> None:
     """What was found; the last line is the report's path."""
     from secateur.report.compare import settings
-    from secateur.report.finding import small_print
     from secateur.report.page import About, found
 
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
@@ -77,7 +75,8 @@ def summary(experiment: Experiment) -> None:
         print(f"  {sentence}")
         if small := small_print(lines, about.claimed):
             print(f"  ({small})")
-        print(*(f"    {line}" for line in aligned(_beside(lines)).splitlines()), sep="\n")
+        best = [stated(line) for line in lines[:SHOWN]]
+        print(*(f"    {line}" for line in aligned(best).splitlines()), sep="\n")
     if not made:
         print("  No system here stands beside a plain ranking of its kind.")
     print("\nNext")
@@ -86,23 +85,6 @@ def summary(experiment: Experiment) -> None:
     print("  make ui                        runs side by side")
     print("\nReport:")
     print(EXPERIMENTS / experiment / "report.html")
-
-
-def _beside(lines: Sequence[Line]) -> list[dict]:
-    """The best lines of a data set for a terminal."""
-    return [
-        {
-            "system": line.name,
-            "less": line.baseline,
-            "difference": f"{line.difference:+.3f}" if line.told else "",
-            "interval": line.interval if line.told else "",
-            "p": f"{line.p:.4f}" if line.told else "",
-            "n": line.n,
-            "units": line.units,
-            "verdict": line.verdict,
-        }
-        for line in lines[:SHOWN]
-    ]
 
 
 def compare(

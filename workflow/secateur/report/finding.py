@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.report.format import UNTOLD, bounds, enough, number, row_name, sizes
 
-__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence", "small_print"]
+__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence", "small_print", "stated"]
 
 METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does,
     # and in what two of them may differ
@@ -78,6 +78,20 @@ class Line:
     def verdict(self) -> str:
         """Sure, not sure, or too few to tell."""
         return UNTOLD if not self.told else "sure" if self.sure else "not sure"
+
+
+def stated(line: Line) -> dict[str, Any]:
+    """A line as a row of a table, by heads; without its difference where that rests on too little."""
+    return {
+        "system": line.name,
+        "less": line.baseline,
+        "difference": f"{line.difference:+.3f}" if line.told else "",
+        "interval": line.interval if line.told else "",
+        "p": f"{line.p:.4f}" if line.told else "",
+        "n": line.n,
+        "units": line.units,
+        "verdict": line.verdict,
+    }
 
 
 def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:

@@ -189,8 +189,8 @@ def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
 def dots(
     rows: pl.DataFrame, families: Mapping[str, str], label: str, xlabel: str, shown: int, digits: int = 3
 ) -> dict[str, Any]:
-    """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow; no plot where
-    they rest on too little. rows: name, system, value, low, high, n, units, told, best first."""
+    """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow, and a table of
+    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, told, best first."""
     told = rows.filter("told")
     if told.is_empty():
         return {"text": untold(rows)}
@@ -207,4 +207,13 @@ def dots(
         for row in told.head(shown).iter_rows(named=True)
     ]
     rest = f"The best {shown} of {told.height}." if told.height > shown else ""
-    return {"figures": [[forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]], "note": rest}
+    lines = [
+        [row["name"], number(row["value"], digits), interval(row, digits), str(row["n"]), str(row["units"])]
+        for row in told.iter_rows(named=True)
+    ]
+    behind = {
+        "heads": ["system", xlabel, "95 % interval", "n", "units"],
+        "rows": [{"form": "", "cells": list(map(cell, line))} for line in lines],
+    }
+    drawn = [forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]
+    return {"figures": [drawn], "behind": behind, "note": rest}

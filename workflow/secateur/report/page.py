@@ -11,8 +11,8 @@ import polars as pl
 
 from secateur.pipeline.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
-from secateur.report.forest import FAMILIES, Dot, forest
-from secateur.report.format import UNTOLD, judged, named
+from secateur.report.forest import FAMILIES
+from secateur.report.format import judged, named
 from secateur.report.sections.answers import answer_section
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
 from secateur.report.sections.differences import matched_parts
@@ -21,6 +21,7 @@ from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.lemmas import growth_section, lemma_section
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.peers import peer_parts
+from secateur.report.sections.plain import plain_part
 from secateur.report.sections.policy import policy_parts
 from secateur.report.sections.recall import recall_parts
 from secateur.report.sections.retrieval import retrieval_parts
@@ -30,7 +31,8 @@ from secateur.report.sections.selection import selection_differences, selection_
 __all__ = ["About", "Figures", "found", "render"]
 
 FIRST = 8  # lines of the first screen's plot
-EMPTY = {"text": "", "figures": [], "table": None, "cards": [], "form": "", "note": "", "short": 0, "open": False}
+EMPTY = {"text": "", "figures": [], "behind": None, "table": None, "cards": [], "form": "", "note": "", "short": 0}
+EMPTY |= {"open": False}
 Part = dict[str, Any]
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # no HTML: data may hold them
 
@@ -92,7 +94,7 @@ def render(about: About, figures: Figures) -> str:
     made = found(figures.metrics, figures.comparisons, figures.families, about)
     sections = [
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
-        for n, section in enumerate(_sections(about, figures, {dataset: lines for dataset, lines, _ in made}))
+        for n, section in enumerate(_sections(about, figures, {dataset: own for dataset, *own in made}))
     ]
     html = page.get_template("page.html.j2").render(
         name=about.name,
@@ -100,7 +102,7 @@ def render(about: About, figures: Figures) -> str:
         title=about.title,
         sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in made]
         or [(_no_finding(figures), "")],
-        lead=_first_plot(made),
+        lead=_lead(made),
         families=[(f, FAMILIES[f]) for f in FAMILIES if any(line.family == f for _, own, _ in made for line in own)],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
         missing=[_called(v) | {"absent": v["absent"]} for v in about.missing],
@@ -140,42 +142,26 @@ def _no_finding(figures: Figures) -> str:
     return f"No system here stands beside a plain ranking of its kind, so there is no finding. Systems described below: {systems}."
 
 
-def _first_plot(made: Found) -> list[str]:
-    """The best lines of each data set, as many as a screen has room for."""
-    told = [(name, lines) for name, lines, _ in made]
-    share = max(FIRST // max(len(told), 1), 1)
-    return _differences([(name, lines[:share]) for name, lines in told]) if told else []
-
-
-def _differences(found: Sequence[tuple[str, Sequence[Line]]]) -> list[str]:
-    """Differences to the best plain row, a group a data set; wide and narrow."""
-    several = len(found) > 1
-    dots = [_dot(line, dataset if several else "") for dataset, lines in found for line in lines]
-    metrics = {line.metric.partition("@")[0].replace("_", " ") for _, lines in found for line in lines}
-    xlabel = f"difference in {' and '.join(sorted(metrics))}, 95 % intervals, hollow: not sure"
-    zero = "the best plain ranking of its kind"
-    return [forest(dots, xlabel, xlabel, zero=zero, narrow=narrow) for narrow in (False, True)]
-
-
-def _dot(line: Line, group: str) -> Dot:
-    said = f"{line.difference:+.3f} ({line.interval})" if line.told else UNTOLD
-    counts = f"n {line.n}, {line.units} units"
-    ends = (line.low, line.high)
-    return Dot(line.name, line.family, line.difference, *ends, said, counts, group, not line.told, not line.sure)
+def _lead(made: Found) -> Part:
+    """The best lines of each data set as a plot, as many as a screen has room for; nothing where there are none."""
+    if not made:
+        return {}
+    share = max(FIRST // len(made), 1)
+    return plain_part([(name, lines) for name, lines, _ in made], " ".join(said for *_, said in made), share)
 
 
 # --- the rest ------------------------------------------------------------------------------------
 
 
-def _sections(about: About, figures: Figures, lines: Mapping[str, list[Line]]) -> Iterator[Part]:
-    """One section a data set, then those that speak of all."""
+def _sections(about: About, figures: Figures, made: Mapping[str, tuple[list[Line], str]]) -> Iterator[Part]:
+    """One section a data set, then those that speak of all. made: the lines and the sentence of data sets."""
     rows, told = (judged(one, about.min_units) for one in (named(figures.metrics), figures.comparisons))
     for dataset in dict.fromkeys([*(v["dataset"] for v in about.variants), *rows["dataset"]]):
         own = rows.filter(pl.col("dataset") == dataset)
         if own.is_empty():
             continue
         against = told.filter(pl.col("dataset") == dataset)
-        parts = list(_parts(dataset, own, against, figures, lines.get(dataset, [])))
+        parts = list(_parts(dataset, own, against, figures, made.get(dataset, ([], ""))))
         yield {"title": dataset, "about": _about(own), "parts": parts}
     answers = answer_section(rows, told, figures.families)
     last = (answers, growth_section(figures.measures), lemma_section(figures.measures))
@@ -183,12 +169,12 @@ def _sections(about: About, figures: Figures, lines: Mapping[str, list[Line]]) -
 
 
 def _parts(
-    dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figures, lines: list[Line]
+    dataset: str, own: pl.DataFrame, against: pl.DataFrame, figures: Figures, made: tuple[list[Line], str]
 ) -> Iterator[Part]:
     """The parts of a data set: a plot of each question that a reader has, open; every table behind it, folded."""
-    families = figures.families
+    families, (lines, said) = figures.families, made
     if len(lines) > FIRST:
-        yield {"title": "All differences to the best plain ranking", "figures": [_differences([(dataset, lines)])]}
+        yield {"title": "All differences to the best plain ranking"} | plain_part([(dataset, lines)], said)
     yield from _opened(selection_parts(dataset, own, families))
     yield from _opened(distractor_parts(dataset, own, figures.spreads))
     orders = [o for o in ("blind", "aware") if (own["order"] == o).any()]

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import polars as pl
@@ -64,12 +65,9 @@ def svg(figure, label: str) -> str:
     figure.savefig(stream, format="svg", metadata={"Date": None})
     svg = stream.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "var(--ink)").replace(LINE, "var(--line)")
-    return re.sub(
-        r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"',
-        rf'<svg role="img" aria-label="{label}" \1\2',
-        svg,
-        count=1,
-    )
+    head = f'<svg role="img" aria-label="{escape(label)}" '
+    sized = r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"'
+    return re.sub(sized, lambda found: head + found[1] + found[2], svg, count=1)
 
 
 def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int], floor: tuple[float, float]):
