@@ -1,17 +1,21 @@
 """Tables to one page."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 
 from secateur.evaluation.published import published_statistics
 from secateur.evaluation.subsets import of_split
 from secateur.pipeline.contract import main
+from secateur.pipeline.ledger import costs, records
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, read_tables
 from secateur.report.browser import Given, Set, best, browsed
 from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
+
+RESULTS = Path("results")
 
 
 def _drawings(cfg, inputs) -> list[dict]:
@@ -135,8 +139,11 @@ def run(cfg, inputs, outputs, ctx):
         peers=_peers(cfg, inputs),
         families=cfg.extra.families,
         browsed=browsed(_browsed(cfg)),
+        # Records are no inputs: a time alone makes no page anew, and what runs again makes it anew by its tables.
+        costs=costs(cfg.extra.variants, records(RESULTS)),
     )
-    named, rows = (cfg.extra.name, cfg.experiment.title), (cfg.extra.variants, cfg.extra.missing)
+    variants = [row | {"file": row["files"][0]} for row in cfg.extra.variants]
+    named, rows = (cfg.extra.name, cfg.experiment.title), (variants, cfg.extra.missing)
     about = About(*named, cfg.eval.min_units, tuple(cfg.eval.claim), *rows)
     page = render(about, figures)
     outputs.path("report").write_text(page, encoding="utf-8")

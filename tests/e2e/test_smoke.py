@@ -191,6 +191,22 @@ def test_the_report_shows_every_system(smoke):
         assert word in text
 
 
+def test_the_report_says_what_each_row_cost(smoke):
+    text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
+    own = [json.loads(path.read_text()) for path in (smoke.root / "results").rglob("run.json")]
+    table = text.partition("<h3>What it costs</h3>")[2].partition("<h3>")[0]  # the first data set's
+    rows = re.findall('<th scope="row">([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td><td>([^<]+)</td>', table)
+    cost = {name: (float(sent.replace(",", "")), float(total.replace(",", ""))) for name, sent, _, total in rows}
+    aware = ("secateur, order-aware", "beam", "closed_book", "rag_zsum", "remembered", "policy", "sessions")
+    assert set(cost) == {"rankers", "secateur", *aware}
+    extraction = sum(
+        r["cpu_seconds"] for r in own if r["stage"] == "extract_triples" and DOCUMENTS in r["axes"].values()
+    )
+    assert all(0 < sent <= total for sent, total in cost.values())
+    assert cost["secateur"][0] >= extraction - 0.1 > 0
+    assert cost["policy"][0] > cost["sessions"][0]  # it was learnt
+
+
 def test_the_report_draws_sampled_questions_and_measures_the_lemmas(smoke):
     text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
     (path,) = (smoke.root / "results").rglob("samples.parquet")

@@ -1,10 +1,10 @@
-"""The section on answers: there where questions were answered, one line a system, with its differences."""
+"""The parts on answers: there where questions were answered, one line a system, with its differences."""
 
 import polars as pl
 
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.format import judged
-from secateur.report.sections.answers import answer_section
+from secateur.report.sections.answers import answer_parts
 
 
 def metric(system: str, name: str, value: float, order: str = "blind") -> dict:
@@ -33,9 +33,9 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=empty.schema) if rows else empty
 
 
-def section(rows: list[dict], compared: list[dict]):
+def parts(rows: list[dict], compared: list[dict]) -> list[dict]:
     told = table("metrics", rows).with_columns(told=pl.col("n") > 5)
-    return answer_section(told, judged(table("comparisons", compared), 10), {})
+    return list(answer_parts("toy", told, judged(table("comparisons", compared), 10), {}))
 
 
 METRICS = [
@@ -48,12 +48,12 @@ METRICS = [
 ]
 
 
-def test_no_answers_no_section():
-    assert section(METRICS[-1:], []) is None
+def test_no_answers_no_parts():
+    assert parts(METRICS[-1:], []) == []
 
 
 def test_each_system_has_a_line_and_one_for_each_order():
-    drawn, part = section(METRICS, [])["parts"]
+    drawn, part = parts(METRICS, [])
     assert "order-aware" in drawn["figures"][0][0]
     assert part["table"]["heads"] == ["system", "ROUGE-L", "prompt tokens"]
     shown = {row["cells"][0]["text"]: [c["text"] for c in row["cells"][1:]] for row in part["table"]["rows"]}
@@ -68,7 +68,7 @@ def test_each_system_has_a_line_and_one_for_each_order():
 
 def test_differences_are_shown_with_what_they_are_differences_from():
     compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
-    *_, part = section(METRICS, compared)["parts"]
+    *_, part = parts(METRICS, compared)
     lines = [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]]
     assert lines == [
         ["secateur", "closed_book", "ranker", "+0.200", "", ""],

@@ -294,6 +294,26 @@ def test_the_plot_of_differences_says_the_finding_and_has_all_its_lines_as_a_tab
     )  # the same of one data set, in its section
 
 
+def test_a_data_set_is_told_from_its_curves_to_its_policy():
+    names = ("evidence_recall@64", "rouge_l", "answer_gain@claim", "answer_gain@64", "memory_evidence_recall")
+    rows = [metric("secateur", name, 0.5) for name in names]
+    policies = {"policy": 0.5, "fixed:a/b/c": 0.4}
+    rows += [
+        metric("policy", f"policy_{of}", v, c) for c, v in policies.items() for of in ("utility", "accuracy", "tokens")
+    ]
+    took = {"cpu_seconds": 9.0, "peak_bytes": 1e9, "sent_cpu_seconds": 8.0, "sent_peak_bytes": 1e9}
+    costs = [{"dataset": "toy", "system": "secateur", "order": "blind"} | took]
+    page = drawn("tiny", rows, [], costs=costs)
+    assert re.findall("<h3>([^<]+)</h3>", page) == [
+        "Order-blind: what contexts hold, by the tokens that are sent",
+        "Answers under each context",
+        "Order-blind: answer gain at equal tokens",
+        "What it costs",
+        "secateur: what memory saves within a session, order-blind",
+        "policy: what the compression policy is worth",
+    ]
+
+
 def test_every_line_of_every_table_has_a_head():
     page = small(40, 20)
     lines = re.findall(r"<tr[^>]*>(<.*?)</tr>", page)

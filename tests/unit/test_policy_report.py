@@ -56,13 +56,19 @@ def test_what_rests_on_too_little_has_no_plot():
 def test_a_page_without_such_rows_has_no_such_part():
     other = metrics().with_columns(metric=pl.lit("f1_at_gold"))
     assert policy_parts("d", other, comparisons(), frontiers()) == []
-    assert memory_parts("d", other) == []
+    assert memory_parts("d", other, {}) == []
 
 
 def test_memory_shows_the_figures_it_has_in_one_order():
-    values = {"memory_reuse": 0.5, "memory_tokens_first": 600.0}
-    rows = [
-        COMMON | {"scorer": None, "metric": m, "value": v, "low": None, "high": None, "n": 3} for m, v in values.items()
-    ]
-    (part,) = memory_parts("d", pl.DataFrame(rows))
-    assert [line["cells"][1]["text"] for line in part["table"]["rows"]] == ["600", ".500"]
+    values = {"memory_reuse": 0.5, "memory_tokens_first": 600.0, "memory_evidence_recall": 0.75}
+    for n, shown in ((40, True), (15, False)):
+        own = COMMON | {"scorer": None, "low": None, "high": None, "n": n, "units": n}
+        rows = judged(pl.DataFrame([own | {"metric": m, "value": v} for m, v in values.items()]), 10)
+        (part,) = memory_parts("d", rows, {})
+        assert [line["cells"][1]["text"] for line in part["table"]["rows"]] == ["600", ".500", ".750"]
+        assert bool(part.get("figures")) == shown
+        assert part.get("text", "") == ("" if shown else "Too few to tell: 15 questions in 15 units.")
+        if shown:
+            svg = part["figures"][0][0]
+            assert svg.count("<circle") == 2  # tokens are no shares
+            assert svg.index("evidence recall<") < svg.index("with memory") < svg.index("a later question<")

@@ -71,7 +71,7 @@ rule build_report:
             slices.MEASURING,
             "eval.min_units=default",
             "eval.claim=default",
-            variants=variant_rows,
+            variants=tracked_rows,
             families=family_of,
             browsed=browsed_rows,
             browsed_sets=browsed_sets,

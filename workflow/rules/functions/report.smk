@@ -26,13 +26,8 @@ def family_of(_):
     return {v.system: family(v) for v in VARIANTS}
 
 
-def variant_rows(_):
-    """The variants as plain data, with the first file of their figures."""
-    return [labelled(v) | {"file": files_of(v)[0]} for v in VARIANTS]
-
-
 def tracked_rows(_):
-    """The variants with all files of their figures: what stands behind a run."""
+    """The variants as plain data, with all files of their figures: what stands behind a row."""
     return [labelled(v) | {"files": files_of(v)} for v in VARIANTS]
 
 

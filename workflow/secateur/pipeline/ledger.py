@@ -25,7 +25,18 @@ from secateur.pipeline.config.leaves import leaves
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import META, Table, read_table, write_table
 
-__all__ = ["FOLDER", "HEADLINES", "ROW", "collect", "records", "redacted", "started", "upstream", "variant_runs"]
+__all__ = [
+    "FOLDER",
+    "HEADLINES",
+    "ROW",
+    "collect",
+    "costs",
+    "records",
+    "redacted",
+    "started",
+    "upstream",
+    "variant_runs",
+]
 
 Record = dict[str, Any]
 
@@ -45,6 +56,7 @@ HEADLINES = (  # what a run shows of its figures, with the ends of their interva
     "policy_utility",
     "memory_tokens_to_first",
 )
+SENT = ("contexts", "selections", "policy")  # outputs: what a row gives its reader, and what it chooses that by
 DEFAULTS = "system/_default.yaml"  # the options of a system that says nothing itself
 HIDDEN = "***"
 SHORTEST_SECRET = 8  # shorter values are words like `true`
@@ -124,6 +136,24 @@ def _cost(behind: list[Record]) -> dict[str, float]:
     """Of all stages behind a row: time summed, memory maximised."""
     peak = max(record["peak_bytes"] for record in behind)
     return {"cpu_seconds": sum(record["cpu_seconds"] for record in behind), "peak_bytes": peak}
+
+
+def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[dict[str, Any]]:
+    """What each variant cost: dataset, system, order; cpu_seconds and peak_bytes of all stages behind its files of figures;
+    the same with `sent_`, of those behind what it gives its reader. Left out where a record of them is not there.
+
+    `variants` are rows {dataset, system, order, files}.
+    """
+    made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
+    rows = []
+    for variant in variants:
+        behind = upstream(found, variant["files"])
+        sent = [path for record in behind for name, path in record["outputs"].items() if name in SENT]
+        read = {path for record in behind for path in record["inputs"] if path.startswith("results/")}
+        if sent and made.issuperset({*variant["files"], *read}):
+            own = {f"sent_{name}": value for name, value in _cost(upstream(found, sent)).items()}
+            rows.append({name: variant[name] for name in ROW[1:]} | _cost(behind) | own)
+    return rows
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:

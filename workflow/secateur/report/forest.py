@@ -114,7 +114,7 @@ def _line(dot: Dot, x, ends: tuple[float, float], y: float, narrow: bool) -> lis
             f'<line x1="{start:.1f}" x2="{end:.1f}" y1="{middle:g}" y2="{middle:g}" stroke="{colour}" '
             f'stroke-width="2.5"{loose}/>'
         )
-    tip = f"{escape(dot.name)}: {escape(dot.said)}, {escape(dot.counts)}"
+    tip = escape(f"{dot.name}: {', '.join(filter(None, (dot.said, dot.counts)))}")
     parts.append(
         f'<circle cx="{x(dot.value):.1f}" cy="{middle:g}" r="5" fill="{"var(--paper)" if dot.unsure else colour}" stroke="{colour}" stroke-width="2"><title>{tip}</title></circle>'
     )

@@ -190,7 +190,8 @@ def dots(
     rows: pl.DataFrame, families: Mapping[str, str], label: str, xlabel: str, shown: int, digits: int = 3
 ) -> dict[str, Any]:
     """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow, and a table of
-    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, told, best first."""
+    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, told, best first; group where lines stand under
+    heads."""
     told = rows.filter("told")
     if told.is_empty():
         return {"text": untold(rows)}
@@ -203,6 +204,7 @@ def dots(
             high=row["high"],
             said=f"{number(row['value'], digits)} ({interval(row, digits) or 'no interval'})",
             counts=f"n {row['n']}",
+            group=row.get("group", ""),
         )
         for row in told.head(shown).iter_rows(named=True)
     ]

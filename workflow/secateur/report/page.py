@@ -13,7 +13,8 @@ from secateur.pipeline.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
 from secateur.report.forest import FAMILIES
 from secateur.report.format import judged, named
-from secateur.report.sections.answers import answer_section
+from secateur.report.sections.answers import answer_parts
+from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
 from secateur.report.sections.differences import matched_parts
 from secateur.report.sections.distractors import ABOUT, distractor_parts, is_checked
@@ -59,7 +60,8 @@ class Figures:
     corpus, dataset, system, order and the columns of graph_measures; statistics: dataset and the columns of
     dataset_statistics; stated: what publications say of them; spreads: dataset, system and the columns of
     score_quantiles; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
-    each of peer_costs and peer_asked; families: who ranks, of each system; browsed: the questions, as plain data.
+    each of peer_costs and peer_asked; families: who ranks, of each system; browsed: the questions, as plain data; costs:
+    what the ledger says of each variant.
     """
 
     metrics: pl.DataFrame
@@ -73,6 +75,7 @@ class Figures:
     peers: Sequence[Mapping[str, Any]] = ()
     families: Mapping[str, str] = field(default_factory=dict)
     browsed: Mapping[str, Any] = field(default_factory=lambda: {"texts": [], "sets": []})
+    costs: Sequence[Mapping[str, Any]] = ()
 
 
 Found = Sequence[tuple[str, list[Line], str]]
@@ -163,8 +166,7 @@ def _sections(about: About, figures: Figures, made: Mapping[str, tuple[list[Line
         against = told.filter(pl.col("dataset") == dataset)
         parts = list(_parts(dataset, own, against, figures, made.get(dataset, ([], ""))))
         yield {"title": dataset, "about": _about(own), "parts": parts}
-    answers = answer_section(rows, told, figures.families)
-    last = (answers, growth_section(figures.measures), lemma_section(figures.measures))
+    last = (growth_section(figures.measures), lemma_section(figures.measures))
     yield from (section for section in last if section)
 
 
@@ -181,11 +183,14 @@ def _parts(
     for place, order in enumerate(orders):
         yield from _opened(recall_parts(dataset, own, order), place == 0)
         yield from retrieval_parts(dataset, own, order)
+    yield from answer_parts(dataset, own, against, families)
+    for place, order in enumerate(orders):
         yield from _opened(gain_parts(dataset, own, order, families), place == 0)
-    yield from _standing(policy_parts(dataset, own, against, figures.frontiers))
-    yield from _standing(memory_parts(dataset, own)[:1])
-    yield from memory_parts(dataset, own)[1:]
+    yield from _standing(cost_parts(dataset, own, figures.costs, families))
     yield from _standing(peer_parts(dataset, own, figures.peers))
+    yield from _standing(memory_parts(dataset, own, families)[:1])
+    yield from memory_parts(dataset, own, families)[1:]
+    yield from _standing(policy_parts(dataset, own, against, figures.frontiers))
     yield from cutoff_parts(dataset, own)
     yield from selection_differences(dataset, against)
     yield from matched_parts(dataset, against)

@@ -1,6 +1,6 @@
-"""The report's section on answers: how good they are under each system's context, what they cost, and differences."""
+"""The report's part on answers: how good they are under each system's context, what they cost, and differences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -8,7 +8,7 @@ import polars as pl
 from secateur.report.format import cell, difference, dots, form, interval, number
 from secateur.report.sections.judging import judged_parts
 
-__all__ = ["answer_section"]
+__all__ = ["answer_parts"]
 
 HEADS = {  # metric: (head of its column, digits)
     "rouge_l": ("ROUGE-L", 3),
@@ -24,7 +24,7 @@ HEADS = {  # metric: (head of its column, digits)
 TESTED = ("rouge_l", "token_f1", "read_gain")
 DRAWN, SHOWN = "rouge_l", 8  # what is drawn, and of how many rows
 ABOUT = (
-    "The same instructions and questions under each system's context, answered by one model without sampling. "
+    " The same instructions and questions under each system's context, answered by one model without sampling. "
     "closed_book shows no context: what the model knows already. Evidence and answer gain are of what really reached "
     "the prompt; gain is in nats per token of the gold answer."
 )
@@ -36,7 +36,7 @@ UNJUDGED = (
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of all questions with the name of their line: its order counts where a system has several."""
-    several = pl.len().over("dataset", "system", "metric", "baseline") > 1
+    several = pl.len().over("system", "metric", "baseline") > 1
     order = pl.when(several).then(" · order-" + pl.col("order"))
     return rows.with_columns(name=pl.col("system") + order.fill_null(""))
 
@@ -52,7 +52,7 @@ def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
         lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
     n = ", ".join(map(str, own["n"].unique().sort()))
     return {
-        "title": f"{dataset}: answers",
+        "title": "Answers: figures",
         "table": {"heads": ["system", *(HEADS[metric][0] for metric in metrics)], "rows": lines},
         "note": f"n = {n} questions (fewer where they have no gold evidence), split {own['split'][0]}, 95 % intervals. "
         f"Rows: dataset = {dataset}, metric = {', '.join(metrics)}.",
@@ -63,7 +63,8 @@ def _drawn(dataset: str, own: pl.DataFrame, families: Mapping[str, str]) -> dict
     """The best answers as a plot."""
     rows = own.filter(pl.col("metric") == DRAWN).sort("value", "name", descending=[True, False])
     drawn = dots(rows, families, f"ROUGE-L on {dataset}", "ROUGE-L of the answer, mean", SHOWN)
-    return {"title": f"{dataset}: answers under each context", "open": True} | drawn
+    note = (drawn.get("note", "") + ABOUT).strip()
+    return {"title": "Answers under each context", "open": True} | drawn | {"note": note}
 
 
 def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
@@ -74,29 +75,24 @@ def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
         lines.append({"form": "", "cells": [*map(cell, names), *(difference(by.get(metric)) for metric in TESTED)]})
     return {
-        "title": f"{dataset}: differences of answers, paired by question",
+        "title": "Answers: differences, paired by question",
         "table": {"heads": ["system", "less", "differs in", *(HEADS[metric][0] for metric in TESTED)], "rows": lines},
         "note": f"comparisons.parquet, dataset = {dataset}." + UNJUDGED,
     }
 
 
-def answer_section(
-    metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str]
-) -> dict[str, Any] | None:
-    """The section; None where no question was answered."""
+def answer_parts(
+    dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The parts of one data set; none where no question was answered. metrics, comparisons: its rows, with `told`."""
     whole = pl.col("subset") == "all"
     rows = _named(metrics.filter(whole & pl.col("metric").is_in(list(HEADS))).with_columns(baseline=pl.lit("")))
     if not rows.height:
-        return None
+        return
+    yield _drawn(dataset, rows, families)
+    yield _figures(dataset, rows)
     against = _named(comparisons.filter(whole & pl.col("metric").is_in(TESTED)))
-    parts = []
-    by_judges = _named(
-        metrics.filter(whole & pl.col("metric").str.starts_with("judge")).with_columns(baseline=pl.lit(""))
-    )
-    for (dataset,), own in rows.group_by("dataset", maintain_order=True):
-        tested = against.filter(pl.col("dataset") == dataset)
-        parts += [_drawn(dataset, own, families), _figures(dataset, own)] + (
-            [_differences(dataset, tested)] if tested.height else []
-        )
-        parts += judged_parts(dataset, by_judges.filter(pl.col("dataset") == dataset))
-    return {"title": "Answers", "about": ABOUT, "parts": parts}
+    if against.height:
+        yield _differences(dataset, against)
+    by_judges = metrics.filter(whole & pl.col("metric").str.starts_with("judge")).with_columns(baseline=pl.lit(""))
+    yield from judged_parts(_named(by_judges))

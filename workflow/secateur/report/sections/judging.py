@@ -35,7 +35,7 @@ ABOUT = (
 )
 
 
-def judged_parts(dataset: str, own: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def judged_parts(own: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """One table a judge, its controls in it. own: rows of `metrics` of a data set, all questions, with `name`."""
     parts = own.with_columns(
         metric=pl.col("metric").str.split("@").list.first(), judge=pl.col("metric").str.split("@").list.last()
@@ -53,7 +53,7 @@ def judged_parts(dataset: str, own: pl.DataFrame) -> Iterator[dict[str, Any]]:
             for kind, of in (("judged", FIGURES), ("controls", CONTROLS))
         }
         yield {
-            "title": f"{dataset}: answers judged by {judge}",
+            "title": f"Answers: judged by {judge}",
             "table": {"heads": ["system", *heads.values()], "rows": lines},
             "note": f"n = {counts['judged']} questions at most, controls {counts['controls'] or 0}, 95 % intervals. {ABOUT}",
         }
