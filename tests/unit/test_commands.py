@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from secateur.cli import app
 from secateur.commands.shared import written
-from secateur.pipeline.dry import estimate, parsed
+from secateur.pipeline.dry import parsed
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import collect
 from secateur.pipeline.litter import left
 from secateur.report import doctor
 
@@ -127,13 +126,6 @@ def test_a_dry_run_is_told_by_its_causes():
         ("Rank by the graph for toy_documents (default, blind)", "retriever.top_k was 200, is 100"),
         ("Read the questions", "changed since: data/toy/questions.jsonl"),
     ]
-
-
-def test_a_plan_takes_as_long_as_such_jobs_took(project):
-    collect(RESULTS)
-    rows, known, unknown = estimate({"extract_triples": 4, "consolidate": 2}, RESULTS / "ledger/job_runs.parquet")
-    assert (known, unknown) == (4.0, ["consolidate"])
-    assert rows[0] == {"rule": "extract_triples", "jobs": 4, "CPU s each": 1.0, "CPU s": 4.0}
 
 
 def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):

@@ -48,7 +48,7 @@ ORDER = [
     "report.page",
     "pipeline.problems pipeline.ledger",
     "pipeline.plan report.reference",
-    "pipeline.dry pipeline.litter",
+    "pipeline.costs pipeline.dry pipeline.litter",
     "report.turns report.runs report.question report.compare report.tracking report.paper",
     "report.figures report.doctor",
     "pipeline.contract",

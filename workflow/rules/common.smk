@@ -37,9 +37,7 @@ EXPERIMENT = str(config.get("experiment", "quickstart"))
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 os.environ.update(POLARS_MAX_THREADS="1")  # read once, when a script imports it: sums depend on it
 FOLDER = config.get("data")
-OVERRIDES = _listed(config.get("overrides")) + (
-    (f"corpus.folder={Path(FOLDER).resolve()}", f"dataset.folder={Path(FOLDER).resolve()}") if FOLDER else ()
-)
+OVERRIDES = _listed(config.get("overrides")) + plan.of_folder(FOLDER)
 
 if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue", "custom_beir"):
     _stop(

@@ -1,13 +1,12 @@
 """`secateur run`: an experiment with one line of progress; Snakemake's own text goes to a file."""
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.runs import running
+from secateur.commands.runs import LEDGER, Data, Overrides, running
 from secateur.commands.shared import EXPERIMENTS, experiment_named
-from secateur.pipeline.dry import listed, spoken
+from secateur.pipeline.dry import counted, given, spoken
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Told", "report", "run"]
@@ -26,28 +25,37 @@ __all__ = ["Told", "report", "run"]
 LOG = Path("logs/snakemake.log")
 STEPS = re.compile(r"^(\d+) of (\d+) steps")
 DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
+TOTAL = re.compile(r"^total\s+(\d+)$")
+TARGET = 1  # among Snakemake's jobs, and runs nothing
 INTERRUPTED = 130  # exit code, as shells have it
 STEP = 10  # lines of progress where there is no terminal
 SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
 
 
 class Told:
-    """What Snakemake's text says, line by line. rules: of the pipeline; jobs: that were planned."""
+    """What Snakemake's text says, line by line. rules: of the pipeline; jobs: that were planned, counts: of each rule;
+    foretold: what to say of them before the first one."""
 
-    def __init__(self, rules: frozenset[str]) -> None:
+    def __init__(self, rules: frozenset[str], foretold: Callable[[dict[str, int]], str]) -> None:
         self.rules, self.done, self.jobs, self.rule, self.planned = rules, 0, 0, "", False
+        self.foretold = foretold
+        self.counts: dict[str, int] = {}
         self.said: list[str] = []
 
     def read(self, line: str) -> str | None:
-        """Take a line; what of it a user reads at once: a stage's own message."""
+        """Take a line; what of it a user reads at once: a stage's own message, and what is to come."""
         if found := STEPS.match(line):
-            self.done, self.jobs = int(found[1]), int(found[2])
+            self.jobs = int(found[2]) - TARGET
+            self.done = min(int(found[1]), self.jobs)
         elif found := DONE.match(line):
             self.rule = found[1]
         elif line.startswith("Job stats"):
             self.planned = True
-        elif found := re.match(r"^total\s+(\d+)$", line):
-            self.jobs = int(found[1])
+        elif self.planned and not self.jobs:  # inside its table of jobs
+            self.counts |= counted(line)
+            if found := TOTAL.match(line):
+                self.jobs = int(found[1]) - TARGET
+                return self.foretold(self.counts)
         elif line.partition(": ")[0] in self.rules or ("MLflow" in line and "Fix:" in line):
             self.said.append(line)
             return line
@@ -69,18 +77,25 @@ def run(
     ] = "quickstart",
     profile: Annotated[str, Option(help="a folder of profiles")] = "local",
     cores: Annotated[str, Option(help="how many, or all")] = "all",
-    data: Annotated[Path | None, Option(help="a folder of your own, for custom and custom_dialogue")] = None,
-    changed: Annotated[
-        list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="a setting that is changed")
-    ] = None,
+    data: Data = None,
+    changed: Overrides = None,
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
-    config = ["--config", f"experiment={experiment}"]
-    config += [f"data={json.dumps(str(data.resolve()), ensure_ascii=False)}"] if data else []
-    config += listed(changed or ())
-    command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores, *config]
+    from secateur.pipeline import costs
+
+    command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
+    command += given(experiment, changed or (), data)
     phases, started = _rules(), time.monotonic()
-    told = Told(frozenset(phases))
+
+    def foretold(counts: dict[str, int]) -> str:
+        try:
+            read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, counts)
+            on = int(cores) if cores.isdigit() else os.cpu_count() or 1
+            return costs.foretold(counts, costs.taken(LEDGER), read, on)
+        except SecateurError as error:  # of tables that the run is about to make anew, for instance
+            return f"{sum(counts.values())} jobs to run; how long is not known: {error}"
+
+    told = Told(frozenset(phases), foretold)
     code = _followed(command, told, phases)
     if code:
         raise SecateurError(_failure(told, code))
@@ -93,7 +108,7 @@ def report(
 ) -> None:
     """The page of what there is of an experiment that has not ended; it says what is missing. Runs nothing else."""
     place = EXPERIMENTS / experiment_named(experiment) / "unfinished"
-    config = ["--config", f"experiment={experiment}", "unfinished=true"]
+    config = [*given(experiment), "unfinished=true"]
     alone = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # beside a run
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

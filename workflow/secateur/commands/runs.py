@@ -16,8 +16,10 @@ from secateur.report import reference
 
 __all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]
 
+LEDGER = Path("results/ledger/job_runs.parquet")
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
+Data = Annotated[Path | None, Option("--data", help="a folder of your own, for custom and custom_dialogue")]
 Overrides = Annotated[list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="a setting that is changed")]
 
 
@@ -49,14 +51,11 @@ def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
     os.execve(sys.executable, command, env)
 
 
-def why(
-    experiment: Experiment,
-    changed: Overrides = None,
-) -> None:
+def why(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
     """What would run now, and which key, file or module set it off."""
     from secateur.pipeline.dry import dry
 
-    found = dry(experiment_named(experiment), tuple(changed or ()))
+    found = dry(experiment_named(experiment), changed or (), data)
     total = sum(found.counts.values())
     if not total:
         print(f"{experiment}: nothing to do, everything is as its settings, files and code say")
@@ -76,20 +75,18 @@ def why(
     print("  " + ", ".join(f"{rule} {count}" for rule, count in found.counts.items()))
 
 
-def plan(experiment: Experiment, changed: Overrides = None) -> None:
+def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
     """How long an experiment would take here, by what its rules have taken before on this machine."""
-    from secateur.pipeline.dry import dry, estimate
+    from secateur.pipeline import costs
+    from secateur.pipeline.dry import dry
 
-    found = dry(experiment_named(experiment), tuple(changed or ()))
-    rows, known, unknown = estimate(found.counts, Path("results/ledger/job_runs.parquet"))
-    print(aligned(rows) if rows else "nothing to do")
-    cores = os.cpu_count() or 1
-    if rows:
-        print(
-            f"\n{known / 60:.1f} minutes of one core, {known / 60 / cores:.1f} on the {cores} of this machine at best"
-        )
-    if unknown:
-        print(f"without an earlier record: {', '.join(unknown)}")
+    found = dry(experiment_named(experiment), changed or (), data)
+    if not found.counts:
+        print("nothing to do")
+        return
+    known, read = costs.taken(LEDGER), costs.pairs_to_read(Path("conf"), experiment, changed or (), data, found.counts)
+    print(aligned(costs.estimate(found.counts, known, read)[0]))
+    print(f"\n{costs.foretold(found.counts, known, read, os.cpu_count() or 1)}")
 
 
 def status() -> None:

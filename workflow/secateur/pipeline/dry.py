@@ -1,4 +1,4 @@
-"""What Snakemake would run, from its dry run: how many jobs of which rule, what set them off, and how long that takes."""
+"""What Snakemake would run, from its dry run: how many jobs of which rule, and what set them off."""
 
 import json
 import re
@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Dry", "dry", "estimate", "listed", "parsed", "spoken"]
+__all__ = ["Dry", "counted", "dry", "given", "listed", "parsed", "spoken"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
@@ -29,12 +27,11 @@ class Dry:
     causes: list[tuple[str, str]]
 
 
-def dry(experiment: str, overrides: Sequence[str] = ()) -> Dry:
+def dry(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> Dry:
     """What would run now. Raises SecateurError with Snakemake's own message."""
-    config = ["--config", f"experiment={experiment}"]
-    config += listed(overrides)
     command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
-    done = subprocess.run([*command, *config], capture_output=True, text=True, check=False)
+    command += given(experiment, overrides, data)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SecateurError("\n".join(spoken(done.stderr)[-3:]) or f"snakemake ended with {done.returncode}")
     return parsed(done.stdout + done.stderr)
@@ -43,6 +40,16 @@ def dry(experiment: str, overrides: Sequence[str] = ()) -> Dry:
 def spoken(text: str) -> list[str]:
     """The lines of Snakemake's text that a user is meant to read, of a run that ended before its jobs."""
     return [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
+
+
+def given(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[str]:
+    """An experiment as Snakemake takes it. data: a folder of one's own.
+
+    >>> given("custom", data=Path("/mine"))
+    ['--config', 'experiment=custom', 'data="/mine"']
+    """
+    folder = [f"data={json.dumps(str(data.resolve()), ensure_ascii=False)}"] if data else []
+    return ["--config", f"experiment={experiment}", *folder, *listed(overrides)]
 
 
 def listed(overrides: Sequence[str]) -> list[str]:
@@ -54,6 +61,12 @@ def listed(overrides: Sequence[str]) -> list[str]:
     return [f"overrides=[{','.join(map(json.dumps, overrides))}]"] if overrides else []
 
 
+def counted(line: str) -> dict[str, int]:
+    """The jobs of a rule that a line of Snakemake's table states; nothing for its target and its sum."""
+    found = COUNT.match(line)
+    return {found[1]: int(found[2])} if found and found[1] not in ("all", "total") else {}
+
+
 def parsed(text: str) -> Dry:
     """A dry run's text.
 
@@ -62,8 +75,8 @@ def parsed(text: str) -> Dry:
     """
     counts, causes, job = {}, [], None
     for line in text.splitlines():
-        if (found := COUNT.match(line)) and found[1] not in ("all", "total"):
-            counts[found[1]] = int(found[2])
+        if found := counted(line):
+            counts |= found
         elif found := JOB.match(line):
             job = found[1]
         elif job and line.startswith("Reason: "):
@@ -94,25 +107,3 @@ def _plain(reason: str) -> Iterator[str]:
         yield "changed since: " + reason.partition("Updated input files:")[2].partition(";")[0].strip()
     if "et of input files has changed" in reason and FOLLOWS not in reason:
         yield "it reads other files than before"
-
-
-def estimate(counts: dict[str, int], ledger: Path) -> tuple[list[dict], float, list[str]]:
-    """(a row a rule, CPU seconds of those with a record, rules without one); ledger: the table job_runs.
-
-    A job is taken to last as the median of its rule's earlier ones did here, whatever data they were of.
-    """
-    known: dict[str, float] = {}
-    if ledger.exists():
-        record = pl.col("record").str.json_path_match("$.cpu_seconds").cast(pl.Float64)
-        done = pl.read_parquet(ledger).filter(~pl.col("failed")).group_by("stage").agg(record.median().alias("s"))
-        known = dict(done.select("stage", "s").iter_rows())
-    rows = [
-        {
-            "rule": rule,
-            "jobs": count,
-            "CPU s each": known.get(rule),
-            "CPU s": known[rule] * count if rule in known else None,
-        }
-        for rule, count in counts.items()
-    ]
-    return rows, sum(row["CPU s"] or 0 for row in rows), [rule for rule in counts if rule not in known]

@@ -19,7 +19,7 @@ from secateur.pipeline.config.limits import unlimited
 from secateur.pipeline.errors import nearest
 from secateur.pipeline.problems import answer_problems, unseen, variant_problems
 
-__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "of_folder", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only")
@@ -60,6 +60,11 @@ class Variant:
 def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
     """The experiment, validated; ConfigError names the nearest one where there is no such name."""
     return option(conf, "experiment", name, overrides, asked_by="experiment")
+
+
+def of_folder(folder: str | Path | None) -> tuple[str, ...]:
+    """The overrides that name a folder of one's own; none without one."""
+    return tuple(f"{group}.folder={Path(folder).resolve()}" for group in ("corpus", "dataset")) if folder else ()
 
 
 def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:
