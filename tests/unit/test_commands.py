@@ -1,7 +1,9 @@
 """The command line: tables in the forms that a paper takes, typos, what would run, what can be thrown away."""
 
+import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,12 +13,13 @@ import pytest
 from tracking_results import HOME, figure, ran, record, table
 from typer.testing import CliRunner
 
+from secateur import cli
 from secateur.cli import app
 from secateur.commands.shared import written
-from secateur.pipeline.dry import parsed
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.dry import failure, parsed
+from secateur.pipeline.errors import SecateurError, refused
 from secateur.pipeline.litter import left
-from secateur.report import doctor
+from secateur.report import doctor, reference
 
 RESULTS = Path("results")
 
@@ -196,3 +199,73 @@ def test_a_doctor_finds_what_was_broken(project, monkeypatch):
     wrong = {name: said for name, ok, said in doctor.checks() if not ok}
     assert set(wrong) == {"mirror", "lock", "mlflow"}
     assert all("Fix:" in text for text in wrong.values())
+
+
+# --- what the file system refuses ----------------------------------------------------------------
+
+
+def ended(monkeypatch, capsys, *args: str) -> str:
+    """The one message of a command that must end with code 2."""
+    monkeypatch.setattr(sys, "argv", ["secateur", *args])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    said = capsys.readouterr().err.strip()
+    assert len(said.splitlines()) == 1
+    return said
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(project, monkeypatch, capsys):
+    shutil.rmtree("results")
+    Path("results").write_text("")
+    said = ended(monkeypatch, capsys, "track")
+    assert re.match(r"results(/ledger)?: (Not a directory|File exists)\. Fix: move it away", said)
+
+
+def test_logs_that_cannot_be_written_are_named_and_nothing_is_started(project, monkeypatch, capsys):
+    Path("logs").write_text("")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    assert ended(monkeypatch, capsys, "run", "tiny").startswith("logs: File exists. Fix: move it away")
+
+
+@pytest.mark.parametrize(
+    ("number", "fix"),
+    [(errno.EACCES, "give yourself the right"), (errno.ENOSPC, "make room there"), (errno.EROFS, "work in a clone on")],
+)
+def test_what_the_file_system_refuses_is_one_message_with_the_path(project, monkeypatch, capsys, number, fix):
+    def refused(path, *_, **__):
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(Path, "write_text", refused)
+    monkeypatch.setattr(reference, "pages", lambda: {Path("docs/tables.md"): "text"})
+    said = ended(monkeypatch, capsys, "docs")
+    assert said.startswith(f"docs/tables.md: {os.strerror(number)}. Fix: {fix}")
+
+
+def test_a_full_disk_that_names_no_file_is_told_of_this_folder(project):
+    assert refused(OSError(errno.ENOSPC, "No space left on device")).startswith(f"{Path.cwd()}: No space left")
+    assert "Fix: `secateur doctor`" in refused(TimeoutError("timed out"))
+
+
+REFUSED = """SNAKEMAKE
+Traceback (most recent call last):
+  File "snakemake/dag.py", line 1328, in update_
+    os.makedirs(self.path, exist_ok=True)
+PermissionError: [Errno 13] Permission denied: '/mine/.snakemake'
+"""
+
+
+def test_what_the_file_system_refuses_snakemake_is_no_traceback():
+    found = failure(REFUSED, 30)
+    assert isinstance(found, PermissionError)
+    assert refused(found).startswith("/mine/.snakemake: Permission denied. Fix: give yourself")
+    assert str(failure("Using profile local\n\nlokomo: no such experiment\n", 30)) == "lokomo: no such experiment"
+    assert failure("OSError: [Errno 28] No space left on device\n", 30).filename is None
+
+
+@pytest.mark.parametrize("broken", ["folder", "text"])
+def test_pages_over_a_broken_store_are_refused_without_a_traceback(project, monkeypatch, capsys, broken):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    Path("mlflow.db").mkdir() if broken == "folder" else Path("mlflow.db").write_text("no store at all\n" * 99)
+    said = ended(monkeypatch, capsys, "ui")
+    assert "delete mlflow.db and make it anew with `secateur track --rebuild`" in said

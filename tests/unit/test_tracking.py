@@ -4,7 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import polars as pl
@@ -232,6 +232,43 @@ def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypa
     assert said.startswith("MLflow at http")
     assert said.endswith("`secateur track`. False\n")
     assert "secret" not in said
+
+
+@contextmanager
+def held(path: Path):
+    """Somebody has a store for itself."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as store:
+        store.execute("begin exclusive")
+        yield
+
+
+@pytest.mark.parametrize("broken", ["folder", "text", "locked"])
+@pytest.mark.parametrize("ask", [lambda uri: tracking.links(uri, "http://here"), lambda uri: tracking.sync([], uri)])
+def test_a_local_store_that_is_broken_or_locked_is_named_with_the_way_out(client, monkeypatch, broken, ask):
+    path = Path(client.tracking_uri.removeprefix("sqlite:///"))
+    monkeypatch.setattr(tracking, "WAITING", 0.1)
+    if broken != "locked":
+        path.unlink()
+    if broken == "folder":
+        path.mkdir()
+    if broken == "text":
+        path.write_text("no store, but a text of some length\n" * 9)
+    with held(path) if broken == "locked" else nullcontext(), pytest.raises(SecateurError) as error:
+        ask(client.tracking_uri)
+    said = str(error.value)
+    assert {"folder": "unable to open", "text": "not a database", "locked": "locked"}[broken] in said
+    assert f"delete {path} and make it anew with `secateur track --rebuild`" in said
+    assert "server" not in said
+
+
+def test_a_store_that_breaks_while_it_is_asked_is_named_too(client, monkeypatch):
+    """What a first look does not find: tables that are not MLflow's."""
+    path = Path(client.tracking_uri.removeprefix("sqlite:///"))
+    monkeypatch.setattr(tracking, "_knock", lambda _: None)
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("drop table experiment_tags")
+    with pytest.raises(SecateurError, match=r"no such table.*Fix: .*--rebuild"):
+        tracking.links(client.tracking_uri, "http://here")
 
 
 # The one that waits for the lock waits as long as the other takes, however busy the machine is.

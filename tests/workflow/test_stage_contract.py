@@ -1,5 +1,6 @@
 """The stage contract: outputs appear whole and last of all their record, or nothing does, kill -9 included."""
 
+import errno
 import json
 import os
 import subprocess
@@ -339,3 +340,16 @@ def test_a_problem_the_user_can_mend_ends_a_script_with_its_message_and_code_2(t
     assert ended.value.code == 2
     assert capsys.readouterr().err == "\ninvented: the cat is on the keyboard. Fix: move it\n\n"
     assert "Traceback" not in (tmp_path / "log" / "invented.log").read_text()
+
+
+def test_what_the_file_system_refuses_a_stage_is_one_message_and_its_log_has_the_rest(tmp_path, capsys):
+    def run(cfg, inputs, outputs, ctx):
+        raise OSError(errno.ENOSPC, "No space left on device", "results/pool.parquet")
+
+    with pytest.raises(SystemExit) as ended:
+        main(run, snakemake(tmp_path))
+    assert ended.value.code == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("invented: results/pool.parquet: No space left on device. Fix: make room")
+    assert len(said.splitlines()) == 1
+    assert "Traceback" in Path(snakemake(tmp_path).log[0]).read_text()

@@ -1,6 +1,5 @@
 """What a stage says of a signal, a full disk, a changed input, an earlier attempt."""
 
-import errno
 import os
 import subprocess
 import sys
@@ -38,24 +37,6 @@ def test_a_stage_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
     assert done.returncode == 1
     assert files(tmp_path) == {"failure.json"}
     assert record(tmp_path, "failure.json")["failure"].startswith("SystemExit: SIGTERM: cancelled")
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_storage_that_refuses_is_one_message_with_the_place(tmp_path, number):
-    def run(cfg, inputs, outputs, ctx):
-        raise OSError(number, os.strerror(number), str(tmp_path / "pool.parquet"))
-
-    with pytest.raises(SecateurError, match=r"pool\.parquet: .*\. Fix: make .*; then run again"):
-        run_stage(run, job_of(tmp_path, "pool"))
-    assert not record(tmp_path, "failure.json")["final"]
-
-
-def test_another_error_of_the_system_is_raised_as_it_is(tmp_path):
-    def run(cfg, inputs, outputs, ctx):
-        raise ConnectionResetError(errno.ECONNRESET, "reset")
-
-    with pytest.raises(ConnectionResetError):
-        run_stage(run, job_of(tmp_path, "pool"))
 
 
 def test_bad_input_is_final_and_an_endpoint_that_is_away_is_not(tmp_path):

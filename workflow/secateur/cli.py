@@ -7,7 +7,7 @@ import typer
 
 import secateur
 from secateur.commands import figures, graphs, resuming, running, runs
-from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.errors import SecateurError, refused
 
 __all__ = ["app", "main"]
 
@@ -48,6 +48,9 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
+    except OSError as error:
+        print(refused(error), file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

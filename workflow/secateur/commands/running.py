@@ -6,9 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -17,7 +17,7 @@ from typer import Argument, Option
 from secateur.commands.figures import summary
 from secateur.commands.runs import LEDGER, Data, Overrides, running
 from secateur.commands.shared import EXPERIMENTS, experiment_named
-from secateur.pipeline.dry import counted, given, spoken
+from secateur.pipeline.dry import counted, failure, given
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Told", "report", "run"]
@@ -98,7 +98,7 @@ def run(
     told = Told(frozenset(phases), foretold)
     code = _followed(command, told, phases)
     if code:
-        raise SecateurError(_failure(told, code))
+        raise _failure(told, code)
     print(f"{told.done or 'no'} jobs in {time.monotonic() - started:.0f} s; Snakemake's own text: {LOG}")
     summary(experiment)
 
@@ -113,59 +113,60 @@ def report(
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SecateurError("\n".join(spoken(done.stderr)[-SHOWN:]))
+        raise failure(done.stderr, SHOWN)
     print(place / "report.html")
 
 
 def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     """Run it, show how far it is, keep what it says; its exit code."""
     LOG.parent.mkdir(exist_ok=True)
-    console = Console(stderr=True)
     env = os.environ | {"PYTHONUNBUFFERED": "1"}
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # of a batch system, or `timeout`: its jobs are stopped too
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
-    columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
-    columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
-    try:
-        with (
-            LOG.open("w", encoding="utf-8") as log,
-            Progress(*columns, console=console, disable=not console.is_terminal) as bar,
-        ):
-            task, last = bar.add_task("", total=None, phase="planning", now=""), -1
-            for line in _lines(child, log):
-                message = told.read(line)
-                if message:
-                    bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
-                now = ", ".join(dict.fromkeys(running())) if console.is_terminal and told.planned else ""
-                phase = phases.get(told.rule, "done" if told.done else "planning")
-                bar.update(task, total=told.jobs or None, completed=told.done, phase=phase, now=now)
-                share = STEP * told.done // told.jobs if told.jobs else -1
-                if not console.is_terminal and share > last:
-                    print(f"{told.done} of {told.jobs} jobs ({phase})", file=sys.stderr, flush=True)
-                    last = share
-    except KeyboardInterrupt:
-        child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
-        child.wait()
-        print("interrupted: what was finished is kept, the same command goes on from there", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+    with LOG.open("w", encoding="utf-8") as log:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+        try:
+            _shown(child, log, told, phases)
+        except BaseException as error:
+            child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
+            child.communicate()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            print("interrupted: what was finished is kept, the same command goes on from there", file=sys.stderr)
+            raise SystemExit(INTERRUPTED) from None
     return child.wait()
 
 
-def _lines(child: subprocess.Popen, log) -> Iterator[str]:
-    for line in child.stdout:
-        log.write(line)
-        log.flush()
-        yield line.rstrip("\n")
+def _shown(child: subprocess.Popen, log: TextIO, told: Told, phases: dict[str, str]) -> None:
+    """Show how far a run is, until it ends; what it says goes to the log."""
+    console = Console(stderr=True)
+    columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
+    columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task, last = bar.add_task("", total=None, phase="planning", now=""), -1
+        for line in child.stdout:
+            log.write(line)
+            log.flush()
+            message = told.read(line.rstrip("\n"))
+            if message:
+                bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
+            now = ", ".join(dict.fromkeys(running())) if console.is_terminal and told.planned else ""
+            phase = phases.get(told.rule, "done" if told.done else "planning")
+            bar.update(task, total=told.jobs or None, completed=told.done, phase=phase, now=now)
+            share = STEP * told.done // told.jobs if told.jobs else -1
+            if not console.is_terminal and share > last:
+                print(f"{told.done} of {told.jobs} jobs ({phase})", file=sys.stderr, flush=True)
+                last = share
 
 
-def _failure(told: Told, code: int) -> str:
+def _failure(told: Told, code: int) -> Exception:
     """What to say at the end: the stages have said why; else Snakemake's own words."""
-    if not told.planned:
-        return "\n".join(spoken(LOG.read_text(encoding="utf-8"))[-SHOWN:])
-    failed = [line for line in told.said if "Fix:" in line and "MLflow" not in line]
-    if failed:
-        return f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"
-    tail = LOG.read_text(encoding="utf-8").splitlines()[-SHOWN:]
-    return "\n".join([*tail, f"stopped after {told.done} of {told.jobs} jobs (exit code {code}). Log: {LOG}"])
+    if any("Fix:" in line and "MLflow" not in line for line in told.said):
+        return SecateurError(
+            f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"
+        )
+    found = failure(LOG.read_text(encoding="utf-8"), SHOWN)
+    if not told.planned or isinstance(found, OSError):
+        return found
+    return SecateurError(f"{found}\nstopped after {told.done} of {told.jobs} jobs (exit code {code}). Log: {LOG}")

@@ -38,7 +38,7 @@ def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
     uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL
     served = uri.startswith("http")
     address = redacted(uri) if served else f"http://127.0.0.1:{port}"
-    there = served or Path(uri.removeprefix("sqlite:///")).is_file()
+    there = served or Path(uri.removeprefix("sqlite:///")).exists()
     links = tracking.links(uri, address) if there else {}
     if not links:
         raise SecateurError("nothing has been run here. Fix: make run, then make ui.")
@@ -84,7 +84,8 @@ def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -
     if not found.counts:
         print("nothing to do")
         return
-    known, read = costs.taken(LEDGER), costs.pairs_to_read(Path("conf"), experiment, changed or (), data, found.counts)
+    known = costs.taken(LEDGER)
+    read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, found.counts)
     print(aligned(costs.estimate(found.counts, known, read)[0]))
     print(f"\n{costs.foretold(found.counts, known, read, os.cpu_count() or 1)}")
 

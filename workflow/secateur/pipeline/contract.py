@@ -4,7 +4,6 @@ A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads tabl
 tables by name, and knows nothing of Snakemake. `main` is what a rule's script calls.
 """
 
-import errno
 import json
 import logging
 import os
@@ -31,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from secateur.pipeline import provenance
 from secateur.pipeline.artifacts import atomic, file_digest, read_json, write_json
 from secateur.pipeline.config.leaves import load
-from secateur.pipeline.errors import SecateurError, Unusable
+from secateur.pipeline.errors import SecateurError, Unusable, refused
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, read_tables, write_table
 
@@ -41,9 +40,6 @@ Metrics = dict[str, float | int | str]
 T = TypeVar("T")
 LOGGED = 500  # last lines of a log that the next attempt's begins with
 PROGRESS_STEPS = 10  # lines a loop may write to a log
-ROOM = "make room there, or have its quota raised; then run again"
-WRITABLE = "make it writable, or move the clone or SECATEUR_CACHE to where you may write; then run again"
-STORAGE = {errno.ENOSPC: ROOM, errno.EDQUOT: ROOM, errno.EROFS: WRITABLE, errno.EACCES: WRITABLE, errno.EPERM: WRITABLE}
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -250,11 +246,6 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     Outputs get their names only after all of them were verified; the record is written last. A failure
     leaves no output, and a `failure.json` beside where the record would be. Errors are raised again.
     """
-    with _storage(job):
-        return _run_stage(run, job)
-
-
-def _run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     log = _logger(job)
     cache = Path(os.environ.get("SECATEUR_CACHE", job.root / ".cache"))
     ctx, outputs = Context(log, cache, job.axes, job.code, job.threads), Outputs(job.outputs)
@@ -277,18 +268,6 @@ def _run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     write_json(job.record, _record(job, ctx, started, outputs.rows, metrics, None))
     log.info("done: %s", metrics)
     return metrics
-
-
-@contextmanager
-def _storage(job: Job) -> Iterator[None]:
-    """A full disk, a folder that cannot be written: one message."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in STORAGE or isinstance(error, SecateurError):
-            raise
-        where = error.filename or job.record.parent
-        raise SecateurError(f"{where}: {os.strerror(error.errno).lower()}. Fix: {STORAGE[error.errno]}") from error
 
 
 def _final(error: BaseException) -> bool:
@@ -342,6 +321,7 @@ def main(run: Callable[..., Metrics], snakemake: Any) -> None:
     job = job_of(snakemake.rule, snakemake)
     try:
         run_stage(run, job)
-    except SecateurError as error:
-        print(f"\n{job.rule}: {error}\n", file=sys.stderr)
+    except (SecateurError, OSError) as error:  # of the latter the log has the traceback
+        said = refused(error) if isinstance(error, OSError) else error
+        print(f"\n{job.rule}: {said}\n", file=sys.stderr)
         sys.exit(2)

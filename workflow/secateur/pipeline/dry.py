@@ -1,6 +1,7 @@
 """What Snakemake would run, from its dry run: how many jobs of which rule, and what set them off."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -10,11 +11,12 @@ from pathlib import Path
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["Dry", "counted", "dry", "given", "listed", "parsed", "spoken"]
+__all__ = ["Dry", "counted", "dry", "failure", "given", "listed", "parsed", "spoken"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
+REFUSED = re.compile(r"^\w*Error: \[Errno (\d+)\] [^:\n]*(?:: '(.*)')?$", re.M)
 NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
 FOLLOWS = "Input files updated by another job"
 
@@ -33,8 +35,16 @@ def dry(experiment: str, overrides: Sequence[str] = (), data: Path | None = None
     command += given(experiment, overrides, data)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise SecateurError("\n".join(spoken(done.stderr)[-3:]) or f"snakemake ended with {done.returncode}")
+        raise failure(done.stderr, 3)
     return parsed(done.stdout + done.stderr)
+
+
+def failure(text: str, lines: int) -> Exception:
+    """What Snakemake ended with: what the file system refused it, else the last of its own words."""
+    if found := REFUSED.findall(text):
+        number, path = found[-1]
+        return OSError(int(number), os.strerror(int(number)), path or None)
+    return SecateurError("\n".join(spoken(text)[-lines:]) or "Snakemake ended without a word. Fix: secateur doctor")
 
 
 def spoken(text: str) -> list[str]:

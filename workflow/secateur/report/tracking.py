@@ -13,10 +13,12 @@ import math
 import os
 import shutil
 import socket
+import sqlite3
 import sys
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -271,33 +273,47 @@ def _look(client: Any, home: Any, runs: Sequence[Run]) -> None:
 
 
 def _knock(uri: str) -> None:
-    """OSError where nobody listens at a server's address: asked before MLflow is loaded, which takes seconds."""
+    """OSError or sqlite3.Error where nobody listens at a server's address, or a local file is no store or stays locked: asked
+    before MLflow is loaded, which takes seconds, and minutes over a file that it cannot open."""
+    if _local(uri):
+        path = _file(uri)
+        if path.exists():
+            with closing(sqlite3.connect(path, timeout=WAITING)) as store:
+                store.execute("select count(*) from sqlite_master").fetchone()
+        return
     at = urlsplit(uri)
     host = at.hostname or ""
     if at.scheme in PORTS and (at.scheme not in getproxies() or proxy_bypass(host)):
         socket.create_connection((host, at.port or PORTS[at.scheme]), CONNECTING).close()
 
 
+def _file(uri: str) -> Path:
+    """The file of a local store."""
+    return Path(uri.removeprefix("sqlite:///"))
+
+
 def _untold(uri: str, error: Exception) -> SecateurError:
     """What to say where MLflow cannot be told: why, in one line, and what to do."""
     reason = redacted(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__)
+    fix = "start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`"
+    if _local(uri):
+        fix = (
+            f"wait where another process writes to it; else delete {_file(uri)} and make it anew with "
+            "`secateur track --rebuild`"
+        )
     return SecateurError(
-        f"MLflow at {redacted(uri)}: {reason}. Nothing is lost, results/{FOLDER} has every run. "
-        "Fix: start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`."
+        f"MLflow at {redacted(uri)}: {reason}. Nothing is lost, results/{FOLDER} has every run. Fix: {fix}."
     )
 
 
-def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
-    """Write the runs that MLflow at `uri` lacks or shows otherwise, with `rebuild` all of them anew; how many.
-
-    Raises SecateurError where MLflow does not answer or refuses, or a server takes longer than `seconds`.
-    """
+@contextmanager
+def _asked(uri: str) -> Iterator[Any]:
+    """A client of MLflow at an address. Raises SecateurError where it does not answer or refuses, now or while it is asked."""
     for name, value in LIMITS.items():
         os.environ.setdefault(name, value)
-    logging.getLogger("alembic").setLevel(logging.ERROR)  # the tables of a new SQLite store, one line each
     try:
         _knock(uri)
-    except (OSError, ValueError) as error:  # ValueError: no address at all
+    except (OSError, ValueError, sqlite3.Error) as error:  # ValueError: no address at all
         raise _untold(uri, error) from error
 
     from mlflow.exceptions import MlflowException
@@ -305,9 +321,19 @@ def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECO
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        return _synced(MlflowClient(uri), runs, rebuild, seconds if uri.startswith("http") else math.inf)
+        yield MlflowClient(uri)
     except (MlflowException, SQLAlchemyError, OSError) as error:  # requests' errors and TimeoutError are OSErrors
         raise _untold(uri, error) from error
+
+
+def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
+    """Write the runs that MLflow at `uri` lacks or shows otherwise, with `rebuild` all of them anew; how many.
+
+    Raises SecateurError where MLflow does not answer or refuses, or a server takes longer than `seconds`.
+    """
+    logging.getLogger("alembic").setLevel(logging.ERROR)  # the tables of a new SQLite store, one line each
+    with _asked(uri) as client:
+        return _synced(client, runs, rebuild, seconds if uri.startswith("http") else math.inf)
 
 
 def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tuple[int, int, str]:
@@ -333,18 +359,8 @@ def links(uri: str, address: str) -> dict[str, str]:
 
     Raises SecateurError as `sync` does.
     """
-    for name, value in LIMITS.items():
-        os.environ.setdefault(name, value)
-    try:
-        _knock(uri)
-        from mlflow.exceptions import MlflowException
-        from mlflow.tracking import MlflowClient
-    except (OSError, ValueError) as error:
-        raise _untold(uri, error) from error
-    try:
-        found = MlflowClient(uri).search_experiments()
-    except (MlflowException, OSError) as error:
-        raise _untold(uri, error) from error
+    with _asked(uri) as client:
+        found = client.search_experiments()
     own = [one for one in found if f"mlflow.sharedViewState.{VIEW}" in one.tags]
     return {
         one.name: f"{address}/#/experiments/{one.experiment_id}/runs?viewStateShareKey={VIEW}"
