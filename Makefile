@@ -22,18 +22,11 @@ ifneq ($(MIRROR),)
 export SECATEUR_MIRROR := $(abspath $(MIRROR))
 endif
 
-comma := ,
-space := $(subst ,, )
 ifneq ($(LIMIT),)
 override EXPERIMENT := $(EXPERIMENT)@$(LIMIT)
 endif
-CONFIG := experiment=$(EXPERIMENT)
-ifneq ($(DATA),)
-CONFIG += data=$(abspath $(DATA))
-endif
-ifneq ($(OVERRIDES),)
-CONFIG += 'overrides=[$(subst $(space),$(comma),$(foreach one,$(OVERRIDES),"$(one)"))]'
-endif
+# Names of experiments and folders reach the shell as they are: through the environment, quoted.
+export EXPERIMENT DATA PROFILE CORES
 
 .PHONY: help setup run smoke ui test lint bench docs site clean
 
@@ -56,12 +49,7 @@ $(READY): requirements/lock.txt requirements/models.txt pyproject.toml
 	@touch $@
 
 run: $(READY)  ## run an experiment, print what was found and where the report is; V=1 shows Snakemake's own text
-ifeq ($(V),)
-	@$(BIN)/secateur run $(EXPERIMENT) --profile $(PROFILE) --cores $(CORES) $(if $(DATA),--data "$(abspath $(DATA))") $(foreach one,$(OVERRIDES),--set '$(one)')
-else
-	@$(BIN)/snakemake --profile profiles/$(PROFILE) --cores $(CORES) --config $(CONFIG)
-	@$(BIN)/secateur summary $(EXPERIMENT)
-endif
+	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(foreach one,$(OVERRIDES),--set '$(one)')
 
 smoke: $(READY)  ## the whole pipeline on 40 passages
 	@$(BIN)/secateur run smoke --profile smoke --cores $(CORES)

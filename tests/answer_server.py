@@ -54,3 +54,34 @@ class Handler(Replying):
 def answering(lives: int | None = None):
     """A server on a free port, until the block ends."""
     return running(Server(lives))
+
+
+class Endless(ThreadingHTTPServer):
+    """Begins a reply and never ends it: a byte every `pause` seconds, or as many as there is room for where it is 0."""
+
+    daemon_threads = True
+
+    def __init__(self, pause: float) -> None:
+        self.pause, self.released = pause, threading.Event()
+        super().__init__(("127.0.0.1", 0), Trickle)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Trickle(Replying):
+    def do_POST(self) -> None:
+        self.asked()
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while not self.server.released.wait(self.server.pause):
+                self.wfile.write(b" " * (1 if self.server.pause else 1 << 20))
+        except (BrokenPipeError, ConnectionResetError):
+            return  # it was given up, as it should
+
+
+def endless(pause: float):
+    """Such a server on a free port, until the block ends."""
+    return running(Endless(pause))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from answer_server import answering
+from answer_server import answering, endless
 from scripts import answer_questions
 
 from secateur.answers.endpoint import Remote
@@ -74,7 +74,8 @@ def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
     [
         ({"message": {"content": ""}}, "", "end"),
         ({"message": {"content": None, "refusal": "I cannot."}}, "I cannot.", "end"),
-        ({"message": {"content": None}}, "", "end"),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "filtered"),
+        ({"message": {"content": "It was"}, "finish_reason": "content_filter"}, "It was", "filtered"),
         ({"finish_reason": "length"}, "What is 0?", "length"),
         ({"message": {"content": "\n\nAnn.\n\nShe left."}}, "Ann.", "stop"),
         (
@@ -100,6 +101,8 @@ def test_an_answer_is_kept_as_it_is_and_cut_where_it_should_have_ended(tmp_path,
         (200, {}, json.dumps({"choices": []})),
         (200, {}, json.dumps({"choices": [{"message": {"content": 7}}]})),
         (200, {}, json.dumps({"choices": [{"message": {"role": "assistant"}}]})),
+        (200, {}, json.dumps({"choices": [{"message": {"content": None}, "finish_reason": "stop"}]})),
+        (200, {}, json.dumps({"choices": [{"message": {"content": "so far"}, "finish_reason": "error"}]})),
         (200, {}, "[" * 100_000),
         (429, {}, ""),
         (500, {}, ""),
@@ -117,8 +120,9 @@ def test_what_is_no_answer_is_asked_again_and_then_stops_with_one_message(tmp_pa
     assert len(list(tmp_path.rglob("*.json"))) == 1  # of the good one
 
 
-def test_tokens_are_counted_here_where_an_endpoint_does_not_say(tmp_path):
-    body = {"choices": [{"message": {"content": "It was Ann."}}], "usage": {"prompt_tokens": "many"}}
+@pytest.mark.parametrize("said", ["many", -5, 10**30, True, None])
+def test_tokens_are_counted_here_where_an_endpoint_does_not_say_what_can_be(tmp_path, said):
+    body = {"choices": [{"message": {"content": "It was Ann."}}], "usage": {"prompt_tokens": said}}
     with answering() as server:
         server.script.append((200, {}, json.dumps(body)))
         assert remote(server, tmp_path)(PROMPTS[:1]) == [Completion("It was Ann.", 6, 3, "end")]
@@ -276,3 +280,11 @@ def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):
     frame = pl.DataFrame([row], schema=TABLES["answers"].empty().schema, orient="row")
     with pytest.raises(SecateurError, match="stopped in end, stop, length, repeats"):
         write_table(TABLES["answers"], frame, tmp_path / "answers.parquet")
+
+
+def test_a_reply_without_end_is_given_up_in_time_and_in_size(tmp_path):
+    """One byte now and then keeps a connection alive for ever; a body of any size is read to its end."""
+    with endless(0.2) as server, pytest.raises(SecateurError, match="no whole reply in 1 s"):
+        remote(server, tmp_path, timeout=1.0)(PROMPTS[:1])
+    with endless(0) as server, pytest.raises(SecateurError, match="a reply of more than 16,777,216 bytes"):
+        remote(server, tmp_path, timeout=600.0)(PROMPTS[:1])

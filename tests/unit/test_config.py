@@ -17,6 +17,7 @@ from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaves, load, unflatten
 from secateur.pipeline.config.models import lm_problems
 from secateur.pipeline.config.policy import Policy
+from secateur.pipeline.plan import of_folder
 
 CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/[!_]*.yaml"))
@@ -422,3 +423,33 @@ def test_the_three_forms_of_an_import_are_taken(files):
 
 def test_an_import_is_one_job():
     assert extractor("lightrag_medical", "extractor.shards=2") == ["extractor.shards is 2, an import is one job"]
+
+
+# --- folders ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ä é",
+        "(,=)",
+        "'",
+        "''",
+        "#{[&~",
+        "a\\'b",
+        "back\\",
+        "${oc.env:HOME}",
+        "x;echo y",
+        "$HOME",
+        'a"b',
+        "*?",
+        "a: b",
+        "null",
+        "%s",
+    ],
+)
+def test_a_folders_name_is_read_as_it_is(tmp_path, name):
+    (tmp_path / name).mkdir()
+    corpus, dataset = of_folder(tmp_path / name)
+    assert option(CONF, "corpus", "custom", (corpus,)).folder == str(tmp_path / name)
+    assert option(CONF, "dataset", "custom", (dataset,)).folder == str(tmp_path / name)

@@ -12,13 +12,14 @@ from typing import Any
 
 from secateur.answers.ending import finished
 from secateur.answers.generate import Completion, Seconds
-from secateur.models.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Unusable, used, why_ended
 from secateur.models.word_pieces import Counter
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Remote"]
 
+FILTERED = "content_filter"  # the finish_reason of a reply that was held back
 PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 
 
@@ -47,7 +48,7 @@ class Remote:
         text, why = finished(reply["text"], self.cfg)
         said = [self.size(prompt) if reply["tokens_in"] is None else reply["tokens_in"]]
         said += [int(self._count([reply["text"]])[0]) if reply["tokens_out"] is None else reply["tokens_out"]]
-        return Completion(text, *said, why or ("length" if reply["truncated"] else "end"))
+        return Completion(text, *said, why or reply["stopped"])
 
     def _request(self, prompt: str) -> dict[str, Any]:
         asked = {"messages": [{"role": "user", "content": prompt}]}
@@ -75,21 +76,20 @@ class Remote:
 
 
 def _content(response) -> dict[str, Any]:
-    """What is kept of a response: text (of a refusal where there is nothing else), whether it was cut, tokens.
+    """What is kept of a response: text (of a refusal where there is nothing else), why it ended, tokens.
 
     Raises Unusable for anything but a completion.
     """
     try:
         body = response.json()
         choice = body["choices"][0]
-        message = choice.get("message") or {}
-        text = choice["text"] if "text" in choice else message["content"] or message.get("refusal") or ""
-        cut = choice.get("finish_reason") == "length"
+        message, reason = choice.get("message") or {}, why_ended(choice)
+        text = choice["text"] if "text" in choice else message["content"]
+        text = text or message.get("refusal") or ("" if reason == FILTERED else text)
+        counts = used(body)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Unusable(f"no completion ({type(error).__name__})") from error
     if not isinstance(text, str):
         raise Unusable(f"a completion without a text ({type(text).__name__})")
-    used = body.get("usage") if isinstance(body.get("usage"), dict) else {}
-    tokens = {"tokens_in": used.get("prompt_tokens"), "tokens_out": used.get("completion_tokens")}
     text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is JSON, but no text
-    return {"text": text, "truncated": cut} | {n: v if isinstance(v, int) else None for n, v in tokens.items()}
+    return {"text": text, "stopped": {"length": "length", FILTERED: "filtered"}.get(reason, "end")} | counts

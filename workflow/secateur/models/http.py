@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 
 from secateur.pipeline.errors import SecateurError, Unusable
 
-__all__ = ["KEYS", "Endpoint", "Unusable", "retry_after"]
+__all__ = ["KEYS", "Endpoint", "Unusable", "retry_after", "used", "why_ended"]
 
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables, the first that is set counts
+LONGEST = 1 << 24  # bytes of a reply; none that is asked for has a thousandth of it
+MOST = 1 << 31  # tokens that a count may hold
 SHOWN = 200  # characters of a refusal that are shown
 Answer = TypeVar("Answer")
 
@@ -51,16 +53,30 @@ class Endpoint:
         """The response to one request."""
         import httpx
 
+        method, end = "GET" if body is None else "POST", time.monotonic() + self.cfg.timeout
         try:
-            method = "GET" if body is None else "POST"
-            response = self._client.request(method, f"{self.cfg.url.rstrip('/')}{path}", json=body)
+            with self._client.stream(method, f"{self.cfg.url.rstrip('/')}{path}", json=body) as coming:
+                content = b"".join(self._whole(coming.iter_bytes(), end))
         except httpx.RequestError as error:
             raise Unusable(f"{type(error).__name__}: {error}") from error
+        kept = {name: value for name, value in coming.headers.items() if name.lower() == "retry-after"}
+        response = httpx.Response(coming.status_code, headers=kept, content=content)
         if response.status_code == 429 or response.status_code >= 500:
             raise Unusable(f"status {response.status_code}", retry_after(response.headers.get("Retry-After", "")))
         if response.status_code != 200:
             raise SecateurError(self._refusal(response.status_code, response.text))
         return response
+
+    def _whole(self, chunks: Iterator[bytes], end: float) -> Iterator[bytes]:
+        """The parts of a reply. Raises Unusable for one that is endless in time or in size."""
+        size = 0
+        for chunk in chunks:
+            size += len(chunk)
+            if size > LONGEST:
+                raise Unusable(f"a reply of more than {LONGEST:,} bytes")
+            if time.monotonic() > end:
+                raise Unusable(f"no whole reply in {self.cfg.timeout:g} s")
+            yield chunk
 
     @cached_property
     def _client(self):
@@ -76,6 +92,21 @@ class Endpoint:
             f"{self.cfg.url}: refused the request with status {status}: {shown or 'no reason given'}. "
             f"Fix: correct {self.group}.url and {self.group}.model, and set the key in {' or '.join(KEYS)}."
         )
+
+
+def used(body: Any) -> dict[str, int | None]:
+    """What a reply says of its tokens; None where it says nothing that can be."""
+    said = body.get("usage") if isinstance(body.get("usage"), dict) else {}
+    counts = {"tokens_in": said.get("prompt_tokens"), "tokens_out": said.get("completion_tokens")}
+    return {name: n if type(n) is int and 0 <= n < MOST else None for name, n in counts.items()}
+
+
+def why_ended(choice: Any) -> str:
+    """A choice's finish_reason. Raises Unusable where the endpoint says that it failed."""
+    reason = choice.get("finish_reason")
+    if reason == "error":
+        raise Unusable("a reply whose finish_reason is `error`")
+    return reason if isinstance(reason, str) else ""
 
 
 def _key() -> str:

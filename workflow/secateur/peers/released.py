@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from secateur.models.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Unusable, why_ended
 from secateur.peers.endpoint import Answer, Body, Unanswered
 from secateur.peers.wire import Prompt
 from secateur.pipeline.cache import RequestCache, digest
@@ -35,9 +35,14 @@ def released(service, cache: Path, log) -> Answer:
 def _said(response: Any) -> str:
     """The text of a reply, or the arguments of the tool that it calls. Raises Unusable for anything else."""
     try:
-        message = response.json()["choices"][0]["message"]
-        calls = message.get("tool_calls")
-        text = calls[0]["function"]["arguments"] if calls else message["content"] or message.get("refusal") or ""
+        choice = response.json()["choices"][0]
+        why_ended(choice)
+        message, calls = choice["message"], choice["message"].get("tool_calls")
+        text = (
+            calls[0]["function"]["arguments"]
+            if calls
+            else message["content"] or message.get("refusal") or message["content"]
+        )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unusable(f"no completion ({type(error).__name__})") from error
     if not isinstance(text, str):

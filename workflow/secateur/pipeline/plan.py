@@ -11,7 +11,7 @@ from pathlib import Path
 
 from secateur.pipeline import kinds, layout
 from secateur.pipeline.artifacts import read_json
-from secateur.pipeline.config.compose import option
+from secateur.pipeline.config.compose import literal, option
 from secateur.pipeline.config.datasets import Dataset
 from secateur.pipeline.config.experiment import Experiment, Study, System
 from secateur.pipeline.config.fields import ConfigError
@@ -64,7 +64,8 @@ def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experi
 
 def of_folder(folder: str | Path | None) -> tuple[str, ...]:
     """The overrides that name a folder of one's own; none without one."""
-    return tuple(f"{group}.folder={Path(folder).resolve()}" for group in ("corpus", "dataset")) if folder else ()
+    named = literal(str(Path(folder).resolve())) if folder else ""
+    return tuple(f"{group}.folder={named}" for group in ("corpus", "dataset")) if folder else ()
 
 
 def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:

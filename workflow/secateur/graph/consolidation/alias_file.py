@@ -16,11 +16,13 @@ FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms o
 
 def _pairs(path: Path, name: str, value: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
     found = []
+    if not isinstance(value or [], list):
+        raise SecateurError(f"{path}: {name} is {value!r:.80}, a list of pairs is needed. {FIX}")
     for n, pair in enumerate(value or []):
         if not (
             isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) and pair[0] != pair[1]
         ):
-            raise SecateurError(f"{path}: {name}[{n}] is {pair!r}, two different surface forms are needed. {FIX}")
+            raise SecateurError(f"{path}: {name}[{n}] is {pair!r:.80}, two different surface forms are needed. {FIX}")
         if all(form in place for form in pair):  # forms of other corpora are no error: one file may serve several
             found.append((place[pair[0]], place[pair[1]]))
     return found
@@ -34,11 +36,11 @@ def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, 
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
-        raise SecateurError(f"{path}: not valid YAML ({error}). {FIX}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SecateurError(f"{path}: not valid YAML in UTF-8 ({' '.join(str(error).split())}). {FIX}") from error
     if not isinstance(data, dict) or set(data) - set(KEYS):
         wrong = ", ".join(
-            f"{k}{nearest(str(k), KEYS)}" for k in (set(data) - set(KEYS) if isinstance(data, dict) else [data])
+            f"{k!s:.80}{nearest(str(k), KEYS)}" for k in (set(data) - set(KEYS) if isinstance(data, dict) else [data])
         )
         raise SecateurError(f"{path}: unknown key {wrong}; allowed: {', '.join(KEYS)}. {FIX}")
     forced, forbidden = (_pairs(path, name, data.get(name), place) for name in KEYS)

@@ -14,7 +14,7 @@ from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.limits import limited, unlimited
 from secateur.pipeline.errors import nearest
 
-__all__ = ["local", "names", "option"]
+__all__ = ["literal", "local", "names", "option"]
 
 UNKEPT = re.compile(
     r"oc\.env|://[^/\s]*@"
@@ -25,6 +25,16 @@ NODES = 100_000  # values of one file of options, aliases counted where they are
 def names(conf: Path, group: str) -> list[str]:
     """The options of a group."""
     return sorted(path.stem for path in (conf / group).glob("[!_]*.yaml"))
+
+
+def literal(text: str) -> str:
+    """A text as a value of an override that Hydra reads as just that, whatever is in it.
+
+    >>> literal("/my data/a=b, it's ${here}")
+    "'/my data/a=b, it\\\\'s \\\\${here}'"
+    """
+    text = re.sub(r"(\\+)(?='|$)", r"\1\1", text.replace("${", "\\${"))
+    return "'" + text.replace("'", "\\'") + "'"
 
 
 def _known(conf: Path, group: str, name: str, asked_by: str) -> None:

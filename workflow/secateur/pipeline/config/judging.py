@@ -31,7 +31,9 @@ class Judge:
     url: str | None = key("endpoint: its address, up to /v1", default=None)
     model: str | None = key("endpoint: its name for its model", default=None)
     concurrency: int | None = key("endpoint: requests under way at once", low=1, high=100, default=None)
-    timeout: float | None = key("endpoint: seconds without a byte before a request has failed", low=0.01, default=None)
+    timeout: float | None = key(
+        "endpoint: seconds until a whole reply has come, else the request has failed", low=0.01, default=None
+    )
     delays: tuple[float, ...] | None = key("endpoint: seconds waited before each repeated attempt", low=0, default=None)
     max_wait: float | None = key("endpoint: longest wait in seconds that it may ask for", low=0, default=None)
 

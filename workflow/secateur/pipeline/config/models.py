@@ -50,7 +50,9 @@ class Lm:
         default=None,
     )
     concurrency: int | None = key("server: requests under way at once", low=1, high=100, default=None)
-    timeout: float | None = key("server: seconds without a byte before a request has failed", low=0.01, default=None)
+    timeout: float | None = key(
+        "server: seconds until a whole reply has come, else the request has failed", low=0.01, default=None
+    )
     delays: tuple[float, ...] | None = key("server: seconds waited before each repeated attempt", low=0, default=None)
     max_wait: float | None = key("server: longest wait in seconds that it may ask for", low=0, default=None)
 

@@ -22,10 +22,14 @@ DECLARED = (
             "completion_tokens": Column(I32, "tokens that were written, with those that end the answer"),
             "text": Column(S, "the answer; empty where there was none"),
             "refused": Column(B, "whether it is a refusal (answer.refusals)"),
-            "stopped": Column(S, "why it ends: end (by itself), stop (answer.stop), length or repeats"),
+            "stopped": Column(
+                S, "why it ends: end (by itself), stop (answer.stop), length, repeats, or filtered (by an endpoint)"
+            ),
         },
         {
-            "stopped in end, stop, length, repeats": pl.col("stopped").is_in(["end", "stop", "length", "repeats"]),
+            "stopped in end, stop, length, repeats, filtered": pl.col("stopped").is_in(
+                ["end", "stop", "length", "repeats", "filtered"]
+            ),
             "counts not negative": pl.min_horizontal("n", "cut", "prompt_tokens", "completion_tokens") >= 0,
             "one place for each question of a session": ("session_id", "n"),
         },

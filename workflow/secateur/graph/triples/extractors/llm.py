@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.graph.triples.surface import Fact, Found, triples_of
-from secateur.models.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Unusable, used, why_ended
 from secateur.pipeline.cache import RequestCache, digest
 from secateur.pipeline.config.fields import ADDRESS, key
 
@@ -117,14 +117,12 @@ def _content(response, count: int) -> dict[str, Any]:
     try:
         body = response.json()
         choice = body["choices"][0]
-        text, cut = choice["message"]["content"], choice.get("finish_reason") == "length"
+        text, cut, counts = choice["message"]["content"], why_ended(choice) == "length", used(body)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Unusable(f"no chat completion ({type(error).__name__})") from error
     if cut and isinstance(text, str):
         text = text.rstrip("\n").rpartition("\n")[0]
     if not isinstance(text, str) or parse(text, count) is None:
         raise Unusable("a reply without a line of the form `number | head | relation | tail`")
-    used = body.get("usage") if isinstance(body.get("usage"), dict) else {}
-    tokens = {"tokens_in": used.get("prompt_tokens"), "tokens_out": used.get("completion_tokens")}
     text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is JSON, but no text
-    return {"text": text, "truncated": cut} | {n: v if isinstance(v, int) else 0 for n, v in tokens.items()}
+    return {"text": text, "truncated": cut} | {name: count or 0 for name, count in counts.items()}
