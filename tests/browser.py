@@ -1,4 +1,4 @@
-"""A real Chromium without a window, where the system has one."""
+"""A real Chromium without a window, where the system has one, and what is asked of a page in it."""
 
 import shutil
 from collections.abc import Iterator
@@ -42,3 +42,37 @@ def sized(driver, width: int, height: int = 900) -> None:
     """Give its page a size in CSS pixels; a window has a least width of its own."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def unfold(driver) -> None:
+    """Open everything that is folded."""
+    driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+def inside(driver, selector: str) -> dict:
+    """Where an element stands in the window."""
+    return driver.execute_script(
+        "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector
+    )
+
+
+def cut_off(driver) -> list[str]:
+    """The elements that reach beyond the window and stand in nothing that scrolls; the page itself, if it is too wide."""
+    beyond = """
+        const scrolled = (one) => one.closest('.wide') || one.closest('.context');
+        return [...document.querySelectorAll('main *')].filter((one) => !scrolled(one) && one.getClientRects().length
+            && one.getBoundingClientRect().right > window.innerWidth + 1).map((one) => one.outerHTML.slice(0, 90));
+    """
+    wide = driver.execute_script("return document.documentElement.scrollWidth > window.innerWidth")
+    return ["the page"] * wide + driver.execute_script(beyond)
+
+
+def smallest_text(driver) -> tuple[float, str]:
+    """Pixels of the smallest text of the plots that can be seen, and that text."""
+    sizes = """
+        return [...document.querySelectorAll('svg text')].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })
+            && one.getClientRects().length).map((one) => [parseFloat(getComputedStyle(one).fontSize)
+            * Math.abs(one.getScreenCTM().d || one.getScreenCTM().b), one.textContent]);
+    """
+    size, text = min(map(tuple, driver.execute_script(sizes)))
+    return round(size, 2), text

@@ -1,8 +1,10 @@
 """What a person sees of the report, in a real browser: sizes, the first sentence, questions, hostile data."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
-from tests.browser import chromium, sized
+from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.report.browser import Given, Set, browsed
@@ -12,6 +14,7 @@ HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1
 SYSTEMS = {"secateur": "graph", "beam": "graph", "hipporag2:controlled": "peer", "title_zsum": "lexical"}
 WIDTHS = (420, 800, 1400)
 HEIGHT = 900
+READABLE = 9  # pixels of a text
 
 
 def _tables() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -52,8 +55,21 @@ def _questions() -> Set:
     return Set("harbour", asked, gold, rows, 512)
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory) -> str:
+def _many(count: int) -> Set:
+    """So many questions under twelve systems, whose contexts have a few words in common."""
+    ids = [f"q{n}" for n in range(count)]
+    nothing = pl.lit(None, pl.String)
+    asked = pl.DataFrame({"question_id": ids, "text": [f"Who bought mill {n}?" for n in range(count)]})
+    gold = pl.DataFrame({"question_id": ids, "n": [0] * count, "passage_id": ids})
+    texts = [f"Alder Ltd bought mill {n} in 2021, and the neighbour's in the year after. " * 12 for n in range(count)]
+    gold = gold.with_columns(text=pl.Series(texts))
+    figures = pl.DataFrame({"question_id": ids, "metric": ["evidence_recall@512"] * count, "value": [1.0] * count})
+    sent = pl.DataFrame({"question_id": ids, "place": [0] * count, "passage_id": ids, "text": texts})
+    rows = [Given(f"system{n}", sent.with_columns(tokens=pl.lit(90)), figures, {"q0": "x"}) for n in range(12)]
+    return Set("harbour", asked.with_columns(answer=pl.lit("Alder Ltd"), type=nothing), gold, rows, 512)
+
+
+def _written(path: Path, browsed: dict) -> str:
     """The address of a page as the pipeline writes it, of tables that were made up."""
     metrics, comparisons = _tables()
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
@@ -61,17 +77,19 @@ def page(tmp_path_factory) -> str:
     empty = [TABLES[name].empty().with_columns(**keys) for name in names]
     stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
     measures, spreads, statistics, frontiers = empty
-    figures = Figures(
-        metrics, comparisons, [], measures, statistics, stated, spreads, frontiers, (), SYSTEMS, browsed([_questions()])
-    )
+    figures = Figures(metrics, comparisons, [], measures, statistics, stated, spreads, frontiers, (), SYSTEMS, browsed)
     variants = [
         {"dataset": d, "system": s, "order": "blind", "file": f"results/{d}/evidence/{'long' * 30}/{s}.parquet"}
         for d in ("harbour", "archive_of_long_names")
         for s in SYSTEMS
     ]
-    path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(About("tiny@60", f"Title {HOSTILE}", 10, (64, 128, 256), variants), figures))
     return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> str:
+    return _written(tmp_path_factory.mktemp("page") / "report.html", browsed([_questions()]))
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +103,6 @@ def opened(driver, page):
     driver.get(page)
     sized(driver, 1400, HEIGHT)
     return driver
-
-
-def inside(driver, selector: str) -> dict:
-    """Where an element stands in the window."""
-    return driver.execute_script(
-        "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector
-    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -116,28 +127,20 @@ def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_is_cut_off_whatever_is_unfolded(opened, width):
     sized(opened, width, HEIGHT)
-    opened.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert opened.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
-    beyond = """
-        const scrolled = (one) => one.closest('.wide') || one.closest('.context');
-        return [...document.querySelectorAll('main *')].filter((one) => !scrolled(one) && one.getClientRects().length
-            && one.getBoundingClientRect().right > window.innerWidth + 1).map((one) => one.outerHTML.slice(0, 90));
-    """
-    assert opened.execute_script(beyond) == []
+    unfold(opened)
+    assert cut_off(opened) == []
 
 
-def test_text_in_plots_can_be_read_at_every_width(opened):
-    smallest = """
-        return Math.min(...[...document.querySelectorAll('svg.forest text')].filter((one) => one.getClientRects().length)
-            .map((one) => one.getBoundingClientRect().height));
-    """
-    for width in WIDTHS:
-        sized(opened, width, HEIGHT)
-        assert opened.execute_script(smallest) >= 9, width
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_in_plots_can_be_read_at_every_width(opened, width):
+    sized(opened, width, HEIGHT)
+    assert smallest_text(opened)[0] >= READABLE
+    unfold(opened)
+    assert smallest_text(opened)[0] >= READABLE
 
 
-def test_a_table_sorts_and_filters_without_a_server(opened):
-    opened.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+def test_a_table_sorts_without_a_server(opened):
+    unfold(opened)
     table = next(t for t in opened.find_elements("tag name", "table") if "64 tokens" in t.text)
 
     def firsts():
@@ -168,6 +171,21 @@ def test_a_question_is_found_and_its_gold_is_marked_on_the_side_that_has_it(open
     assert opened.find_element("css selector", "#leftside h3").text == "title_zsum"
     search.send_keys(" nothing like it")
     assert "No question has these words." in opened.find_element("id", "asked").text
+
+
+def test_ten_thousand_questions_fit_a_page_that_says_how_many_of_them_it_shows(driver, tmp_path):
+    made, path = browsed([_many(10_000)]), tmp_path / "report.html"
+    shown = [one["id"] for one in made["sets"][0]["questions"]]
+    assert 2000 < len(shown) < 10_000
+    driver.get(_written(path, made))
+    assert path.stat().st_size < 20_000_000
+    said = driver.find_element("css selector", "#questions ~ p.note").text
+    assert said.startswith(f"harbour: {len(shown)} of 10000 questions, contexts within 512 tokens, drawn by hash")
+    matches = driver.find_element("id", "matches")
+    assert matches.text == f"{len(shown)} of 10000 questions, the first 2,000 listed"
+    driver.find_element("id", "search").send_keys(shown[-1])
+    assert matches.text == "1 of 10000 questions"
+    assert f"mill {shown[-1][1:]} in 2021" in driver.find_element("css selector", "#leftside .context").text
 
 
 def test_hostile_words_are_words(opened):

@@ -190,9 +190,10 @@ def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str
         return f"On {dataset}: {UNTOLD}, {_over(line)} are not enough for a finding."
     does, what = METRICS[line.metric]
     if not line.sure:
+        name = line.name + "," * ("," in line.name)
         return (
-            f"On {dataset}, no difference between {line.name} and {line.baseline}, the best plain ranking of its order "
-            f"and form, can be told in {what}."
+            f"On {dataset}, no difference between {name} and {line.baseline}, the best plain ranking of its order and "
+            f"form, can be told in {what}."
         )
     does = does.format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
     ahead = "leads" if line.top == line.name else "is ahead of its plain twin"

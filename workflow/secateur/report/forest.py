@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 __all__ = ["FAMILIES", "Dot", "forest", "standalone"]
 
@@ -28,7 +29,7 @@ WIDE, NARROW = 1080, 372  # pixels
 LABEL, SAID = 330, 330  # pixels of a wide line for its name, and for its figures in words
 ROW, TALL, HEAD, AXIS, STEP = 26, 40, 26, 34, 14  # pixels: a line wide and narrow, a group's head, the axis, its text
 TICKS = 6
-CHARACTER, SMALL = 7.2, 6.4  # pixels of one, roughly: of a name, of figures
+CHARACTER, SMALL, TINY = 7.2, 6.4, 6.0  # pixels of one, roughly: of a name, of figures, of what an axis measures
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def forest(dots: Sequence[Dot], label: str, xlabel: str, *, zero: str = "", narr
     ]
     sides = {ticks[0]: "start", ticks[-1]: "end"} if narrow else {}
     marks = [_text(f"{t:g}", x(t), y + 14, "tick", sides.get(t, "middle")) for t in ticks]
-    under = [xlabel, f"0: {zero}"] if zero and narrow else [f"{xlabel}; 0: {zero}" if zero else xlabel]
+    under = [xlabel, *([f"0: {zero}"] if zero else [])]
+    under = [line for one in under for line in wrap(one, int(NARROW / TINY))] if narrow else ["; ".join(under)]
     for said in under:
         marks.append(_text(said, 0 if narrow else (left + right) / 2, y + 30, "tick", "start" if narrow else "middle"))
         y += STEP

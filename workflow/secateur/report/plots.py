@@ -28,6 +28,7 @@ INK, LINE = "#111827", "#d1d5db"  # what the page shows in its own colours, dark
 COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#475569", "#a16207")
 STYLES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP"
+SMALL = 9  # points of the smallest text: on the page they are pixels at least
 NAMED, ROOM, ROUNDS = 30, 16, 200  # characters of a name beside a line, names that fit one above the other, tries
 
 
@@ -60,12 +61,14 @@ def _figure(width: float, height: float, columns: int = 1):
 
 
 def svg(figure, label: str) -> str:
-    """The figure as an <svg> element with a text alternative, without a date so that equal data give equal bytes."""
+    """The figure as an <svg> element with a text alternative, never so small that its text cannot be read; without a date
+    so that equal data give equal bytes."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None})
     svg = stream.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "var(--ink)").replace(LINE, "var(--line)")
-    head = f'<svg role="img" aria-label="{escape(label)}" '
+    least = f"min-width: {figure.get_figwidth() * 72:g}px"  # its own units: below that it is scrolled
+    head = f'<svg role="img" aria-label="{escape(label)}" style="{least}" '
     sized = r'<svg ([^>]*?)width="[^"]+" ([^>]*?)height="[^"]+"'
     return re.sub(sized, lambda found: head + found[1] + found[2], svg, count=1)
 
@@ -103,7 +106,7 @@ def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int]
             (1.02, place),
             xycoords=("axes fraction", "data"),
             color=paint,
-            fontsize=8.5,
+            fontsize=SMALL,
             va="center",
             annotation_clip=False,
         )
@@ -159,7 +162,7 @@ def panels(rows: pl.DataFrame, specs: Sequence[Panel], label: str) -> str:
         if spec.low is not None:
             axis.set_ylim(spec.low, 1.08 * shown["value"].max())
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=SMALL)
     return svg(figure, label)
 
 
@@ -177,7 +180,7 @@ def frontier(points: pl.DataFrame, line: pl.DataFrame, label: str) -> str:
     for n, (name, tokens, accuracy) in enumerate(named.iter_rows()):
         axis.plot([tokens], [accuracy], MARKERS[n % len(MARKERS)], color=COLOURS[n + 1], markersize=7, label=name)
     axis.set(xlabel="tokens of the whole prompt, mean over questions", ylabel="accuracy term, mean over questions")
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=SMALL)
     return svg(figure, label)
 
 
@@ -200,7 +203,7 @@ def contests(rows: pl.DataFrame, names: Mapping[str, str], label: str) -> str:
     axis.invert_yaxis()
     axis.set(xlabel="share of pairs won, mean over questions", xlim=(-0.02, 1.02))
     axis.grid(axis="y", visible=False)
-    figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=SMALL)
     return svg(figure, label)
 
 

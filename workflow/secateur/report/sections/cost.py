@@ -15,7 +15,7 @@ SENT = {  # metric: head of its column
     "tokens@claim": "tokens sent",
     "read_tokens": "prompt tokens",
 }
-SHOWN = 8  # rows that are drawn, and lines of the table that stand open
+SHOWN, SHORT = 8, 4  # rows that are drawn, and lines of the table that stand open
 CPU, PEAK = "CPU seconds", "peak memory, GB"
 FINE = 100  # seconds from which on tenths say nothing
 ABOUT = (
@@ -49,7 +49,7 @@ def cost_parts(
     yield {
         "title": "What it costs",
         "figures": [[forest(dots, label, xlabel, narrow=narrow) for narrow in (False, True)]],
-        "short": SHOWN,
+        "short": SHORT,
         "table": {
             "heads": ["system", f"{CPU} to its contexts", PEAK, f"{CPU} in all", PEAK, *heads.values()],
             "rows": [_line(one, rows, list(heads)) for one in ordered],

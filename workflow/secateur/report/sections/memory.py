@@ -15,16 +15,16 @@ DRAWN = {  # what is drawn, and how it is called under its head
     "evidence recall": {
         "memory_evidence_recall": "with memory",
         "memory_evidence_recall_alone": "without",
-        "memory_evidence_recall_equal": "without, at the tokens sent with it",
+        "memory_evidence_recall_equal": "without, equal tokens sent",
     },
     "token recall": {
         "memory_token_recall": "with memory",
         "memory_token_recall_alone": "without",
-        "memory_token_recall_equal": "without, at the tokens sent with it",
+        "memory_token_recall_equal": "without, equal tokens sent",
     },
     "a later question": {
-        "memory_tokens_to_first": "its prompt over its session's first",
-        "memory_reuse": "needed symbols and edges already met",
+        "memory_tokens_to_first": "prompt, over the session's first",
+        "memory_reuse": "symbols and edges met before",
     },
 }
 

@@ -1,0 +1,106 @@
+"""The page of a run in a real browser: sizes, tables, questions with their answers."""
+
+import polars as pl
+import pytest
+from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
+
+WIDTHS = (420, 800, 1400)
+HEIGHT, SCREENS = 900, 8
+READABLE = 9  # pixels of a text
+DOCUMENTS = "toy_documents_smoke"
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.fixture
+def opened(driver, smoke):
+    driver.get((smoke.root / "results/experiments/smoke/report.html").as_uri())
+    sized(driver, 1400, HEIGHT)
+    return driver
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
+    sized(opened, width, HEIGHT)
+    assert opened.find_element("id", "finding").text.startswith(f"On {DOCUMENTS}: too few to tell, 3 questions in 3")
+    assert inside(opened, "#finding")["top"] >= 0
+    assert inside(opened, "#forest")["bottom"] <= HEIGHT
+    (forest,) = (svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
+    assert "secateur" in forest.text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_off_whatever_is_unfolded(opened, width):
+    sized(opened, width, HEIGHT)
+    assert cut_off(opened) == []
+    unfold(opened)
+    assert cut_off(opened) == []
+
+
+def test_the_page_is_a_few_screens_long(opened):
+    height = opened.execute_script("return document.documentElement.scrollHeight")
+    assert HEIGHT < height <= SCREENS * HEIGHT
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_in_plots_can_be_read(opened, width):
+    sized(opened, width, HEIGHT)
+    assert smallest_text(opened)[0] >= READABLE
+    unfold(opened)
+    assert smallest_text(opened)[0] >= READABLE
+
+
+def test_the_field_above_a_long_table_filters_it(opened):
+    unfold(opened)
+    from selenium.webdriver.common.keys import Keys
+
+    fields = opened.find_elements("css selector", "input[placeholder='filter rows']")
+    beside = [(field, field.find_element("xpath", "following-sibling::div[1]")) for field in fields]
+    field, table = next((field, table) for field, table in beside if "oracle" in table.text)
+
+    def shown() -> list[str]:
+        rows = table.find_elements("css selector", "tbody tr")
+        return [row.find_element("css selector", "th").text for row in rows if row.is_displayed()]
+
+    every = shown()
+    assert len(every) > 20
+    field.send_keys("oracle")
+    assert shown() == ["oracle"]
+    field.send_keys(" nothing")
+    assert shown() == []
+    field.send_keys(*[Keys.BACKSPACE] * len("oracle nothing"))
+    assert shown() == every
+
+
+def test_answers_stand_under_the_contexts_they_were_given_to(opened, smoke):
+    paths = (smoke.root / "results").glob(f"{DOCUMENTS}/{DOCUMENTS}/answers/contexts/lexical/*/zsum/**/answers.parquet")
+    found = pl.concat([read_table(TABLES["answers"], path) for path in paths])
+    question, answer = found.filter(pl.col("text") != "").select("question_id", "text").row(0)
+    opened.find_element("id", "search").send_keys(question)
+    names = [one.text for one in opened.find_elements("css selector", "#right option")]
+    opened.find_element("css selector", f"#right option:nth-child({names.index('rag_zsum') + 1})").click()
+    said = opened.find_element("css selector", "#rightside > p:last-child").get_attribute("textContent")
+    assert said == f"Answer: {answer}"
+    assert opened.find_element("css selector", "#rightside .context").text.strip()
+
+
+def test_what_a_row_cost_and_the_table_of_the_forest_can_be_seen(opened):
+    titles = [head.text for head in opened.find_elements("css selector", "h3")]
+    assert titles.index("Answers under each context") < titles.index("What it costs")
+    folded = opened.find_element("css selector", "#forest ~ details")
+    assert not folded.find_element("tag name", "table").is_displayed()
+    folded.find_element("tag name", "summary").click()
+    heads = [head.text for head in folded.find_elements("css selector", "thead th")]
+    assert heads[:4] == ["system", "data set", "less", "difference"]
+    assert "too few to tell" in folded.text
+
+
+def test_nothing_went_wrong_in_the_page(opened):
+    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
