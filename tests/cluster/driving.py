@@ -1,6 +1,7 @@
 """A project that is run on a cluster: its driver, its jobs, what both said."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ class Driven:
         """Drive a run on the cluster, in the background; what it says is in `driver.log`."""
         command = [sys.executable, "-m", "snakemake", "--profile", "slurm", "--config", *config, "--", *targets]
         log = (self.root / "driver.log").open("w")
-        return subprocess.Popen(command, cwd=self.root, env=self.env, stdout=log, stderr=log, start_new_session=True)
+        streams = {"stdout": log, "stderr": log, "start_new_session": True, "preexec_fn": _as_in_a_terminal}
+        return subprocess.Popen(command, cwd=self.root, env=self.env, **streams)
 
     def secateur(self, *args: str) -> subprocess.CompletedProcess[str]:
         """`secateur ARGS` here."""
@@ -43,13 +45,16 @@ class Driven:
         return (self.root / "driver.log").read_text()
 
     def running(self, rule: str) -> str:
-        """The id of the first job of a rule, once it runs its stage."""
+        """The id of the first job of a rule, once its stage is at work: it has begun its log."""
 
         def found() -> list[str]:
             return [job for job, state, comment in self.cluster.jobs() if state == "RUNNING" and rule in comment]
 
-        until(lambda: bool(found()) and bool(stages(found()[0])), 180, f"a running job of {rule}")
-        return found()[0]
+        logs = self.root / "logs" / rule
+        until(lambda: bool(found()) and any(logs.glob("*.log")), 300, f"a running job of {rule}")
+        (log, *_) = logs.glob("*.log")
+        shard = log.stem.rpartition("-")[2]
+        return next(job for job, _, comment in self.cluster.jobs() if rule in comment and shard in comment)
 
     def submitted(self, rule: str) -> list[list[str]]:
         """Every job of a rule that was ever submitted: id, state, where, what it was given."""
@@ -60,6 +65,11 @@ class Driven:
     def _log_lines(self, rule: str) -> list[str]:
         folder = self.root / ".snakemake/slurm_logs" / f"rule_{rule}"
         return sorted((path.stem for path in folder.rglob("*.log")), key=int)
+
+
+def _as_in_a_terminal() -> None:
+    """Whoever runs the tests under nohup has SIGHUP ignored, which children inherit."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def stages(job: str) -> list[int]:

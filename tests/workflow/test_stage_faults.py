@@ -94,3 +94,20 @@ def test_a_job_that_was_killed_gets_the_record_that_it_could_not_write(tmp_path)
     assert found["config"] == {"eval.seed": 7, "retriever.top_k": 200}
     run_stage(writes_pool, job)
     assert files(tmp_path) == {"pool.parquet", "run.json"}
+
+
+def test_no_password_and_no_key_is_written_or_said(tmp_path, monkeypatch):
+    """A planted key is looked for in every byte that a stage leaves, log and failure included."""
+    monkeypatch.setenv("SECATEUR_API_KEY", "planted-key-0123456789")
+
+    def run(cfg, inputs, outputs, ctx):
+        ctx.warn("asked http://user:hunter2-planted@host/v1 with planted-key-0123456789")
+        raise SecateurError("http://user:hunter2-planted@host/v1: refused planted-key-0123456789")
+
+    job = job_of(tmp_path, "pool", leaves={"answer.url": '"http://user:hunter2-planted@host/v1"'})
+    with pytest.raises(SecateurError):
+        run_stage(run, job)
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) == 2
+    assert not any(b"planted" in text for text in written)
+    assert record(tmp_path, "failure.json")["config"]["answer.url"] == "http://***@host/v1"

@@ -18,6 +18,7 @@ from secateur.pipeline.config.leaves import leaf
 from secateur.pipeline.config.limits import LIMITS
 from secateur.pipeline.config.limits import unlimited
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.redaction import redacted
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
@@ -25,7 +26,7 @@ CONF = ROOT / "conf"
 
 def _stop(error):
     """End with the one message, without a traceback."""
-    print(f"\n{error}\n", file=sys.stderr)
+    print(redacted(f"\n{error}\n"), file=sys.stderr)
     sys.exit(2)
 
 

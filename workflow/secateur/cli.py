@@ -8,6 +8,7 @@ import typer
 import secateur
 from secateur.commands import figures, graphs, resuming, running, runs
 from secateur.pipeline.errors import SecateurError, refused
+from secateur.pipeline.redaction import redacted
 
 __all__ = ["app", "main"]
 
@@ -44,12 +45,12 @@ def main() -> None:
     try:
         app()
     except SecateurError as error:
-        print(error, file=sys.stderr)
+        print(redacted(str(error)), file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:
-        print(refused(error), file=sys.stderr)
+        print(redacted(refused(error)), file=sys.stderr)
         sys.exit(2)
 
 

@@ -36,6 +36,7 @@ def mend() -> None:
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")
     if plugin is None or hasattr(plugin, "mended") or not version(PLUGIN).startswith(VERSIONS):
         return
+    os.environ["SECATEUR_DRIVER"] = str(os.getpid())  # to whom cluster.submit speaks
     poll = float(os.environ.get("SECATEUR_SLURM_POLL", POLL))
     executor = plugin.Executor
     executor.check_active_jobs = check_active_jobs

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 __all__ = ["main", "submit"]
 
@@ -50,6 +51,16 @@ def _accepted(comment: str, run: Run) -> str | None:
     return None
 
 
+def _tell(text: str) -> None:
+    """Say it where the driver speaks: the executor plugin keeps what this process says until it ends."""
+    driver = Path(f"/proc/{os.environ.get('SECATEUR_DRIVER', 'self')}/fd/2")
+    try:
+        with driver.open("a") as stream:
+            print(text, file=stream, flush=True)
+    except OSError:  # a terminal of somebody else, a system without /proc
+        print(text, file=sys.stderr, flush=True)
+
+
 def submit(
     arguments: Sequence[str],
     patience: float = PATIENCE,
@@ -72,7 +83,7 @@ def submit(
                 f"SLURM's controller was away for {waited:.0f} s. Fix: run it again once `scontrol ping` answers.\n"
             )
             return done
-        print(f"sbatch: {done.stderr.strip()}; the next try is in {pause:.0f} s", file=sys.stderr, flush=True)
+        _tell(f"{done.stderr.strip()}; the next try is in {pause:.0f} s")
         sleep(pause)
         waited, pause = waited + pause, min(2 * pause, LONGEST)
         if job := _accepted(comment, run):

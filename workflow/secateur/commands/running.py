@@ -1,5 +1,6 @@
 """`secateur run`: an experiment with one line of progress; Snakemake's own text goes to a file."""
 
+import json
 import os
 import re
 import signal
@@ -79,12 +80,23 @@ def run(
     cores: Annotated[str, Option(help="how many, or all")] = "all",
     data: Data = None,
     changed: Overrides = None,
+    asked: Annotated[
+        list[str] | None, Option("--resource", metavar="RULE.NAME=VALUE", help="what one rule asks of a cluster")
+    ] = None,
+    plain: Annotated[bool, Option("--plain", help="Snakemake's own text in the place of the line of progress")] = False,
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
     from secateur.pipeline import costs
 
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += given(experiment, changed or (), data)
+    command += [f"resources=[{','.join(map(json.dumps, asked))}]"] if asked else []
+    if plain:
+        code = subprocess.run(command, check=False).returncode
+        if code:
+            raise SystemExit(code)
+        summary(experiment)
+        return
     phases, started = _rules(), time.monotonic()
 
     def foretold(counts: dict[str, int]) -> str:
@@ -121,9 +133,9 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     """Run it, show how far it is, keep what it says; its exit code."""
     LOG.parent.mkdir(exist_ok=True)
     env = os.environ | {"PYTHONUNBUFFERED": "1"}
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # of a batch system, or `timeout`: its jobs are stopped too
+    for end in (signal.SIGTERM, signal.SIGHUP):  # of a batch system, `timeout`, a closed terminal: jobs are stopped too
+        if signal.getsignal(end) is not signal.SIG_IGN:
+            signal.signal(end, signal.default_int_handler)
     with LOG.open("w", encoding="utf-8") as log:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
         try:

@@ -11,7 +11,7 @@ from typer import Argument, Option
 from secateur.cluster.leftovers import jobs
 from secateur.commands.shared import aligned, experiment_named
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import redacted
+from secateur.pipeline.redaction import redacted
 from secateur.report import reference
 
 __all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]

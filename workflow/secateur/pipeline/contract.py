@@ -31,6 +31,7 @@ from secateur.pipeline import provenance
 from secateur.pipeline.artifacts import atomic, file_digest, read_json, write_json
 from secateur.pipeline.config.leaves import load
 from secateur.pipeline.errors import SecateurError, Unusable, refused
+from secateur.pipeline.redaction import redacted
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, read_tables, write_table
 
@@ -160,13 +161,18 @@ def _earlier(failure: Path) -> str:
     return f"{said}\n--- the attempt above failed; this is the next ---\n" if said else ""
 
 
+class _Redacting(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
 def _logger(job: Job) -> logging.Logger:
     job.log.parent.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger(f"secateur.{job.rule}")
     logger.handlers.clear()
     job.log.write_text(_earlier(job.record.with_name("failure.json")), encoding="utf-8")
     handler = logging.FileHandler(job.log, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"))
+    handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
@@ -193,7 +199,7 @@ def _record(
     """The content of run.json and of failure.json."""
     (wall, cpu), values = started, {path: json.loads(text) for path, text in job.leaves.items()}
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return {
+    record = {
         "stage": job.rule,
         "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # in whose name; others may share what it made
         "axes": dict(job.axes),
@@ -219,6 +225,7 @@ def _record(
         "metrics": metrics,
         "failure": failure,
     }
+    return json.loads(redacted(json.dumps(record, ensure_ascii=False, default=str)))
 
 
 @contextmanager
@@ -323,5 +330,5 @@ def main(run: Callable[..., Metrics], snakemake: Any) -> None:
         run_stage(run, job)
     except (SecateurError, OSError) as error:  # of the latter the log has the traceback
         said = refused(error) if isinstance(error, OSError) else error
-        print(f"\n{job.rule}: {said}\n", file=sys.stderr)
+        print(redacted(f"\n{job.rule}: {said}\n"), file=sys.stderr)
         sys.exit(2)

@@ -5,7 +5,6 @@ that MLflow can be made anew from it. Nothing here knows MLflow; `tracking` does
 """
 
 import json
-import os
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,7 @@ from secateur.pipeline.cache import digest
 from secateur.pipeline.config import compose
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaves
+from secateur.pipeline.redaction import redacted
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import META, Table, read_table, write_table
 
@@ -32,7 +32,6 @@ __all__ = [
     "collect",
     "costs",
     "records",
-    "redacted",
     "started",
     "upstream",
     "variant_runs",
@@ -43,7 +42,6 @@ Record = dict[str, Any]
 FOLDER = "ledger"  # under results
 ROW = ["experiment", "dataset", "system", "order"]  # a system on a data set; its runs have fingerprints
 IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
-SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)  # names of environment variables whose values stay here
 HEADLINES = (  # what a run shows of its figures, with the ends of their intervals; @claim: without what the name ends in
     "evidence_recall@claim",
     "token_recall@claim",
@@ -58,16 +56,6 @@ HEADLINES = (  # what a run shows of its figures, with the ends of their interva
 )
 SENT = ("contexts", "selections", "policy")  # outputs: what a row gives its reader, and what it chooses that by
 DEFAULTS = "system/_default.yaml"  # the options of a system that says nothing itself
-HIDDEN = "***"
-SHORTEST_SECRET = 8  # shorter values are words like `true`
-
-
-def redacted(text: str) -> str:
-    """A text without the user part of addresses and without the values of secret environment variables."""
-    for name, value in os.environ.items():
-        if SECRET.search(name) and len(value) >= SHORTEST_SECRET:
-            text = text.replace(value, HIDDEN)
-    return re.sub(r"://[^/@\s\"]+@", f"://{HIDDEN}@", text)
 
 
 def records(results: Path) -> list[Record]:

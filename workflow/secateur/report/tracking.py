@@ -29,7 +29,8 @@ from urllib.request import getproxies, proxy_bypass
 from filelock import FileLock, Timeout
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import FOLDER, HEADLINES, collect, redacted
+from secateur.pipeline.ledger import FOLDER, HEADLINES, collect
+from secateur.pipeline.redaction import redacted
 from secateur.report.runs import HELD, MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
