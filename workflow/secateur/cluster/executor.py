@@ -52,7 +52,7 @@ def _started(first: Callable) -> Callable:
 
     def started(self: Any, *rest: Any) -> None:
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
-            signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+            signal.signal(signal.SIGHUP, signal.default_int_handler)
         first(self, *rest)
 
     return started

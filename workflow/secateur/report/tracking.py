@@ -18,7 +18,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,9 @@ from filelock import FileLock, Timeout
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import FOLDER, HEADLINES, collect
 from secateur.pipeline.redaction import redacted
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import read_table
+from secateur.report.figures import drawings
 from secateur.report.runs import HELD, MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
@@ -347,12 +350,29 @@ def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tup
     lock.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(lock, timeout=seconds):
+            _draw(results)
             runs = runs_of(*collect(results))
             return (sync(runs, uri, rebuild, seconds) if runs else 0), len(runs), redacted(uri)
     except Timeout as error:
         raise SecateurError(
             f"{lock}: another process has been writing for {seconds:.0f} s. Fix: secateur track, when it has ended"
         ) from error
+
+
+def _draw(results: Path) -> None:
+    """Draw the figures of experiments whose tables are newer, for their parents."""
+    for table in sorted((results / "experiments").glob("*/metrics.parquet")):
+        home, pairs = table.parent, table.with_name("comparisons.parquet")
+        drawn = min((path.stat().st_mtime for path in home.glob("figures/*.svg")), default=0.0)
+        if not pairs.is_file() or drawn >= max(table.stat().st_mtime, pairs.stat().st_mtime):
+            continue
+        tables = [read_table(TABLES[path.stem], path) for path in (table, pairs)]
+        try:
+            for _ in drawings(results.parent, home.name, *tables, home / "figures", "svg"):
+                pass
+        except SecateurError:  # there is nothing to draw: policies, answers alone
+            with suppress(OSError):
+                (home / "figures").rmdir()
 
 
 def links(uri: str, address: str) -> dict[str, str]:
