@@ -40,7 +40,7 @@ ORDER = [
     "graph.walks.*",
     "graph.lemmas",
     "memory.*",
-    "report.plots report.drawing report.forest report.browser",
+    "report.plots report.drawing report.forest report.browser report.timed",
     "report.format",
     "report.finding",
     "report.results",

@@ -15,7 +15,6 @@ import shutil
 import socket
 import sqlite3
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -35,6 +34,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.figures import drawings
 from secateur.report.runs import HELD, MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
+from secateur.report.timed import Timed
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
 
@@ -217,9 +217,8 @@ def _above(run: Run, known: dict[tuple, str]) -> str | None:
     return known.get((run.experiment, run.parent)) if run.parent else None
 
 
-def _synced(client: Any, runs: Sequence[Run], rebuild: bool, seconds: float) -> int:
-    """Write the runs that MLflow lacks or shows otherwise, parents first, for so many seconds; how many."""
-    until = time.monotonic() + seconds
+def _synced(client: Any, runs: Sequence[Run], rebuild: bool) -> int:
+    """Write the runs that MLflow lacks or shows otherwise, parents first; how many."""
     homes = {name: _experiment(client, name) for name in dict.fromkeys(run.experiment for run in runs)}
     there = {name: _there(client, home.experiment_id) for name, home in homes.items()}
     known = {(name, key): run.info.run_id for name, own in there.items() for key, run in own.items()}
@@ -229,8 +228,6 @@ def _synced(client: Any, runs: Sequence[Run], rebuild: bool, seconds: float) -> 
         above = run.parent is not None and (run.experiment, run.parent) not in known
         if not rebuild and not above and not _differs(run, old, _above(run, known)):
             continue
-        if time.monotonic() > until:
-            raise TimeoutError(f"{written} runs took {seconds:.0f} s")
         written += 1
         if rebuild and old is not None:
             client.delete_run(old.info.run_id)
@@ -337,7 +334,7 @@ def sync(runs: list[Run], uri: str, rebuild: bool = False, seconds: float = SECO
     """
     logging.getLogger("alembic").setLevel(logging.ERROR)  # the tables of a new SQLite store, one line each
     with _asked(uri) as client:
-        return _synced(client, runs, rebuild, seconds if uri.startswith("http") else math.inf)
+        return _synced(Timed(client, seconds) if uri.startswith("http") else client, runs, rebuild)
 
 
 def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tuple[int, int, str]:
