@@ -1,0 +1,92 @@
+"""What stands in files and names that is no option: refused at once, by name; and what is remembered of it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from secateur.pipeline.config.compose import _composed, local, option
+from secateur.pipeline.config.fields import ConfigError
+from secateur.pipeline.plan import of_folder
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"name: caf\xe9\n", "is not UTF-8"),
+        (b"just words\n", "holds a str; allowed: keys with values"),
+        (b"defaults: [bomb, _self_]\n", "its defaults lead back to itself"),
+        (b"a: &a {b: *a}\n", "an alias stands for itself"),
+        (
+            "\n".join(
+                ["x0: &x0 [1,1,1,1,1,1,1,1,1]", *(f"x{n}: &x{n} [{','.join([f'*x{n - 1}'] * 9)}]" for n in range(1, 9))]
+            ),
+            "its aliases stand for .* allowed: 100,000",
+        ),
+    ],
+)
+def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, monkeypatch, text, expected):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    (conf / "eval" / "bomb.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ConfigError, match=expected) as refused:
+        option(conf, "eval", "bomb")
+    assert "bomb.yaml" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(b"mirror: [", "is no YAML"), (b"here\n", "holds a str"), (b"mirror: \xff\n", "is not UTF-8")],
+)
+def test_a_machines_own_settings_are_read_or_refused(tmp_path, text, expected):
+    (tmp_path / "local").mkdir()
+    (tmp_path / "local" / "local.yaml").write_bytes(text)
+    with pytest.raises(ConfigError, match=rf"local\.yaml: {expected}"):
+        local(tmp_path)
+
+
+def test_what_the_environment_says_is_asked_each_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    for title in ("one", "two"):
+        monkeypatch.setenv("TITLE_OF_THIS_TEST", title)
+        _composed.cache_clear()
+        option.cache_clear()
+        assert option(CONF, "experiment", "smoke", ("experiment.title='${oc.env:TITLE_OF_THIS_TEST}'",)).title == title
+
+
+def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    _composed.cache_clear()
+    option(CONF, "answer", "endpoint", ("answer.url=http://user:hunter2@host/v1",))  # refused once it is used
+    written = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any("hunter2" in text for text in written)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ä é",
+        "(,=)",
+        "'",
+        "''",
+        "#{[&~",
+        "a\\'b",
+        "back\\",
+        "${oc.env:HOME}",
+        "x;echo y",
+        "$HOME",
+        'a"b',
+        "*?",
+        "a: b",
+        "null",
+        "%s",
+    ],
+)
+def test_a_folders_name_is_read_as_it_is(tmp_path, name):
+    (tmp_path / name).mkdir()
+    corpus, dataset = of_folder(tmp_path / name)
+    assert option(CONF, "corpus", "custom", (corpus,)).folder == str(tmp_path / name)
+    assert option(CONF, "dataset", "custom", (dataset,)).folder == str(tmp_path / name)
