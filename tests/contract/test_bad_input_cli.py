@@ -56,9 +56,10 @@ def refused(project, *args: str, **env: str) -> str:
         ),
         (["experiment=typo"], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
         (["experiment=custom"], ["no folder given", "DATA=DIR"]),
+        (["experiment=custom", "data=my {data}"], ["my {data}: Snakemake reads braces", "Fix: rename the folder"]),
         (["experiment=custom", "data=nowhere"], ["nowhere/", ".jsonl: no such file", "DATA=DIR"]),
     ],
-    ids=["experiment", "key", "range", "questions only", "option", "no folder", "empty folder"],
+    ids=["experiment", "key", "range", "questions only", "option", "no folder", "braces", "empty folder"],
 )
 def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, config, parts):
     said = refused(mistaken, "-n", "--config", *config)

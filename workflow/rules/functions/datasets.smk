@@ -41,6 +41,10 @@ def folder_files(spec, folder, what):
         _stop(
             f"experiment {EXPERIMENT}: no folder given. Fix: make run EXPERIMENT={EXPERIMENT} DATA=DIR (with {wanted})."
         )
+    if "{" in folder or "}" in folder:
+        _stop(
+            f"{folder}: Snakemake reads braces in a path as a wildcard. Fix: rename the folder, or name a link to it."
+        )
     return [path for pattern in held[what] for path in folder_file(folder, pattern, wanted)]
 
 

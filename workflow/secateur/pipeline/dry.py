@@ -35,7 +35,7 @@ def dry(experiment: str, overrides: Sequence[str] = (), data: Path | None = None
     command += given(experiment, overrides, data)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise failure(done.stderr, 3)
+        raise failure(done.stdout + done.stderr, 3)
     return parsed(done.stdout + done.stderr)
 
 
