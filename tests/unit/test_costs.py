@@ -10,6 +10,7 @@ from secateur.ecs.selection.foreseen import pairs_at_most
 from secateur.ecs.selection.pool import candidates, pooled
 from secateur.pipeline import costs
 from secateur.pipeline.costs import Cost
+from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect
 
 ROOT = Path(__file__).parents[2]
@@ -26,12 +27,34 @@ def project(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+SHIPPED = """machine: a reference machine
+start: 2.5
+rules:
+  extract_triples: {seconds: 100.0}
+  score_candidates: {seconds: 30.0, tokens: 6000, pairs: 60}
+"""
+
+
+@pytest.fixture
+def shipped(project) -> Path:
+    """Figures of a reference machine."""
+    Path("costs.yaml").write_text(SHIPPED)
+    return Path("costs.yaml")
+
+
 def test_a_plan_takes_as_long_as_such_jobs_took(project):
     collect(RESULTS)
     rows, seconds, unknown = costs.estimate({"extract_triples": 4, "consolidate": 2}, costs.taken(LEDGER))
     assert (seconds, unknown) == (4.0, ["consolidate"])
-    assert rows[0] == {"rule": "extract_triples", "jobs": 4, "CPU s each": 1.0, "CPU s": 4.0}
-    assert rows[1]["CPU s"] is None
+    assert rows[0] == {
+        "rule": "extract_triples",
+        "jobs": 4,
+        "CPU s each": 1.0,
+        "CPU s": 4.0,
+        "tokens": 20,  # five a job, as its record says
+        "by jobs": "here",
+    }
+    assert rows[1] == {"rule": "consolidate", "jobs": 2} | dict.fromkeys(("CPU s each", "CPU s", "tokens", "by jobs"))
 
 
 def test_what_failed_says_nothing_of_how_long_it_takes(project):
@@ -44,16 +67,55 @@ def test_reading_takes_as_long_as_there_are_pairs_where_their_number_is_known(pr
     record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
     collect(RESULTS)
     known = costs.taken(LEDGER)
-    assert known["score_candidates"] == Cost(10.0, 0.2)
+    assert known["score_candidates"] == Cost(10.0, 5.0, 50.0)
     assert costs.estimate({"score_candidates": 4}, known, 1000)[1] == pytest.approx(200.0)
     assert costs.estimate({"score_candidates": 4}, known, None)[1] == pytest.approx(40.0)
 
 
+def test_where_this_machine_has_no_record_the_reference_machine_is_asked_and_named(project, shipped):
+    collect(RESULTS)
+    known = costs.known(LEDGER, shipped)
+    assert known["extract_triples"] == Cost(1.0, 5.0, start=2.5)
+    rows, seconds, unknown = costs.estimate({"extract_triples": 2, "score_candidates": 2, "index_peer": 1}, known, 120)
+    assert seconds == (1.0 + 2.5) * 2 + 30.0 * 2 + 2.5 * 2  # 120 pairs are twice 60, in two jobs
+    assert [row["by jobs"] for row in rows] == ["here", "of a reference machine", None]
+    assert [row["tokens"] for row in rows] == [10, 12000, None]
+    assert unknown == ["index_peer"]
+    counts = {"extract_triples": 2, "score_candidates": 2}
+    assert "1 of 2 rules by jobs of a reference machine" in costs.foretold(counts, known, 120, 2)
+    assert "reference" not in costs.foretold({"extract_triples": 2}, known, 0, 2)
+
+
+def test_tokens_have_a_column_only_where_some_are_known(project):
+    rows, *_ = costs.estimate({"consolidate": 1}, {"consolidate": Cost(60.0)})
+    assert "tokens" not in rows[0]
+
+
+def test_what_is_written_of_a_run_is_read_again(project):
+    record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
+    record("build_codebook", "results/other", [], {}, experiment="other", cpu_seconds=99.0)
+    collect(RESULTS)
+    Path("costs.yaml").write_text(costs.written(LEDGER, "tiny", 24.0, "mine, 2 cores, 2026"))
+    known = costs.known(Path("none"), Path("costs.yaml"))
+    assert known["score_candidates"] == Cost(10.0, 5, 50, start=2.0, own=False)  # 24 s less 14 s of five stages
+    assert "build_codebook" not in known
+    with pytest.raises(SecateurError, match=r"toys has not been run here\. Fix: make run EXPERIMENT=toys"):
+        costs.written(LEDGER, "toys", 1.0, "mine")
+
+
+def test_the_shipped_figures_are_of_rules_that_there_are():
+    known = costs.known(Path("none"), ROOT / "data/costs.yaml")
+    rules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
+    assert set(known) <= rules
+    assert {"extract_triples", "score_candidates", "build_report"} <= set(known)
+    assert all(cost.seconds > 0 and cost.start > 0 for cost in known.values())
+
+
 def test_what_is_to_come_is_one_line():
-    known = {"consolidate": Cost(60.0), "score_candidates": Cost(10.0, 0.12)}
+    known = {"consolidate": Cost(60.0), "score_candidates": Cost(120.0, pairs=1000)}
     said = costs.foretold({"consolidate": 2, "score_candidates": 1, "index_peer": 3}, known, 2000, 2)
     assert said == (
-        "6 jobs to run; about 6.0 minutes of one core, 3.0 on 2 at best; without an earlier record, not counted: "
+        "6 jobs to run; about 6.0 minutes of one core, 3.0 on 2 at best; not counted, for there is no figure: "
         "index_peer; a language model reads 2,000 pairs of question and passage at most"
     )
     assert "minutes" not in costs.foretold({"index_peer": 3}, {}, 0, 2)

@@ -20,7 +20,7 @@ SECTIONS = {
         *(runs.ui, runs.track, runs.doctor, runs.gc),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "This project": (runs.docs,),
+    "This project": (runs.docs, runs.costs),
 }
 for section, calls in SECTIONS.items():
     for call in calls:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.runs import LEDGER, Data, Overrides, running
+from secateur.commands.runs import LEDGER, SHIPPED, Data, Overrides, running
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.pipeline.dry import counted, failure, given
 from secateur.pipeline.errors import SecateurError
@@ -103,15 +104,17 @@ def run(
         try:
             read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, counts)
             on = int(cores) if cores.isdigit() else os.cpu_count() or 1
-            return costs.foretold(counts, costs.taken(LEDGER), read, on)
-        except SecateurError as error:  # of tables that the run is about to make anew, for instance
+            return costs.foretold(counts, costs.known(LEDGER, SHIPPED), read, on)
+        except (SecateurError, OSError) as error:  # of tables that the run is about to make anew, for instance
             return f"{sum(counts.values())} jobs to run; how long is not known: {error}"
 
     told = Told(frozenset(phases), foretold)
     code = _followed(command, told, phases)
     if code:
         raise _failure(told, code)
-    print(f"{told.done or 'no'} jobs in {time.monotonic() - started:.0f} s; Snakemake's own text: {LOG}")
+    wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = f"{spent.ru_utime + spent.ru_stime:.0f} CPU seconds"
+    print(f"{told.done or 'no'} jobs in {wall:.0f} s, {cpu}; Snakemake's own text: {LOG}")
     summary(experiment)
 
 

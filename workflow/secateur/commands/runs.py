@@ -1,8 +1,11 @@
 """Commands on runs: what would run and why, what is wrong here, what MLflow knows, what can be thrown away."""
 
 import os
+import platform
+import re
 import shutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +17,10 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.redaction import redacted
 from secateur.report import reference
 
-__all__ = ["docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]
+__all__ = ["costs", "docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]
 
 LEDGER = Path("results/ledger/job_runs.parquet")
+SHIPPED = Path("data/costs.yaml")
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
 Data = Annotated[Path | None, Option("--data", help="a folder of your own, for custom and custom_dialogue")]
@@ -76,7 +80,7 @@ def why(experiment: Experiment, data: Data = None, changed: Overrides = None) ->
 
 
 def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
-    """How long an experiment would take here, by what its rules have taken before on this machine."""
+    """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
     from secateur.pipeline import costs
     from secateur.pipeline.dry import dry
 
@@ -84,10 +88,27 @@ def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -
     if not found.counts:
         print("nothing to do")
         return
-    known = costs.taken(LEDGER)
+    known = costs.known(LEDGER, SHIPPED)
     read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, found.counts)
     print(aligned(costs.estimate(found.counts, known, read)[0]))
     print(f"\n{costs.foretold(found.counts, known, read, os.cpu_count() or 1)}")
+
+
+def costs(
+    experiment: Experiment,
+    whole: Annotated[float, Option(help="CPU seconds of its run, as `secateur run` says them at the end")],
+) -> None:
+    """What a job of each rule took in a run of a new clone, in the form of data/costs.yaml."""
+    from secateur.pipeline import costs
+
+    print(costs.written(LEDGER, experiment_named(experiment), whole, _machine()), end="")
+
+
+def _machine() -> str:
+    """This machine: processor, cores, year."""
+    told = Path("/proc/cpuinfo")
+    model = re.search(r"^model name\s*:\s*(.+)$", told.read_text(), re.M) if told.exists() else None
+    return f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores, {datetime.now(UTC).year}"
 
 
 def status() -> None:

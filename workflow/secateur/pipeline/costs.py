@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
+import yaml
 
 from secateur.datasets.loaders import load_corpus, load_questions, reads_folder
 from secateur.datasets.schema import first_questions, some_questions
@@ -13,60 +14,122 @@ from secateur.ecs.selection.foreseen import pairs_at_most
 from secateur.evaluation.subsets import members
 from secateur.pipeline import layout
 from secateur.pipeline.config.compose import option
-from secateur.pipeline.config.limits import unlimited
+from secateur.pipeline.config.limits import command, unlimited
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.plan import Variant, of_folder, variants
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 
-__all__ = ["Cost", "estimate", "foretold", "pairs_to_read", "taken"]
+__all__ = ["Cost", "estimate", "foretold", "known", "pairs_to_read", "taken", "written"]
 
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
+TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # of a record's counts: what a language model reads and writes
+COLUMNS = ("rule", "jobs", "CPU s each", "CPU s", "tokens", "by jobs")
+HEAD = """# What a job of each rule takes on a reference machine, where this one has no record of its own: medians of CPU seconds, of
+# tokens that a language model reads and writes, and of pairs of question and passage, where records know them. `start`: CPU
+# seconds of a job around its stage. Written after a run in a new clone by
+#   secateur costs {experiment} --whole {whole:.0f} > data/costs.yaml"""
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # questions, evidence, passages
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job of a rule takes, the median of earlier ones, whatever data they were of. pair: of SCORING, for each pair."""
+    """What a job of a rule takes: CPU seconds, tokens that a language model reads and writes, and pairs of question and
+    passage, where records know them. Medians of earlier jobs, whatever data they were of. start: CPU seconds around the
+    stage itself, for Python, its imports and Snakemake; own: whether the jobs ran on this machine."""
 
     seconds: float
-    pair: float | None = None
+    tokens: float | None = None
+    pairs: float | None = None
+    start: float = 0.0
+    own: bool = True
 
 
 def taken(ledger: Path) -> dict[str, Cost]:
-    """The CPU seconds of each rule that has succeeded on this machine; ledger: the table job_runs."""
-    if not ledger.exists():
-        return {}
-    seconds, read = (
-        pl.col("record").str.json_path_match(path).cast(pl.Float64) for path in ("$.cpu_seconds", "$.metrics.pairs")
-    )
+    """What each rule that has succeeded on this machine took; ledger: the table job_runs."""
+    return _medians(_jobs(ledger)) if ledger.exists() else {}
+
+
+def _jobs(ledger: Path) -> pl.DataFrame:
+    """(experiment, stage, seconds, tokens, pairs) of every job that succeeded."""
+    counted = [_noted(f"counts.{name}") for name in TOKENS]
+    tokens = pl.when(pl.any_horizontal(*(one.is_not_null() for one in counted))).then(pl.sum_horizontal(*counted))
+    pairs = pl.when(pl.col("stage") == SCORING).then(_noted("metrics.pairs"))
     done = read_table(TABLES["job_runs"], ledger).filter(~pl.col("failed"))
-    rows = done.group_by("stage").agg(
-        seconds.median().alias("s"), (seconds / read).filter(read > 0).median().alias("p")
-    )
-    return {stage: Cost(s, pair) for stage, s, pair in rows.select("stage", "s", "p").iter_rows()}
+    return done.select("experiment", "stage", seconds=_noted("cpu_seconds"), tokens=tokens, pairs=pairs)
+
+
+def _medians(jobs: pl.DataFrame) -> dict[str, Cost]:
+    rows = jobs.drop("experiment").group_by("stage").median()
+    return {row.pop("stage"): Cost(**row) for row in rows.iter_rows(named=True)}
+
+
+def _noted(path: str) -> pl.Expr:
+    """A number of a stage's record; null where it has none."""
+    return pl.col("record").str.json_path_match(f"$.{path}").cast(pl.Float64)
+
+
+def known(ledger: Path, shipped: Path) -> dict[str, Cost]:
+    """What each rule took here, and on the reference machine (data/costs.yaml) where there is no record of it here."""
+    lent = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    found = {rule: Cost(**row, own=False) for rule, row in lent["rules"].items()} | taken(ledger)
+    return {rule: replace(cost, start=lent["start"]) for rule, cost in found.items()}
+
+
+def written(ledger: Path, experiment: str, whole: float, machine: str) -> str:
+    """What an experiment's jobs took, as `known` reads it. whole: CPU seconds of its run, the first one in a new clone."""
+    jobs = _jobs(ledger).filter(experiment=experiment) if ledger.exists() else pl.DataFrame()
+    if jobs.is_empty():
+        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+    start = (whole - jobs["seconds"].sum()) / jobs.height
+    lines = [HEAD.format(experiment=experiment, whole=whole), f"machine: {machine}", f"start: {start:.2f}", "rules:"]
+    for rule, cost in sorted(_medians(jobs).items()):
+        row = {"seconds": round(cost.seconds, 2)} | _rounded(cost)
+        lines.append(f"  {rule}: {{{', '.join(f'{name}: {value}' for name, value in row.items())}}}")
+    return "\n".join([*lines, ""])
+
+
+def _rounded(cost: Cost) -> dict[str, int]:
+    return {name: round(value) for name in ("tokens", "pairs") if (value := getattr(cost, name)) is not None}
 
 
 def estimate(
     counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | None = None
 ) -> tuple[list[dict], float, list[str]]:
-    """(a row a rule, CPU seconds of those with a record, rules without one). pairs: that a language model will read."""
-    rows = []
+    """(a row a rule, CPU seconds of those with a figure, rules without one). pairs: that a language model will read."""
+    rows, total = [], 0.0
     for rule, count in counts.items():
+        row = {"rule": rule, "jobs": count}
         cost = costs.get(rule)
-        whole = cost and (pairs * cost.pair if rule == SCORING and pairs and cost.pair else cost.seconds * count)
-        rows.append({"rule": rule, "jobs": count, "CPU s each": whole and whole / count, "CPU s": whole})
-    return rows, sum(row["CPU s"] or 0 for row in rows), [rule for rule in counts if rule not in costs]
+        if cost is not None:
+            times = pairs / cost.pairs if rule == SCORING and pairs and cost.pairs else count
+            whole = cost.seconds * times + cost.start * count
+            row |= {"CPU s each": whole / count, "CPU s": whole}
+            row |= {"tokens": None if cost.tokens is None else round(cost.tokens * times)}
+            row |= {"by jobs": "here" if cost.own else "of a reference machine"}
+            total += whole
+        rows.append(row)
+    heads = [h for h in COLUMNS if h != "tokens" or any(row.get(h) is not None for row in rows)]
+    return [{h: row.get(h) for h in heads} for row in rows], total, [rule for rule in counts if rule not in costs]
 
 
 def foretold(counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | None, cores: int) -> str:
     """One line on what is to come."""
     _, seconds, unknown = estimate(counts, costs, pairs)
-    time = f"about {seconds / 60:.1f} minutes of one core, {seconds / 60 / cores:.1f} on {cores} at best"
     said = [f"{sum(counts.values())} jobs to run"]
-    said += [time] if len(unknown) < len(counts) else []
-    said += [f"without an earlier record, not counted: {', '.join(unknown)}"] if unknown else []
+    if len(unknown) < len(counts):
+        time = f"about {seconds / 60:.1f} minutes of one core, {seconds / 60 / cores:.1f} on {cores} at best"
+        said.append(time + _whose(counts, costs))
+    said += [f"not counted, for there is no figure: {', '.join(unknown)}"] if unknown else []
     return "; ".join(said + _read(counts, pairs))
+
+
+def _whose(counts: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
+    """Where the figures are from, if not all are this machine's."""
+    have = [rule for rule in counts if rule in costs]
+    lent = [rule for rule in have if not costs[rule].own]
+    share = "" if len(lent) == len(have) else f"{len(lent)} of {len(have)} rules "
+    return f", {share}by jobs of a reference machine on the shipped toy data (larger data take longer)" if lent else ""
 
 
 def _read(counts: Mapping[str, int], pairs: int | None) -> list[str]:
