@@ -4,11 +4,12 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -111,7 +112,7 @@ def run(
     told = Told(frozenset(phases), foretold)
     code = _followed(command, told, phases)
     if code:
-        raise _failure(told, code)
+        raise _failure(told, code, _page_so_far(experiment, data, changed))
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = f"{spent.ru_utime + spent.ru_stime:.0f} CPU seconds"
     print(f"{told.done or 'no'} jobs in {wall:.0f} s, {cpu}; Snakemake's own text: {LOG}")
@@ -120,16 +121,25 @@ def run(
 
 def report(
     experiment: Annotated[str, Argument(help="a file of conf/experiment that is being run, or was stopped")],
+    data: Data = None,
+    changed: Overrides = None,
 ) -> None:
     """The page of what there is of an experiment that has not ended; it says what is missing. Runs nothing else."""
     place = EXPERIMENTS / experiment_named(experiment) / "unfinished"
-    config = [*given(experiment), "unfinished=true"]
+    config = [*given(experiment, changed or (), data), "unfinished=true"]
     alone = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # beside a run
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise failure(done.stderr, SHOWN)
     print(place / "report.html")
+
+
+def _page_so_far(experiment: str, data: Path | None, changed: Sequence[str] | None) -> str:
+    """The command that shows what there is of a run."""
+    folder = ["--data", str(data)] if data else []
+    settings = [part for one in changed or () for part in ("--set", one)]
+    return shlex.join(["secateur", "report", experiment, *folder, *settings])
 
 
 def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
@@ -175,13 +185,13 @@ def _shown(child: subprocess.Popen, log: TextIO, told: Told, phases: dict[str, s
                 last = share
 
 
-def _failure(told: Told, code: int) -> Exception:
-    """What to say at the end: the stages have said why; else Snakemake's own words."""
+def _failure(told: Told, code: int, page: str) -> Exception:
+    """What to say at the end: the stages have said why; else Snakemake's own words. page: the command that shows what there
+    is."""
+    end = f"what was finished is kept, and shown by `{page}`. Log: {LOG}"
     if any("Fix:" in line and "MLflow" not in line for line in told.said):
-        return SecateurError(
-            f"stopped after {told.done} of {told.jobs} jobs, for the reason above; what was finished is kept. Log: {LOG}"
-        )
+        return SecateurError(f"stopped after {told.done} of {told.jobs} jobs, for the reason above; {end}")
     found = failure(LOG.read_text(encoding="utf-8"), SHOWN)
     if not told.planned or isinstance(found, OSError):
         return found
-    return SecateurError(f"{found}\nstopped after {told.done} of {told.jobs} jobs (exit code {code}). Log: {LOG}")
+    return SecateurError(f"{found}\nstopped after {told.done} of {told.jobs} jobs (exit code {code}); {end}")

@@ -1,0 +1,45 @@
+"""`secateur run`, as a user gives it: what it says before, at the end, and after a mistake."""
+
+import re
+
+EXPERIMENT = "results/experiments/smoke"
+
+
+def test_a_run_says_what_is_to_come_and_ends_with_what_was_found(rerun):
+    (rerun.root / EXPERIMENT / "report.html").unlink()
+    said = rerun.secateur("run", "smoke", "--profile", "smoke", "--cores", "1")
+    assert said.returncode == 0, said.stderr
+    first = said.stderr.splitlines()[0]
+    assert re.match(r"2 jobs to run; about \d+\.\d minutes of one core, \d+\.\d on 1 at best$", first), first
+    assert "2 of 2 jobs" in said.stderr
+    assert re.match(r"2 jobs in \d+ s, \d+ CPU seconds; Snakemake's own text: logs/snakemake.log\n", said.stdout)
+    assert "What was found" in said.stdout
+    assert (rerun.root / said.stdout.splitlines()[-1]).is_file()
+    assert "Finished jobid" in (rerun.root / "logs/snakemake.log").read_text()
+
+    again = rerun.secateur("run", "smoke", "--profile", "smoke", "--cores", "1")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.startswith("no jobs in ")
+    assert again.stdout.splitlines()[-1] == said.stdout.splitlines()[-1]
+
+
+def test_a_malformed_line_is_one_message_that_names_the_page_of_what_there_is(project):
+    folder = project.root.parent / "mine"
+    folder.mkdir()
+    (folder / "passages.jsonl").write_text('{"id": "p1", "text": "Acme bought Bolt."}\n{"id": "p2", "text": \n')
+    (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
+    said = project.secateur("run", "custom", "--data", str(folder))
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.count("prepare_corpus: ") == 1
+    assert f"{folder}/passages.jsonl" in said.stderr
+    assert "line 2" in said.stderr
+    assert "stopped after" in said.stderr
+    assert f"`secateur report custom --data {folder}`" in said.stderr
+    assert not re.search("RuleException|Traceback|Error in rule|SystemExit", said.stderr), said.stderr
+
+
+def test_a_file_in_the_place_of_the_results_is_one_message(project):
+    (project.root / "results").write_text("")
+    said = project.secateur("run", "smoke", "--profile", "smoke")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr == "results: Not a directory. Fix: move it away, another kind of file is needed there\n"

@@ -1,0 +1,107 @@
+"""What `secateur run` reads of Snakemake's text, and what it says when a run has failed."""
+
+import pytest
+
+from secateur.commands import running
+from secateur.commands.running import Told
+from secateur.pipeline.errors import SecateurError
+
+RULES = frozenset({"prepare_corpus", "build_report"})
+TEXT = """Using profile profiles/local for setting default command line arguments.
+Building DAG of jobs...
+Provided cores: 2 (use --cores to define parallelism)
+Job stats:
+job                count
+---------------  -------
+prepare_corpus         2
+build_report           1
+all                    1
+total                  4
+
+Select jobs to execute...
+Execute 2 jobs...
+[Tue Nov 24 02:45:39 2026]
+Finished jobid: 4 (Rule: prepare_corpus)
+1 of 4 steps (25%) done
+prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it
+Error in rule prepare_corpus:
+    message: Read the passages of custom
+    log: logs/prepare_corpus/custom.log (check log file(s) for error details)
+RuleException:
+CalledProcessError in file "/mine/workflow/rules/datasets.smk", line 20:
+"""
+
+
+def read(text: str) -> tuple[Told, list[str], list[dict]]:
+    """What was told of a text, what of it was read at once, and of which counts a forecast was asked."""
+    asked = []
+    told = Told(RULES, lambda counts: asked.append(dict(counts)) or "what is to come")
+    said = [message for message in map(told.read, text.splitlines()) if message]
+    return told, said, asked
+
+
+def test_what_is_to_come_is_said_once_and_of_every_rule_but_the_target():
+    told, said, asked = read(TEXT)
+    assert asked == [{"prepare_corpus": 2, "build_report": 1}]
+    assert said == ["what is to come", "prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"]
+    assert told.said == said[1:]
+
+
+def test_progress_is_counted_without_snakemakes_own_target():
+    told, *_ = read(TEXT)
+    assert (told.done, told.jobs, told.rule, told.planned) == (1, 3, "prepare_corpus", True)
+    for line in ("3 of 4 steps (75%) done", "4 of 4 steps (100%) done"):
+        told.read(line)
+        assert (told.done, told.jobs) == (3, 3)
+
+
+def test_of_a_run_with_nothing_to_do_nothing_is_foretold():
+    told, said, asked = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
+    assert (told.planned, told.jobs, said, asked) == (False, 0, [], [])
+
+
+def test_what_a_stage_says_is_read_and_what_snakemake_says_of_it_is_not():
+    _, said, _ = read(TEXT)
+    assert not [line for line in said if "Exception" in line or "Error in rule" in line]
+    assert Told(RULES, str).read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
+
+
+@pytest.fixture
+def logged(tmp_path, monkeypatch):
+    """A function that leaves Snakemake's text in its log."""
+    monkeypatch.chdir(tmp_path)
+    running.LOG.parent.mkdir()
+    return lambda text: running.LOG.write_text(text)
+
+
+def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(logged):
+    logged(TEXT)
+    told, *_ = read(TEXT)
+    error = running._failure(told, 1, "secateur report custom --data mine")
+    assert isinstance(error, SecateurError)
+    assert str(error) == (
+        "stopped after 1 of 3 jobs, for the reason above; what was finished is kept, and shown by "
+        "`secateur report custom --data mine`. Log: logs/snakemake.log"
+    )
+
+
+def test_where_no_stage_said_why_snakemakes_own_words_stand(logged):
+    text = TEXT.replace("prepare_corpus: mine", "what: mine")
+    logged(text)
+    error = running._failure(read(text)[0], 1, "secateur report custom")
+    assert "Error in rule prepare_corpus" in str(error)
+    assert "stopped after 1 of 3 jobs (exit code 1); what was finished is kept, and shown by `secateur report" in str(
+        error
+    )
+
+
+def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
+    text = "Using profile profiles/local\n\n'lokomo' is no experiment; did you mean 'locomo'?\n"
+    logged(text)
+    error = running._failure(read(text)[0], 1, "secateur report lokomo")
+    assert str(error) == "'lokomo' is no experiment; did you mean 'locomo'?"
+
+
+def test_the_page_of_a_run_is_asked_for_as_the_run_was():
+    said = running._page_so_far("custom@20", "my data", ["ecs.pool=8", "eval.budgets=[64,128]"])
+    assert said == "secateur report custom@20 --data 'my data' --set ecs.pool=8 --set 'eval.budgets=[64,128]'"
