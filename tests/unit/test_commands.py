@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tracking_results import HOME, figure, ran, record, table
+from tracking_results import FIGURES, HOME, figure, ran, record, table
 from typer.testing import CliRunner
 
 from secateur import cli
 from secateur.cli import app
+from secateur.commands import runs
 from secateur.commands.shared import written
+from secateur.pipeline import dry, provenance
 from secateur.pipeline.dry import failure, parsed
 from secateur.pipeline.errors import SecateurError, refused
 from secateur.pipeline.litter import left
@@ -129,6 +131,39 @@ def test_a_dry_run_is_told_by_its_causes():
         ("Rank by the graph for toy_documents (default, blind)", "retriever.top_k was 200, is 100"),
         ("Read the questions", "changed since: data/toy/questions.jsonl"),
     ]
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_folder_of_results_stands_for_its_record_and_that_names_its_experiment(project, slash):
+    found = runs._asked(f"results/toy/triples/openie/0of2{slash}")
+    assert found == ("tiny", Path("results/toy/triples/openie/0of2/run.json"))
+    assert runs._asked(str(project / FIGURES)) == ("tiny", Path(FIGURES))
+    assert runs._asked("results/toy/not/made.by/any") == ("quickstart", Path("results/toy/not/made.by/any/run.json"))
+    assert runs._asked(f"{HOME}/metrics.parquet") == ("tiny", Path(f"{HOME}/metrics.parquet"))
+    assert runs._asked("tiny") == ("tiny", None)
+
+
+def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
+    root, library = Path(__file__).parents[2], tmp_path / "project"
+    for part in ("workflow", "scripts"):
+        shutil.copytree(root / part, library / part)
+    before, cache = provenance.code_digest("build_runs", library), tmp_path / "cache"
+    provenance.note_code(cache, "build_runs", library)
+    module = library / "workflow/secateur/graph/runs.py"
+    module.write_text(module.read_text() + "\nADDED = 1\n")
+    for remembered in (provenance.code_digest, provenance.note_code, provenance.imports, provenance._rules):
+        remembered.cache_clear()
+    now = provenance.code_digest("build_runs", library)
+    assert provenance.changed_code(cache, before, now) == []  # of today's code nothing is noted yet
+    provenance.note_code(cache, "build_runs", library)
+    assert provenance.changed_code(cache, before, now) == ["secateur.graph.runs"]
+
+
+def test_no_more_than_a_few_parts_of_a_changed_code_are_named(project, monkeypatch):
+    monkeypatch.setattr(dry, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
+    reason = "Reason: Params have changed since last execution: before: 'code=a' now: 'code=b'"
+    (cause,) = parsed(f"Job 1: Read\n{reason}\n").causes
+    assert cause[1] == "its code changed: module0, module1, module2, module3, module4, module5, and 3 more"
 
 
 def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):

@@ -53,6 +53,8 @@ try:
 except SecateurError as error:
     _stop(error)
 
+CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # once a machine's own settings are known
+
 if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
     changed = plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json"))
     if changed:
@@ -100,7 +102,9 @@ def leaf_params(rule, *keys, **extra):
         for group, key, fixed, family in families:
             spec = getattr(chosen(group, fixed, wildcards), key)
             modules |= {kinds.module_of(family, kind) for kind in kinds.named(spec) if kind != layout.NONE}
-        return f"code={provenance.code_digest(rule, ROOT, tuple(sorted(modules)))}"
+        own = (rule, ROOT, tuple(sorted(modules)))
+        provenance.note_code(CACHE, *own)
+        return f"code={provenance.code_digest(*own)}"
 
     found = {}
     for text in keys:

@@ -21,6 +21,7 @@ __all__ = ["costs", "docs", "doctor", "drivers", "gc", "plan", "running", "statu
 
 LEDGER = Path("results/ledger/job_runs.parquet")
 SHIPPED = Path("data/costs.yaml")
+FILES = (".parquet", ".json", ".html", ".safetensors")  # what rules make
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
 Data = Annotated[Path | None, Option("--data", help="a folder of your own, for custom and custom_dialogue")]
@@ -55,19 +56,24 @@ def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
     os.execve(sys.executable, command, env)
 
 
-def why(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
+def why(
+    target: Annotated[str, Argument(help="a file of conf/experiment, or a file or folder of results/")],
+    data: Data = None,
+    changed: Overrides = None,
+) -> None:
     """What would run now, and which key, file or module set it off."""
     from secateur.pipeline.dry import dry
 
-    found = dry(experiment_named(experiment), changed or (), data)
+    experiment, path = _asked(target)
+    found = dry(experiment, changed or (), data, path)
     total = sum(found.counts.values())
     if not total:
-        print(f"{experiment}: nothing to do, everything is as its settings, files and code say")
+        print(f"{target}: nothing to do, everything is as its settings, files and code say")
         return
     causes: dict[str, list[str]] = {}
     for job, said in found.causes:
         causes.setdefault(said, []).append(job)
-    print(f"{experiment}: {total} jobs would run")
+    print(f"{target}: {total} jobs would run")
     for said, own in causes.items():
         print(f"  {said}")
         print(*(f"    {job}" for job in own[:JOBS]), sep="\n")
@@ -77,6 +83,21 @@ def why(experiment: Experiment, data: Data = None, changed: Overrides = None) ->
     if rest:
         print(f"  {rest} more read what these make")
     print("  " + ", ".join(f"{rule} {count}" for rule, count in found.counts.items()))
+
+
+def _asked(target: str) -> tuple[str, Path | None]:
+    """The experiment that is asked about, and the file, where it is one: a folder stands for its record. A file is made for
+    the experiment that its record names."""
+    from secateur.pipeline.artifacts import read_json
+
+    path = Path(os.path.relpath(target))
+    if path.parts[0] != "results":
+        return experiment_named(target), None
+    file = path if path.suffix in FILES else path / "run.json"
+    if path.parts[1:2] == ("experiments",):
+        return experiment_named(path.parts[2]), file
+    record = file.with_name("run.json")
+    return (read_json(record)["experiment"] if record.exists() else None) or "quickstart", file
 
 
 def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.pipeline.config.compose import local
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.provenance import changed_code
 
 __all__ = ["Dry", "counted", "dry", "failure", "given", "listed", "parsed", "spoken"]
 
@@ -18,6 +20,7 @@ COUNT = re.compile(r"^(\w+) +(\d+)$")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
 REFUSED = re.compile(r"^\w*Error: \[Errno (\d+)\] [^:\n]*(?:: '(.*)')?$", re.M)
 NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
+MODULES = 6  # parts of a rule's code that are named
 FOLLOWS = "Input files updated by another job"
 
 
@@ -29,14 +32,19 @@ class Dry:
     causes: list[tuple[str, str]]
 
 
-def dry(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> Dry:
-    """What would run now. Raises SecateurError with Snakemake's own message."""
+def dry(experiment: str, overrides: Sequence[str] = (), data: Path | None = None, target: Path | None = None) -> Dry:
+    """What would run now, for an experiment or for one file of its results. Raises SecateurError with Snakemake's own
+    message."""
     command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
     command += given(experiment, overrides, data)
+    command += ["--", str(target)] if target else []
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    text = done.stdout + done.stderr
+    if target and "MissingRuleException" in text:
+        raise SecateurError(f"{target}: no rule makes it. Fix: name a file or folder of results/ as a run leaves it.")
     if done.returncode != 0:
-        raise failure(done.stdout + done.stderr, 3)
-    return parsed(done.stdout + done.stderr)
+        raise failure(text, 3)
+    return parsed(text)
 
 
 def failure(text: str, lines: int) -> Exception:
@@ -99,21 +107,27 @@ def parsed(text: str) -> Dry:
 def _plain(reason: str) -> Iterator[str]:
     """A reason in plain words; nothing for what another job sets off.
 
-    >>> list(_plain("Params have changed since last execution: before: 'a.b=1', 'code=x' now: 'a.b=2', 'code=y'"))
-    ['a.b was 1, is 2', 'its code changed']
+    >>> list(_plain("Params have changed since last execution: before: 'a.b=1' now: 'a.b=2'"))
+    ['a.b was 1, is 2']
     """
     if "Missing output" in reason:
         yield "not made yet"
     if "arams have changed" in reason:
-        before, _, now = reason.partition("now:")
-        old, new = (dict(PARAM.findall(part)) for part in (before, now))
+        old, new = (dict(PARAM.findall(part)) for part in reason.partition("now:")[::2])
         for key in dict.fromkeys([*old, *new]):
-            yield (
-                "its code changed"
-                if key == "code"
-                else f"{key} was {old.get(key, 'not there')}, is {new.get(key, 'not there')}"
-            )
+            yield _changed(key, old.get(key, "not there"), new.get(key, "not there"))
     if "Updated input files" in reason:
         yield "changed since: " + reason.partition("Updated input files:")[2].partition(";")[0].strip()
     if "et of input files has changed" in reason and FOLLOWS not in reason:
         yield "it reads other files than before"
+
+
+def _changed(key: str, before: str, now: str) -> str:
+    """A param that changed; of the code which parts, as far as both states of it were noted."""
+    if key != "code":
+        return f"{key} was {before}, is {now}"
+    cache = os.environ.get("SECATEUR_CACHE") or local(Path("conf")).cache or ".cache"
+    names = changed_code(Path(cache), before, now)
+    if len(names) > MODULES:
+        names = [*names[:MODULES], f"and {len(names) - MODULES} more"]
+    return f"its code changed: {', '.join(names)}" if names else "its code changed"

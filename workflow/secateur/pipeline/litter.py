@@ -10,6 +10,7 @@ __all__ = ["left", "size"]
 
 HALF_MADE = (".*.tmp", ".*.tmp.xml", ".*.tmp.bin", ".*.part", ".making-*")
 OWN = (
+    "code",
     "config",
     "triples",
     "replies",

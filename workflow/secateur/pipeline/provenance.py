@@ -18,16 +18,28 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from secateur.pipeline.cache import RequestCache
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.kinds import LIBRARY, source_of
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["GLUE", "code_digest", "imports", "is_glue", "kind_digest", "machine", "versions"]
+__all__ = [
+    "GLUE",
+    "changed_code",
+    "code_digest",
+    "imports",
+    "is_glue",
+    "kind_digest",
+    "machine",
+    "note_code",
+    "versions",
+]
 
 GLUE = tuple(
     f"pipeline.{name}"
     for name in ("config", "kinds", "layout", "tables", "contract", "provenance", "plan", "artifacts", "errors")
 )
+NOTED = "code"  # the folder of a cache that knows the parts of each code digest
 PACKAGES = (
     "numpy",
     "polars",
@@ -141,32 +153,57 @@ def code_digest(rule: str, root: Path, kinds: tuple[str, ...] = ()) -> str:
 
     Raises SecateurError for a kind whose source is not found.
     """
+    return _digest([text for _, text in _parts(rule, root, kinds)])
+
+
+@cache
+def note_code(folder: Path, rule: str, root: Path, kinds: tuple[str, ...] = ()) -> None:
+    """Keep the digest of each part of a rule's code under the digest of the whole, so that it can be said which one changed."""
+    known, whole = RequestCache(folder / NOTED), code_digest(rule, root, kinds)
+    if known.get(whole) is None:
+        by_name: dict[str, list[str]] = {}
+        for name, text in _parts(rule, root, kinds):
+            by_name.setdefault(name, []).append(text)
+        known.put(whole, {name: _digest(texts) for name, texts in by_name.items()})
+
+
+def changed_code(folder: Path, before: str, now: str) -> list[str]:
+    """The parts in which two codes differ, by their digests; none where one of them was not noted."""
+    known = RequestCache(folder / NOTED)
+    old, new = known.get(before), known.get(now)
+    if old is None or new is None:
+        return []
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+def _parts(rule: str, root: Path, kinds: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(name, what it says) of all code that decides what a rule computes."""
     library, script = root / "workflow" / "secateur", root / "scripts" / f"{rule}.py"
     text = _rules(root / "workflow" / "rules")[rule]
-    parts = [text, _without_docs(script.read_text(encoding="utf-8"))]
     lost = [name for name in kinds if _module(library, name) is None]
     if lost:
         raise SecateurError(
             f"{', '.join(lost)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
         )
-    parts += _texts(library, imports(library, script, kinds))
-    parts += [f"{name}:{TABLES[name].digest}" for name in rule_tables(rule, text)]
-    return _digest(parts)
+    parts = [(f"rule {rule}", text), (f"scripts/{rule}.py", _without_docs(script.read_text(encoding="utf-8")))]
+    parts += _said(library, imports(library, script, kinds))
+    return parts + [(f"table {name}", f"{name}:{TABLES[name].digest}") for name in rule_tables(rule, text)]
 
 
 @cache
 def kind_digest(module: str, library: Path = LIBRARY) -> str:
     """Digest of the code of one kind, and of what it uses: what a cache of that kind's answers depends on."""
-    return _digest(_texts(library, _reached(library, (module,), (module,))))
+    return _digest([text for _, text in _said(library, _reached(library, (module,), (module,)))])
 
 
-def _texts(library: Path, modules: tuple[str, ...]) -> list[str]:
-    """What modules say without their docs, and the templates beside them."""
+def _said(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(module, what it says without its docs), and the same of the templates beside it."""
     found = []
     for name in modules:
         module = _module(library, name)
-        found.append(f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}")
-        found += [path.read_text(encoding="utf-8") for path in sorted(module.parent.glob(f"{module.stem}.*.j2"))]
+        found.append((name, f"{name}:{_without_docs(module.read_text(encoding='utf-8'))}"))
+        templates = sorted(module.parent.glob(f"{module.stem}.*.j2"))
+        found += [(name, path.read_text(encoding="utf-8")) for path in templates]
     return found
 
 
