@@ -332,16 +332,6 @@ def test_your_own_documents_get_figures_and_a_report(smoke, custom):
     assert (custom[0].root / "results/experiments/custom/report.html").is_file()
 
 
-def test_your_own_dialogue_takes_the_selection_path(custom):
-    project, config = custom
-    done = project.snakemake(*config, "overrides=[dataset.kind=dialogue]")
-    assert done.returncode == 0, done.stdout + done.stderr
-    computed = metrics(project, "custom").filter(~pl.col("published"))
-    found = {metric.partition("@")[0] for metric in computed["metric"]}
-    assert found == {"f1_at_gold", "recall_any", "recall_all", "ndcg_any"}
-    assert set(computed["system"]) == {"rankers"}
-
-
 def test_a_reranker_a_form_of_the_graph_and_a_policy_in_action_run_beside_it(rerun):
     """What is too slow for every smoke run."""
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {reranker: [pmi_q], assembly: [lines]}")
