@@ -42,6 +42,13 @@ def test_an_article_stands_where_its_best_passage_stands():
     assert found["r", "passage_recall@3"] == 0  # what was not kept is not found
 
 
+def test_a_question_to_which_a_ranking_names_nothing_is_one_of_which_it_found_nothing():
+    _, gold = next(iter(by_hop(EVIDENCE, DOCUMENTS)))
+    assert figures(rankings(q=["a:0", "c:0"]), gold, 2)["r", "passage_recall@2"] == 0
+    aware = rankings(q=["a:0", "c:0"]).with_columns(answer_aware=True)  # r has no answer to see
+    assert ("r", "passage_recall@2") not in figures(aware, gold, 2)
+
+
 def test_an_article_is_found_at_the_hop_of_its_first_evidence():
     hops = {hop: set(gold.iter_rows()) for hop, gold in by_hop(EVIDENCE, DOCUMENTS)}
     assert hops == {None: {("q", "a"), ("q", "c"), ("r", "d")}, "bridge": {("q", "c")}, "named": {("q", "a")}}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-__all__ = ["by_hop", "ranked_well", "retrieved"]
+__all__ = ["asked", "by_hop", "ranked_well", "retrieved"]
 
 MEASURES = {
     "RR": "reciprocal_rank",
@@ -22,8 +22,7 @@ def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]
     """question_id, scorer, answer_aware, metric, value. rankings: with doc_id; gold: question_id, doc_id, distinct."""
     first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
     place = first.with_columns(place=pl.col("rank").rank("ordinal").over("question_id", "scorer").cast(pl.Int64))
-    scorers = rankings.select("question_id", "scorer", "answer_aware").unique()
-    wanted = scorers.join(gold, on="question_id")
+    wanted = asked(rankings, gold).join(gold, on="question_id")
     found = wanted.join(place.drop("rank", "answer_aware"), on=["question_id", "scorer", "doc_id"], how="left")
     rows = []
     for k in cutoffs:
@@ -34,6 +33,17 @@ def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]
         long = own.unpivot(["passage_recall", "all_gold"], index=["question_id", "scorer", "answer_aware"])
         rows.append(long.rename({"variable": "metric"}).with_columns(metric=pl.col("metric") + f"@{k}"))
     return pl.concat(rows).sort("metric", "scorer", "question_id")
+
+
+def asked(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """question_id, scorer, answer_aware: the questions that a ranking has to answer for.
+
+    All with gold articles: for one to which it names nothing it found nothing. Where it sees the answer, those alone that
+    it ranked: not every question has one.
+    """
+    questions, ranked = gold.select("question_id").unique(), rankings.select("question_id", "scorer", "answer_aware")
+    free = ranked.filter(~pl.col("answer_aware")).select("scorer", "answer_aware").unique()
+    return pl.concat([ranked, questions.join(free, how="cross").select(ranked.columns)]).unique()
 
 
 def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
