@@ -12,10 +12,12 @@ from secateur.pipeline import costs
 from secateur.pipeline.costs import Cost
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.ledger import collect
+from secateur.pipeline.plan import of_folder, variants
 
 ROOT = Path(__file__).parents[2]
 LEDGER = RESULTS / "ledger/job_runs.parquet"
 DIALOGUE = ROOT / "data/toy/dialogue"
+TOY = {"toy", "tiny"}  # the data and the experiment that have been run
 READ = {"score_candidates": 1}
 
 
@@ -44,7 +46,7 @@ def shipped(project) -> Path:
 
 def test_a_plan_takes_as_long_as_such_jobs_took(project):
     collect(RESULTS)
-    rows, seconds, unknown = costs.estimate({"extract_triples": 4, "consolidate": 2}, costs.taken(LEDGER))
+    rows, seconds, unknown = costs.estimate({"extract_triples": 4, "consolidate": 2}, costs.taken(LEDGER, TOY))
     assert (seconds, unknown) == (4.0, ["consolidate"])
     assert rows[0] == {
         "rule": "extract_triples",
@@ -60,13 +62,13 @@ def test_a_plan_takes_as_long_as_such_jobs_took(project):
 def test_what_failed_says_nothing_of_how_long_it_takes(project):
     record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file", cpu_seconds=900.0)
     collect(RESULTS)
-    assert "build_codebook" not in costs.taken(LEDGER)
+    assert "build_codebook" not in costs.taken(LEDGER, TOY)
 
 
 def test_reading_takes_as_long_as_there_are_pairs_where_their_number_is_known(project):
     record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
     collect(RESULTS)
-    known = costs.taken(LEDGER)
+    known = costs.taken(LEDGER, TOY)
     assert known["score_candidates"] == Cost(10.0, 5.0, 50.0)
     assert costs.estimate({"score_candidates": 4}, known, 1000)[1] == pytest.approx(200.0)
     assert costs.estimate({"score_candidates": 4}, known, None)[1] == pytest.approx(40.0)
@@ -74,16 +76,36 @@ def test_reading_takes_as_long_as_there_are_pairs_where_their_number_is_known(pr
 
 def test_where_this_machine_has_no_record_the_reference_machine_is_asked_and_named(project, shipped):
     collect(RESULTS)
-    known = costs.known(LEDGER, shipped)
+    known = costs.known(LEDGER, shipped, TOY)
     assert known["extract_triples"] == Cost(1.0, 5.0, start=2.5)
     rows, seconds, unknown = costs.estimate({"extract_triples": 2, "score_candidates": 2, "index_peer": 1}, known, 120)
     assert seconds == (1.0 + 2.5) * 2 + 30.0 * 2 + 2.5 * 2  # 120 pairs are twice 60, in two jobs
-    assert [row["by jobs"] for row in rows] == ["here", "of a reference machine", None]
+    assert [row["by jobs"] for row in rows] == ["here", "of a reference machine on the shipped toy data", None]
     assert [row["tokens"] for row in rows] == [10, 12000, None]
     assert unknown == ["index_peer"]
     counts = {"extract_triples": 2, "score_candidates": 2}
     assert "1 of 2 rules by jobs of a reference machine" in costs.foretold(counts, known, 120, 2)
     assert "reference" not in costs.foretold({"extract_triples": 2}, known, 0, 2)
+
+
+def test_jobs_on_the_data_at_hand_count_before_others_and_others_are_named(project, shipped):
+    other = {"corpus": "large", "extractor": "openie", "shard": "0of1"}
+    for n in range(3):
+        record("extract_triples", f"results/large/{n}", [], {}, axes=other, cpu_seconds=1000.0 + n, experiment="big")
+    record(
+        "prepare_model", "results/models/smollm2", [], {}, axes={"lm": "smollm2"}, cpu_seconds=20.0, experiment="big"
+    )
+    collect(RESULTS)
+    of = {name: costs.taken(LEDGER, {name, experiment}) for name, experiment in (("toy", "tiny"), ("large", "big"))}
+    assert of["toy"]["extract_triples"] == Cost(1.0, 5.0)
+    assert of["large"]["extract_triples"] == Cost(1001.0, 5.0)
+    assert of["large"]["compare_variants"].of == "here on other data"  # of another experiment
+    assert of["toy"]["compare_variants"].of == "here"
+    assert of["toy"]["prepare_model"].of == "here"  # whatever the data
+    known = costs.known(LEDGER, shipped, {"new"})
+    said = costs.foretold({"extract_triples": 1, "score_candidates": 1, "prepare_model": 1}, known, 60, 2)
+    assert "1 of 3 rules by jobs here on other data and 1 of 3 rules by jobs of a reference machine" in said
+    assert said.count("(larger data take longer)") == 1
 
 
 def test_tokens_have_a_column_only_where_some_are_known(project):
@@ -96,15 +118,15 @@ def test_what_is_written_of_a_run_is_read_again(project):
     record("build_codebook", "results/other", [], {}, experiment="other", cpu_seconds=99.0)
     collect(RESULTS)
     Path("costs.yaml").write_text(costs.written(LEDGER, "tiny", 24.0, "mine, 2 cores, 2026"))
-    known = costs.known(Path("none"), Path("costs.yaml"))
-    assert known["score_candidates"] == Cost(10.0, 5, 50, start=2.0, own=False)  # 24 s less 14 s of five stages
+    known = costs.known(Path("none"), Path("costs.yaml"), TOY)
+    assert known["score_candidates"] == Cost(10.0, 5, 50, start=2.0, of=costs.LENT)  # 24 s less 14 s of five stages
     assert "build_codebook" not in known
     with pytest.raises(SecateurError, match=r"toys has not been run here\. Fix: make run EXPERIMENT=toys"):
         costs.written(LEDGER, "toys", 1.0, "mine")
 
 
 def test_the_shipped_figures_are_of_rules_that_there_are():
-    known = costs.known(Path("none"), ROOT / "data/costs.yaml")
+    known = costs.known(Path("none"), ROOT / "data/costs.yaml", TOY)
     rules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
     assert set(known) <= rules
     assert {"extract_triples", "score_candidates", "build_report"} <= set(known)
@@ -149,24 +171,27 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
         assert most == (3 + 2 + 4) + 3 + 5
 
 
+def pairs(experiment: str, counts: dict[str, int], *overrides: str, folder: Path | None = DIALOGUE) -> int | None:
+    """The pairs that an experiment reads at most."""
+    mine = (*overrides, *of_folder(folder))
+    return costs.pairs_to_read(ROOT / "conf", variants(ROOT / "conf", experiment, mine), mine, counts)
+
+
 def test_pairs_are_counted_in_a_folder_before_anything_runs(project):
-    found = costs.pairs_to_read(ROOT / "conf", "custom_dialogue", (), DIALOGUE, READ)
+    found = pairs("custom_dialogue", READ)
     questions = len((DIALOGUE / "questions.jsonl").read_text().splitlines())
     assert found == questions * (8 + 4 + 4 * 3)  # conf/ecs/quick: pool, pool_aware, draws + 1 of each quartile
-    assert (
-        costs.pairs_to_read(ROOT / "conf", "custom_dialogue", ("ecs.pool=10",), DIALOGUE, READ) == found + 2 * questions
-    )
-    assert costs.pairs_to_read(ROOT / "conf", "custom_dialogue@3", (), DIALOGUE, READ) == 3 * 24
-    assert costs.pairs_to_read(ROOT / "conf", "custom_dialogue", (), DIALOGUE, {"select_context": 1}) == 0
+    assert pairs("custom_dialogue", READ, "ecs.pool=10") == found + 2 * questions
+    assert pairs("custom_dialogue@3", READ) == 3 * 24
+    assert pairs("custom_dialogue", {"select_context": 1}) == 0
 
 
 def test_of_shards_that_are_there_already_no_pair_is_counted(project):
-    whole = costs.pairs_to_read(ROOT / "conf", "custom_dialogue", ("ecs.shards=4",), DIALOGUE, {"score_candidates": 4})
-    rest = costs.pairs_to_read(ROOT / "conf", "custom_dialogue", ("ecs.shards=4",), DIALOGUE, {"score_candidates": 1})
+    whole, rest = (pairs("custom_dialogue", {"score_candidates": n}, "ecs.shards=4") for n in (4, 1))
     assert rest == whole / 4
 
 
 def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project):
-    assert costs.pairs_to_read(ROOT / "conf", "locomo", (), None, {"score_candidates": 4}) is None
+    assert pairs("locomo", {"score_candidates": 4}, folder=None) is None
     Path("passages.jsonl").write_text('{"id": \n')
-    assert costs.pairs_to_read(ROOT / "conf", "custom_dialogue", (), Path(), READ) is None
+    assert pairs("custom_dialogue", READ, folder=Path()) is None

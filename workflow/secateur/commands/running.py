@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.runs import LEDGER, SHIPPED, Data, Overrides, running
+from secateur.commands.runs import Data, Overrides, foretold, running
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.pipeline.dry import counted, failure, given
 from secateur.pipeline.errors import SecateurError
@@ -88,8 +88,6 @@ def run(
     plain: Annotated[bool, Option("--plain", help="Snakemake's own text in the place of the line of progress")] = False,
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
-    from secateur.pipeline import costs
-
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += given(experiment, changed or (), data)
     command += [f"resources=[{','.join(map(json.dumps, asked))}]"] if asked else []
@@ -101,15 +99,15 @@ def run(
         return
     phases, started = _rules(), time.monotonic()
 
-    def foretold(counts: dict[str, int]) -> str:
+    on = int(cores) if cores.isdigit() else os.cpu_count() or 1
+
+    def to_come(counts: dict[str, int]) -> str:
         try:
-            read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, counts)
-            on = int(cores) if cores.isdigit() else os.cpu_count() or 1
-            return costs.foretold(counts, costs.known(LEDGER, SHIPPED), read, on)
+            return foretold(experiment, data, changed or (), counts, on)[1]
         except (SecateurError, OSError) as error:  # of tables that the run is about to make anew, for instance
             return f"{sum(counts.values())} jobs to run; how long is not known: {error}"
 
-    told = Told(frozenset(phases), foretold)
+    told = Told(frozenset(phases), to_come)
     code = _followed(command, told, phases)
     if code:
         raise _failure(told, code, _page_so_far(experiment, data, changed))

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,23 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.redaction import redacted
 from secateur.report import reference
 
-__all__ = ["costs", "docs", "doctor", "drivers", "gc", "plan", "running", "status", "track", "ui", "why", "workers"]
+__all__ = [
+    *(
+        "costs",
+        "docs",
+        "doctor",
+        "drivers",
+        "foretold",
+        "gc",
+        "plan",
+        "running",
+        "status",
+        "track",
+        "ui",
+        "why",
+        "workers",
+    ),
+]
 
 LEDGER = Path("results/ledger/job_runs.parquet")
 SHIPPED = Path("data/costs.yaml")
@@ -102,17 +119,29 @@ def _asked(target: str) -> tuple[str, Path | None]:
 
 def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
     """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
-    from secateur.pipeline import costs
     from secateur.pipeline.dry import dry
 
-    found = dry(experiment_named(experiment), changed or (), data)
-    if not found.counts:
+    counts = dry(experiment_named(experiment), changed or (), data).counts
+    if not counts:
         print("nothing to do")
         return
-    known = costs.known(LEDGER, SHIPPED)
-    read = costs.pairs_to_read(Path("conf"), experiment, changed or (), data, found.counts)
-    print(aligned(costs.estimate(found.counts, known, read)[0]))
-    print(f"\n{costs.foretold(found.counts, known, read, os.cpu_count() or 1)}")
+    rows, line = foretold(experiment, data, changed or (), counts, os.cpu_count() or 1)
+    print(aligned(rows))
+    print(f"\n{line}")
+
+
+def foretold(
+    experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int
+) -> tuple[list[dict], str]:
+    """What jobs of an experiment will cost: a row a rule, and one line."""
+    from secateur.pipeline import costs
+    from secateur.pipeline.plan import of_folder, variants
+
+    conf, overrides = Path("conf"), (*changed, *of_folder(data))
+    found = variants(conf, experiment, overrides)
+    names = {experiment, *(name for one in found for name in (one.dataset, one.corpus))}
+    known, pairs = costs.known(LEDGER, SHIPPED, names), costs.pairs_to_read(conf, found, overrides, counts)
+    return costs.estimate(counts, known, pairs)[0], costs.foretold(counts, known, pairs, cores)
 
 
 def costs(

@@ -1,7 +1,7 @@
 """What an experiment will cost, said before it runs: by what its rules have taken, and by what its texts make a model read."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from secateur.pipeline import layout
 from secateur.pipeline.config.compose import option
 from secateur.pipeline.config.limits import command, unlimited
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.plan import Variant, of_folder, variants
+from secateur.pipeline.plan import Variant
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 
@@ -24,6 +24,7 @@ __all__ = ["Cost", "estimate", "foretold", "known", "pairs_to_read", "taken", "w
 
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
 TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # of a record's counts: what a language model reads and writes
+HERE, ELSEWHERE, LENT = "here", "here on other data", "of a reference machine on the shipped toy data"
 COLUMNS = ("rule", "jobs", "CPU s each", "CPU s", "tokens", "by jobs")
 HEAD = """# What a job of each rule takes on a reference machine, where this one has no record of its own: medians of CPU seconds, of
 # tokens that a language model reads and writes, and of pairs of question and passage, where records know them. `start`: CPU
@@ -35,33 +36,43 @@ Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # questions, evidence, 
 @dataclass(frozen=True)
 class Cost:
     """What a job of a rule takes: CPU seconds, tokens that a language model reads and writes, and pairs of question and
-    passage, where records know them. Medians of earlier jobs, whatever data they were of. start: CPU seconds around the
-    stage itself, for Python, its imports and Snakemake; own: whether the jobs ran on this machine."""
+    passage, where records know them. Medians of earlier jobs; of: which ones. start: CPU seconds around the stage itself,
+    for Python, its imports and Snakemake."""
 
     seconds: float
     tokens: float | None = None
     pairs: float | None = None
     start: float = 0.0
-    own: bool = True
+    of: str = HERE
 
 
-def taken(ledger: Path) -> dict[str, Cost]:
-    """What each rule that has succeeded on this machine took; ledger: the table job_runs."""
-    return _medians(_jobs(ledger)) if ledger.exists() else {}
+def taken(ledger: Path, names: Collection[str]) -> dict[str, Cost]:
+    """What each rule that has succeeded on this machine took: its jobs on the data at hand, else those on any. ledger: the
+    table job_runs; names: of the data at hand, and of the experiment."""
+    if not ledger.exists():
+        return {}
+    jobs = _jobs(ledger)
+    same = jobs.filter(pl.col("data").is_null() | pl.col("data").is_in(list(names)))
+    return _medians(jobs, ELSEWHERE) | _medians(same, HERE)
 
 
 def _jobs(ledger: Path) -> pl.DataFrame:
-    """(experiment, stage, seconds, tokens, pairs) of every job that succeeded."""
+    """(experiment, stage, data, seconds, tokens, pairs) of every job that succeeded.
+
+    data: a data set or a corpus; the experiment of a job that has no options; null of others, such as a model's.
+    """
     counted = [_noted(f"counts.{name}") for name in TOKENS]
     tokens = pl.when(pl.any_horizontal(*(one.is_not_null() for one in counted))).then(pl.sum_horizontal(*counted))
     pairs = pl.when(pl.col("stage") == SCORING).then(_noted("metrics.pairs"))
+    said = {name: pl.col("record").str.json_path_match(f"$.axes{name}") for name in ("", ".dataset", ".corpus")}
+    data = pl.coalesce(said[".dataset"], said[".corpus"], pl.when(said[""] == "{}").then("experiment"))
     done = read_table(TABLES["job_runs"], ledger).filter(~pl.col("failed"))
-    return done.select("experiment", "stage", seconds=_noted("cpu_seconds"), tokens=tokens, pairs=pairs)
+    return done.select("experiment", "stage", data=data, seconds=_noted("cpu_seconds"), tokens=tokens, pairs=pairs)
 
 
-def _medians(jobs: pl.DataFrame) -> dict[str, Cost]:
-    rows = jobs.drop("experiment").group_by("stage").median()
-    return {row.pop("stage"): Cost(**row) for row in rows.iter_rows(named=True)}
+def _medians(jobs: pl.DataFrame, of: str) -> dict[str, Cost]:
+    rows = jobs.drop("experiment", "data").group_by("stage").median()
+    return {row.pop("stage"): Cost(**row, of=of) for row in rows.iter_rows(named=True)}
 
 
 def _noted(path: str) -> pl.Expr:
@@ -69,10 +80,10 @@ def _noted(path: str) -> pl.Expr:
     return pl.col("record").str.json_path_match(f"$.{path}").cast(pl.Float64)
 
 
-def known(ledger: Path, shipped: Path) -> dict[str, Cost]:
-    """What each rule took here, and on the reference machine (data/costs.yaml) where there is no record of it here."""
+def known(ledger: Path, shipped: Path, names: Collection[str]) -> dict[str, Cost]:
+    """What each rule took here (`taken`), and on the reference machine (data/costs.yaml) where there is no record of it."""
     lent = yaml.safe_load(shipped.read_text(encoding="utf-8"))
-    found = {rule: Cost(**row, own=False) for rule, row in lent["rules"].items()} | taken(ledger)
+    found = {rule: Cost(**row, of=LENT) for rule, row in lent["rules"].items()} | taken(ledger, names)
     return {rule: replace(cost, start=lent["start"]) for rule, cost in found.items()}
 
 
@@ -83,7 +94,7 @@ def written(ledger: Path, experiment: str, whole: float, machine: str) -> str:
         raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
     start = (whole - jobs["seconds"].sum()) / jobs.height
     lines = [HEAD.format(experiment=experiment, whole=whole), f"machine: {machine}", f"start: {start:.2f}", "rules:"]
-    for rule, cost in sorted(_medians(jobs).items()):
+    for rule, cost in sorted(_medians(jobs, HERE).items()):
         row = {"seconds": round(cost.seconds, 2)} | _rounded(cost)
         lines.append(f"  {rule}: {{{', '.join(f'{name}: {value}' for name, value in row.items())}}}")
     return "\n".join([*lines, ""])
@@ -106,7 +117,7 @@ def estimate(
             whole = cost.seconds * times + cost.start * count
             row |= {"CPU s each": whole / count, "CPU s": whole}
             row |= {"tokens": None if cost.tokens is None else round(cost.tokens * times)}
-            row |= {"by jobs": "here" if cost.own else "of a reference machine"}
+            row |= {"by jobs": cost.of}
             total += whole
         rows.append(row)
     heads = [h for h in COLUMNS if h != "tokens" or any(row.get(h) is not None for row in rows)]
@@ -125,11 +136,14 @@ def foretold(counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | 
 
 
 def _whose(counts: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
-    """Where the figures are from, if not all are this machine's."""
-    have = [rule for rule in counts if rule in costs]
-    lent = [rule for rule in have if not costs[rule].own]
-    share = "" if len(lent) == len(have) else f"{len(lent)} of {len(have)} rules "
-    return f", {share}by jobs of a reference machine on the shipped toy data (larger data take longer)" if lent else ""
+    """Whose figures they are, where not all are of the data at hand."""
+    have = [costs[rule].of for rule in counts if rule in costs]
+    said = [
+        ("" if have.count(of) == len(have) else f"{have.count(of)} of {len(have)} rules ") + f"by jobs {of}"
+        for of in (ELSEWHERE, LENT)
+        if of in have
+    ]
+    return f", {' and '.join(said)} (larger data take longer)" if said else ""
 
 
 def _read(counts: Mapping[str, int], pairs: int | None) -> list[str]:
@@ -141,18 +155,17 @@ def _read(counts: Mapping[str, int], pairs: int | None) -> list[str]:
 
 
 def pairs_to_read(
-    conf: Path, experiment: str, overrides: Sequence[str], data: Path | None, counts: Mapping[str, int]
+    conf: Path, found: Sequence[Variant], overrides: tuple[str, ...], counts: Mapping[str, int]
 ) -> int | None:
-    """How many pairs of question and passage the jobs read at most, those of all models together; None where that is not
-    known before questions and passages are fetched. Of shards some of which are there already it is a share."""
+    """How many pairs of question and passage the jobs of an experiment read at most, those of all models together; None where
+    that is not known before questions and passages are fetched. Of shards some of which are there already it is a share."""
     if SCORING not in counts:
         return 0
-    mine = (*overrides, *of_folder(data))
-    own = [v for v in variants(conf, experiment, mine) if v["family"] == "utility" and v.study is None]
+    own = [v for v in found if v["family"] == "utility" and v.study is None]
     own = list({layout.selection(v.wildcards): v for v in own}.values())
-    found = [_pairs(conf, v, mine, counts) for v in own]
-    shards = sum(option(conf, "ecs", v["ecs"], mine).shards for v in own)
-    return None if None in found else math.ceil(sum(found) * counts[SCORING] / shards)
+    most = [_pairs(conf, v, overrides, counts) for v in own]
+    shards = sum(option(conf, "ecs", v["ecs"], overrides).shards for v in own)
+    return None if None in most else math.ceil(sum(most) * counts[SCORING] / shards)
 
 
 def _pairs(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> int | None:
