@@ -1,5 +1,7 @@
 """`import secateur`: the same contexts and figures as the pipeline's, in a program of one's own."""
 
+import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +11,7 @@ import polars as pl
 import pytest
 
 import secateur
+from secateur.graph.triples.extractors import openie
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 
@@ -160,6 +163,32 @@ def test_vectors_are_right_while_texts_are_read_and_questions_asked(smoke, tmp_p
     for question in asked:
         np.testing.assert_allclose(made.vectors.embed([question]), alone.vectors.embed([question]), atol=1e-6)
         assert made.retrieve(question, 60) == alone.retrieve(question, 60)
+
+
+def test_a_question_loads_no_parser_writes_no_file_and_counts_no_passage_again(smoke, tmp_path, monkeypatch):
+    loaded, load = [], openie.load_parser
+    monkeypatch.setattr(openie, "load_parser", lambda: loaded.append(1) or load())
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))
+    for name in ("embeddings", "tokenizers"):  # converted weights, which take seconds to make and nobody writes to
+        shutil.copytree(smoke.root / ".cache" / name, tmp_path / name, copy_function=os.link)
+    made = secateur.Memory("beam")
+    made.index(TEXTS)
+    before, read = {path for path in tmp_path.rglob("*") if path.is_file()}, len(loaded)
+    embedded, encode = [], made.embedder.encode
+    monkeypatch.setattr(made.embedder, "encode", lambda texts: embedded.extend(texts) or encode(texts))
+    counter = made._ready.assembly.material.count
+    counted, count = [], counter.count
+    monkeypatch.setattr(counter, "count", lambda texts: counted.extend(texts) or count(texts))
+    asked = ["Who bought the mill that Thomas Finch built?", "Which river flows through Leeds?"]
+    for question in asked:
+        made.retrieve(question, 40)
+    assert len(loaded) == read
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert set(asked) < set(embedded)
+    assert not {"Thomas Finch built mill", "river flows through Leeds"} & set(embedded)  # lines: runs alone need them
+    passages = {f"{text}\n" for text in made._ready.passages["text"]}
+    assert counted
+    assert not passages & set(counted)
 
 
 def test_what_was_kept_with_other_vectors_is_refused(smoke, tmp_path):

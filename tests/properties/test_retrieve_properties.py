@@ -83,7 +83,7 @@ def test_idf_follows_its_formula(seed, count, symbols):
 
 
 @quick
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=20), st.integers(1, 25))
+@given(st.lists(st.sampled_from([-math.inf, *range(-3, 4)]), min_size=1, max_size=20), st.integers(0, 25))
 def test_top_is_a_stable_sort(scores, k):
     expected = sorted(range(len(scores)), key=lambda n: (-scores[n], n))[:k]
     assert top(np.array(scores, np.float32), k).tolist() == expected

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 
-from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
+from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
 from secateur.graph.retrieval.ranking import GraphRanking
 from secateur.ranking.group import z_scores
 
@@ -14,8 +14,13 @@ OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True,
 
 def test_a_sentence_has_the_best_value_of_its_units_and_the_rows_lowest_without_any():
     values = np.array([[0.1, 0.9, 0.4], [0.5, 0.2, 0.3]], np.float32)
-    found = best_over(values, np.array([0, 1, 2]), np.array([2, 2, 0]), 3)
+    found = Standing.of(np.array([0, 1, 2]), np.array([2, 2, 0])).best(values, 3)
     np.testing.assert_allclose(found, [[0.4, 0.1, 0.9], [0.3, 0.2, 0.5]], atol=1e-7)
+
+
+def test_without_units_every_sentence_has_the_rows_lowest_value():
+    none = np.zeros(0, np.int64)
+    assert Standing.of(none, none).best(np.array([[0.5, 0.25]], np.float32), 3).tolist() == [[0.25] * 3]
 
 
 def test_signals_are_summed_as_z_scores_with_their_weights():

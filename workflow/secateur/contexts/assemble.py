@@ -42,16 +42,19 @@ class Assembly:
         return [max(tokens - JOIN, 0) for tokens in LineTokens(self.material.count)(pieces)]
 
     def _within(self, asked: Asked, pieces: list[Piece], parts: Sequence[int], budget: int) -> Context:
+        sizes: dict[tuple[int, ...], int] = {}  # what is sent was most often counted while it was packed
+
         def size(chosen: list[int]) -> int:
-            return self._tokens(self._rows(asked, [pieces[n] for n in chosen]))
+            if (key := tuple(chosen)) not in sizes:
+                sizes[key] = self._tokens(self._rows(asked, [pieces[n] for n in chosen]))
+            return sizes[key]
 
         if getattr(self.form, "additive", False):
             chosen = pack(parts, budget, self.packing, size)
         else:
             frame = self._tokens(self.form.frame(asked)) if hasattr(self.form, "frame") else 0
             chosen = pack_shared(parts, budget, self.packing, size, frame)
-        rows = self._rows(asked, [pieces[n] for n in chosen])
-        return Context(rows, self._tokens(rows))
+        return Context(self._rows(asked, [pieces[n] for n in chosen]), size(chosen))
 
     def _rows(self, asked: Asked, pieces: list[Piece]) -> list[Row]:
         return self.form.rows(asked, placed(pieces, self.placement, self.order))

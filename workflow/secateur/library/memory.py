@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_
 from secateur.graph.retrieval.scores import top
 from secateur.graph.triples.extraction import alone
 from secateur.library import stages
+from secateur.library.known import Counted, Replies, Vectors
 from secateur.library.stages import Tables, chosen
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
@@ -45,7 +46,8 @@ GRAPH = (
     "run_edges",
     "mentions",
 )  # tables that ranking reads
-KEPT = 4096  # questions, and parts of them, whose vectors are remembered
+Triples = list[tuple[str, str, str]]  # of a question
+Units = list[tuple[str, int | None, float]]  # a ranking: passage, edge or None for all of it, score; best first
 
 
 @dataclass(frozen=True)
@@ -69,25 +71,6 @@ class Retrieved:
 
     def __str__(self) -> str:
         return self.text
-
-
-class _Vectors:
-    """An embedder for questions: nothing is written, what was asked last is remembered, threads take turns."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.embedder, self.lock = embedder, threading.Lock()
-        self.known: dict[str, NDArray[np.float32]] = {}
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        with self.lock:
-            new = [text for text in dict.fromkeys(texts) if text not in self.known]
-            if new:
-                if len(self.known) > KEPT:
-                    self.known.clear()
-                    new = list(dict.fromkeys(texts))
-                self.known |= zip(new, self.embedder.encode(new), strict=True)
-            dim = self.embedder.cfg.dim
-            return np.stack([self.known[text] for text in texts]) if texts else np.zeros((0, dim), np.float32)
 
 
 @dataclass(frozen=True)
@@ -147,7 +130,8 @@ class Memory:
             )
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
         self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
-        self.vectors = _Vectors(self.embedder)
+        self.vectors = Vectors(self.embedder)
+        self._read: Any = alone(self.options["extractor"], stages.context(), Replies()) if self.by_graph else None
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
 
@@ -218,7 +202,7 @@ class Memory:
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages))
         if self.by_graph and self.options["retriever"].walk != NONE:
             _ = ranking.walkable.words, ranking.walkable.of_passage, ranking.walkable.of_entity, ranking.walkable.idf
-        self._ranked(ready, "the")
+        self._ranked(ready, "the", self._triples("the"))
         return ready
 
     def _assembly(self, passages: pl.DataFrame, tables: Tables) -> Assembly:
@@ -233,7 +217,8 @@ class Memory:
         count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
         written = ("edges", "entities", "relations", "edge_sources")
         edges = edges_of(*(tables[name] for name in written)) if kind.NEEDS_GRAPH else None
-        material = material_of(passages, spec.titles, count, edges)
+        bare = material_of(passages, spec.titles, count, edges)
+        material = replace(bare, count=Counted(count, list(bare.texts.values())))
         with kinds.calling("form", kind):
             form = kind.form(kinds.settings("form", spec.form, "conf/assembly"), material)
         order = {p: n for n, p in enumerate(passages["passage_id"])}
@@ -254,49 +239,56 @@ class Memory:
             raise SecateurError(
                 f"question {question!r}, budget {budget}: a question needs words, a budget 1 token at least."
             )
-        triples, units = self._ranked(ready, question)
+        triples = self._triples(question)
+        units = self._ranked(ready, question, triples)
         made = self._written(ready, question, triples, units, budget)
         sources = tuple(
             Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in made.rows
         )
         return Retrieved(question, "".join(row.text for row in made.rows), made.tokens, budget, sources)
 
-    def _written(self, ready: _Ready, question: str, triples, units: pl.DataFrame, budget: int) -> Context:
+    def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
         kind = kinds.load("form", self.options["assembly"].form["kind"])
-        if getattr(kind, "NEEDS_PROBABILITY", False):
-            settings = kinds.settings("form", self.options["assembly"].form, "conf/assembly")
-            asked = units.with_columns(question_id=pl.lit("asked"), scorer=pl.lit("asked"))
-            order = self.settings["order"]
-            units = probabilities(asked, settings, order, asked, None, self.options["eval"], "the memory").sort("rank")
-        else:
-            units = units.with_columns(p=pl.lit(0.0))
-        rows = units.select("passage_id", "edge_id", "p").iter_rows(named=True)
+        unsure = units and getattr(kind, "NEEDS_PROBABILITY", False)
+        likely = self._likely(units) if unsure else [0.0] * len(units)
+        ranked = [Ranked(passage, edge, p) for (passage, edge, _), p in zip(units, likely, strict=True)]
         with kinds.calling("form", kind):
-            return ready.assembly.contexts(Asked(question, tuple(triples)), [Ranked(**row) for row in rows], [budget])[
-                budget
-            ]
+            return ready.assembly.contexts(Asked(question, tuple(triples)), ranked, [budget])[budget]
 
-    def _ranked(self, ready: _Ready, question: str) -> tuple[list[tuple[str, str, str]], pl.DataFrame]:
-        """The question's triples where the graph is asked, and the ranking: rank, passage_id, edge_id, value."""
-        if not self.by_graph:
-            return [], self._by_words(ready.ranking, question)
+    def _likely(self, units: Units) -> list[float]:
+        """How likely each unit is evidence."""
+        settings, order = kinds.settings("form", self.options["assembly"].form, "conf/assembly"), self.settings["order"]
+        schema = {"passage_id": pl.String, "edge_id": pl.Int32, "value": pl.Float32}  # as a table of rankings has it
+        rows = pl.DataFrame(units, schema, orient="row").with_row_index("rank")
+        asked = rows.with_columns(question_id=pl.lit("asked"), scorer=pl.lit("asked"))
+        found = probabilities(asked, settings, order, asked, None, self.options["eval"], "the memory")
+        return found.sort("rank")["p"].to_list()
+
+    def _triples(self, question: str) -> Triples:
+        """The question's triples, where the graph is asked."""
+        if not self._read:
+            return []
         with self._parsing:
-            found = alone(self.options["extractor"], stages.context())(question)
-        triples = [(one.head, one.relation, one.tail) for one in found]
+            return [(one.head, one.relation, one.tail) for one in self._read(question)]
+
+    def _ranked(self, ready: _Ready, question: str, triples: Triples) -> Units:
+        """The ranking, of passages or of the lines of the best runs."""
+        if not self.by_graph:
+            return self._by_words(ready.ranking, question)
         ranking, symbols = ready.ranking, symbols_of(question, triples)
-        self.vectors.embed(
-            [question, *(text for part in symbols for text in part)]
-        )  # at once: a model is slow to start
+        by_runs = self.options["retriever"].units == "runs"
+        needed = symbols if by_runs else symbols[:2]  # runs alone are compared by lines
+        self.vectors.embed([question, *(text for part in needed for text in part)])  # at once: a model is slow to start
         coarse = ranking.coarse([question], [symbols])
-        if self.options["retriever"].units == "runs":
+        if by_runs:
             best = candidates_of(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
             lines = lines_of(ranking, best) if best.height else pl.DataFrame()
-            return triples, lines if lines.height else _frame([], np.zeros(0))
+            return lines.select("passage_id", "edge_id", "value").rows() if lines.height else []
         scores, _ = ranking.scores([question], coarse)
         order = top(scores[0], self.options["retriever"].passages)
-        return triples, _frame([ranking.ids[n] for n in order], scores[0][order])
+        return _whole(ranking.ids, order, scores[0])
 
-    def _by_words(self, group: Group, question: str) -> pl.DataFrame:
+    def _by_words(self, group: Group, question: str) -> Units:
         ranker, listed = self.ranker, self.options["rankers"]
         with kinds.calling("ranker", ranker.module):
             scores = np.asarray(
@@ -306,7 +298,7 @@ class Memory:
             scores = neighbour_smoothed(scores, group.docs, listed.neighbour)
         order = np.argsort(-scores[0], kind="stable")[: listed.keep]
         order = order[np.isfinite(scores[0][order])]
-        return _frame([group.ids[n] for n in order], scores[0][order].astype(np.float32))
+        return _whole(group.ids, order, scores[0])
 
     # --- kept --------------------------------------------------------------------------------
 
@@ -377,7 +369,6 @@ def _documents(passages: pl.DataFrame) -> dict[str, str]:
     return dict(passages.select("passage_id", "doc_id").iter_rows())
 
 
-def _frame(ids: Sequence[str], values: NDArray) -> pl.DataFrame:
-    """A ranking, best first."""
-    columns = {"passage_id": pl.Series(ids, dtype=pl.String), "value": pl.Series(values, dtype=pl.Float64)}
-    return pl.DataFrame(columns).with_row_index("rank").with_columns(edge_id=pl.lit(None, pl.Int32))
+def _whole(ids: Sequence[str], order: NDArray[np.int64], scores: NDArray) -> Units:
+    """Whole passages as a ranking."""
+    return [(ids[n], None, value) for n, value in zip(order, scores[order].tolist(), strict=True)]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from secateur.contexts.channels import apply_action
 from secateur.graph.retrieval.candidates import Book, GroupRuns, Symbols, coarse_of, fine_of
-from secateur.graph.retrieval.passages import best_over, smoothed, source_scores
+from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
 from secateur.graph.retrieval.scores import top
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.pipeline import kinds
@@ -66,10 +68,15 @@ class GraphRanking:
         return Walkable.of(self.mentions, {p: n for n, p in enumerate(self.ids)}, self.docs, self.titled, self.cfg)
 
     @cached_property
-    def lines(self) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
-        """The lines of the group's runs: vectors, and pairs of a place among them and a passage."""
+    def lines(self) -> tuple[NDArray[np.float32], Standing]:
+        """The lines of the group's runs: vectors, and which of them stand in which passage."""
         edges, local = np.unique(self.group.edge_passages[0], return_inverse=True)
-        return self.book.lines[edges], local, self.group.edge_passages[1]
+        return self.book.lines[edges], Standing.of(local, self.group.edge_passages[1])
+
+    @cached_property
+    def runs(self) -> Standing:
+        """Which of the group's runs stand in which passage."""
+        return Standing.of(*self.group.passages)
 
     def coarse(self, texts: Sequence[str], symbols: Sequence[Symbols]) -> Scores | None:
         """(questions, runs) coarse scores; None where the group has no run."""
@@ -88,15 +95,20 @@ class GraphRanking:
         if self.cfg.w_dense:
             found["dense"] = (self.embedder.embed(texts) @ self.vectors.T).astype(float)
         if self.group and self.cfg.w_run:
-            found["run"] = best_over(coarse, *self.group.passages, count)
+            found["run"] = self.runs.best(coarse, count)
         if self.group and self.cfg.w_line:
-            vectors, local, passages = self.lines
-            found["line"] = best_over(self.embedder.embed(texts) @ vectors.T, local, passages, count)
+            vectors, standing = self.lines
+            found["line"] = standing.best(self.embedder.embed(texts) @ vectors.T, count)
         return found
 
-    def _walked(self, texts: Sequence[str], scores: Scores) -> tuple[Scores, NDArray[np.int64]]:
+    @cached_property
+    def walk(self) -> tuple[ModuleType, Any]:
+        """The kind of the option's walk, and its settings."""
         kind = kinds.load("walk", *kinds.named(self.cfg.walk))
-        settings = kinds.settings("walk", self.cfg.walk, "conf/retriever", "walk")
+        return kind, kinds.settings("walk", self.cfg.walk, "conf/retriever", "walk")
+
+    def _walked(self, texts: Sequence[str], scores: Scores) -> tuple[Scores, NDArray[np.int64]]:
+        kind, settings = self.walk
         with kinds.calling("walk", kind):
             found, came = kind.walk(settings, self.walkable, texts, scores)
             if found.shape != scores.shape or not np.isfinite(found).all():

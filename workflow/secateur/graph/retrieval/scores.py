@@ -89,7 +89,11 @@ def edge_scores(
 
 def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     """Indices of the k best scores, best first, ties to the lower index."""
-    return np.argsort(-scores, kind="stable")[:k]
+    if not 0 < k < len(scores):
+        return np.argsort(-scores, kind="stable")[:k]
+    least = np.partition(scores, len(scores) - k)[-k]
+    among = np.flatnonzero(scores >= least)  # a few of many: to sort them all would take ten times as long
+    return among[np.argsort(-scores[among], kind="stable")][:k]
 
 
 def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -36,6 +36,16 @@ class FrontEnd(Protocol):
         """The triples of consecutive texts of one document."""
 
 
+class Replies(Protocol):
+    """Where what was read is kept."""
+
+    def get(self, key: str) -> Any | None:
+        """What is kept, or None."""
+
+    def put(self, key: str, reply: Any) -> None:
+        """Keep it."""
+
+
 class Kind(Protocol):
     """What a file in extractors/ defines besides `Settings`: a front end, made of settings and context.
 
@@ -84,7 +94,7 @@ def shard_of(passages: pl.DataFrame, shard: int, count: int, size: int) -> pl.Da
     return blocked.filter(number * count // total == shard).drop("block")
 
 
-def _block(front: FrontEnd, cache: RequestCache, code: str, texts: list[str], title: str | None) -> Found:
+def _block(front: FrontEnd, cache: Replies, code: str, texts: list[str], title: str | None) -> Found:
     """The triples of one block, from the cache where it is known; an answer that failed is not kept."""
     key = digest(code, front.name, *front.identity, title, texts)
     known = cache.get(key)
@@ -117,11 +127,11 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
     return rows, counts, silent
 
 
-def alone(cfg, ctx) -> Callable[[str], list[Triple]]:
-    """A reader of single texts, each without any other, cached as blocks are. It raises SecateurError for a text that
-    got no usable answer."""
+def alone(cfg, ctx, replies: Replies | None = None) -> Callable[[str], list[Triple]]:
+    """A reader of single texts, each without any other, cached as blocks are, or in `replies`; its model is loaded once.
+    It raises SecateurError for a text that got no usable answer."""
     front = _front_end(cfg, ctx)
-    cache, code = RequestCache(ctx.cache / "triples" / front.name), _code(front)
+    cache, code = replies or RequestCache(ctx.cache / "triples" / front.name), _code(front)
 
     def read(text: str) -> list[Triple]:
         found = _block(front, cache, code, [text], None)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.graph.retrieval.scores import top
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.models.words import word_list
 from secateur.pipeline.config.fields import key
@@ -62,7 +63,7 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
     firm = np.zeros(len(start))  # what a path that leads here counts, by where it began
     for depth in range(settings.depth):
         worth = np.zeros(len(start))
-        states = np.argsort(-current, kind="stable")[: settings.width]
+        states = top(current, settings.width)
         articles = list(dict.fromkeys(graph.docs[states].tolist()))
         if depth == 0:
             firm[states] = [_anchored(graph, known, state, settings.anchor) for state in states]
@@ -70,18 +71,26 @@ def _one(settings: Settings, graph: Walkable, question: str, scores: NDArray[np.
         for state in states[(counts[states] > 0) & ((came[states] != NOBODY) | (depth == 0))]:
             value = counts[state] * settings.fade**depth * (1 + articles.index(graph.docs[state])) ** -settings.decay
             left = [n for n, word in enumerate(asked) if word not in graph.words[state]]
-            more = settings.rest * gains[left].sum(0) if left else None
             for entity in np.setdiff1d(graph.of_passage[state], known, assume_unique=True):
                 reached = graph.of_entity[entity]
                 reached = reached[graph.docs[reached] != graph.docs[state]]
                 link = np.where(graph.about[reached] == entity, 1.0, settings.mention) * graph.idf[entity]
-                own = value * (link if more is None else link + more[reached])
+                own = value * (link + settings.rest * _total(gains, left, reached) if left else link)
                 better = own > np.maximum(worth[reached], best[reached])
                 worth[reached[better]] = own[better]
                 came[reached[better]], firm[reached[better]] = state, counts[state]
         best = np.maximum(best, worth)
         current = start + settings.step * best
     return current, came
+
+
+def _total(gains: NDArray[np.float64], words: list[int], passages: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What some words give some passages, summed word by word: for a few passages, where a sum over all would cost more
+    than the walk."""
+    found = np.zeros(len(passages))
+    for word in words:
+        found += gains[word, passages]
+    return found
 
 
 def _anchored(graph: Walkable, known: NDArray[np.int64], state: int, anchor: float) -> float:
