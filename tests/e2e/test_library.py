@@ -5,6 +5,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,8 @@ import pytest
 
 import secateur
 from secateur.graph.triples.extractors import openie
+from secateur.library import stages
+from secateur.library.stages import chosen
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 
@@ -42,30 +45,53 @@ def asked(smoke) -> dict[str, str]:
     return dict(frame.select("question_id", "text").iter_rows())
 
 
+LEXICAL = "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet"
 ROWS = [  # a system, the order, where its contexts stand, the scorer
     ("secateur", "blind", "contexts/graph/*.blind.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
     ("secateur", "aware", "contexts/graph/*.aware.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
     ("beam", "blind", "contexts/graph/*.blind.*.beam/graph/none/*/default.smollm2/contexts.parquet", "graph"),
-    ("rankers/title_zsum", "blind", "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet", "title_zsum"),
-    (
-        "rankers/bm25_k1.2_b0.75",
-        "aware",
-        "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet",
-        "bm25_k1.2_b0.75+neighbour",
-    ),
+    ("rankers/title_zsum", "blind", LEXICAL, "title_zsum"),
+    ("rankers/bm25_k1.2_b0.75", "aware", LEXICAL, "bm25_k1.2_b0.75+neighbour"),
 ]
+
+
+def same(smoke, asked: dict[str, str], memory: secateur.Memory, rows: pl.DataFrame) -> None:
+    """A memory of the smoke run's documents gives each question its context in the table, at every budget."""
+    memory.index(smoke.root / DOCUMENTS)
+    sent = rows.sort("place").group_by("question_id", "budget")
+    texts = sent.agg(pl.col("text").str.join(""), pl.col("tokens").first())
+    assert texts["question_id"].n_unique() == len(asked)
+    for question, budget, text, tokens in texts.iter_rows():
+        found = memory.retrieve(asked[question], budget)
+        assert (found.text, found.tokens) == (text, tokens), (question, budget)
 
 
 @pytest.mark.parametrize(("system", "order", "where", "scorer"), ROWS)
 def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, system, order, where, scorer):
-    memory = secateur.Memory(system, order=order)
-    memory.index(smoke.root / DOCUMENTS)
-    rows = tables(smoke, "contexts", where).filter(pl.col("scorer") == scorer).sort("place")
-    texts = rows.group_by("question_id", "budget").agg(pl.col("text").str.join(""), pl.col("tokens").first())
-    assert texts.height
-    for question, budget, text, tokens in texts.iter_rows():
-        found = memory.retrieve(asked[question], budget)
-        assert (found.text, found.tokens) == (text, tokens), (question, budget)
+    rows = tables(smoke, "contexts", where).filter(pl.col("scorer") == scorer)
+    same(smoke, asked, secateur.Memory(system, order=order), rows)
+
+
+@pytest.mark.parametrize("assembly", ["dense", "lines", "cover", "words"])
+@pytest.mark.parametrize(
+    ("system", "ranked"), [("beam", "graph/*.blind.*.beam"), ("title_zsum", "lexical/*.sentences")]
+)
+def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system, ranked, assembly):
+    corpus = smoke.root / DATASET.parent
+    read = {name: f"codebook/*/{name}.parquet" for name in ("entities", "relations")}
+    read |= {name: f"graph/*.blind.*/{name}.parquet" for name in ("edges", "edge_sources")}
+    read |= {"passages": "passages/passages.parquet"}
+    inputs = {name: read_table(TABLES[name], *corpus.glob(where)) for name, where in read.items()}
+    own = {"questions": "questions/questions.parquet", "triples": "triples/*/triples.parquet"}
+    own |= {"rankings": f"rankings/{ranked}/rankings.parquet"}
+    inputs |= {name: tables(smoke, name, where) for name, where in own.items()}
+    options = {
+        group: chosen(group, name) for group, name in (("assembly", assembly), ("lm", "smollm2"), ("eval", "default"))
+    }
+    options |= {"dataset": SimpleNamespace(crossfit=False), "extra": SimpleNamespace(order="blind")}
+    scorer = "graph" if system == "beam" else system
+    made = stages.run("assemble_contexts", options, inputs, assembly=assembly, pick=scorer, dataset=DATASET.name)
+    same(smoke, asked, secateur.Memory(system, assembly=assembly), made["contexts"])
 
 
 def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
@@ -110,6 +136,16 @@ def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
     assert "Ouse" in made.retrieve("What does the Aire flow into?", 30).text
     assert made.index({"river": "The Aire flows into the sea."}) == 7
     assert "Ouse" not in made.retrieve("What does the Aire flow into?", 200).text
+
+
+def test_a_system_without_its_reranker_ranks_as_before_it_and_its_parts_can_be_scored(smoke):
+    made, plain = secateur.Memory("rag_rerank", overrides=["system.reranker=none"]), secateur.Memory("minilm")
+    for one in (made, plain):
+        one.index(TEXTS)
+    found = made.retrieve(QUESTION, 60)
+    assert found == plain.retrieve(QUESTION, 60)
+    scored = secateur.score(QUESTION, None, [source.text for source in found.sources])
+    assert sorted(scored["candidate"]) == list(range(len(found.sources)))
 
 
 def test_two_readings_make_the_memory_that_one_makes(smoke):
@@ -223,6 +259,7 @@ def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
     [
         (lambda: secateur.Memory("beem"), "beam"),
         (lambda: secateur.Memory("hipporag2"), "title_zsum"),
+        (lambda: secateur.Memory("rag_rerank"), r"reranker pmi_q.*system.reranker=none"),
         (lambda: secateur.Memory("rankers/bm52"), "allowed: bm25"),
         (lambda: secateur.Memory("secateur/bm25"), "no list of rankers"),
         (lambda: secateur.Memory("title_zsum").index("A long text that is no folder. " * 50), "no folder with texts"),

@@ -35,7 +35,7 @@ def unpacked(tmp_path_factory, copy_project) -> Path:
     return folder / "site"
 
 
-@pytest.mark.parametrize("system", ["title_zsum", "secateur"])
+@pytest.mark.parametrize("system", ["title_zsum", "secateur", "beam"])
 def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system):
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     env |= {"PYTHONPATH": str(unpacked), "SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1"}

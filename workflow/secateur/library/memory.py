@@ -110,7 +110,13 @@ class Memory:
         pick = partial(chosen, overrides=changed)
         spec = pick("system", name)
         ranker = picked or spec.ranker
-        if spec.family not in ("lexical", "graph") or spec.memory != NONE or spec.contexts or spec.reranker != NONE:
+        if spec.reranker != NONE:
+            raise SecateurError(
+                f"system {name}: a memory does not rerank, this one has reranker {spec.reranker}. Fix: "
+                "overrides=['system.reranker=none'] ranks as before it, and secateur.score(question, None, texts of found.sources) "
+                "puts parts of a context in the order of pmi_q; or run the system in an experiment."
+            )
+        if spec.family not in ("lexical", "graph") or spec.memory != NONE or spec.contexts:
             raise SecateurError(
                 f"system {name}: a memory ranks by the graph or by one plain ranker, this one does not. "
                 "Fix: beam, secateur, title_zsum, zsum, bm25, minilm, two_step, or LIST/RANKER."
@@ -131,7 +137,8 @@ class Memory:
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
         self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
         self.vectors = Vectors(self.embedder)
-        self._read: Any = alone(self.options["extractor"], stages.context(), Replies()) if self.by_graph else None
+        self.needs_graph = self.by_graph or kinds.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
+        self._read: Any = alone(self.options["extractor"], stages.context(), Replies()) if self.needs_graph else None
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
 
@@ -172,8 +179,7 @@ class Memory:
 
     def _made(self, passages: pl.DataFrame) -> _Ready:
         passages = passages.sort("doc_id", "position")
-        needs = kinds.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
-        return self._prepared(passages, self._graph(passages) if self.by_graph or needs else {})
+        return self._prepared(passages, self._graph(passages) if self.needs_graph else {})
 
     def _graph(self, passages: pl.DataFrame) -> Tables:
         """The graph of the passages, by the pipeline's stages."""
@@ -265,7 +271,7 @@ class Memory:
         return found.sort("rank")["p"].to_list()
 
     def _triples(self, question: str) -> Triples:
-        """The question's triples, where the graph is asked."""
+        """The question's triples, where the graph is asked or written from."""
         if not self._read:
             return []
         with self._parsing:
