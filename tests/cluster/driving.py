@@ -56,6 +56,13 @@ class Driven:
         shard = log.stem.rpartition("-")[2]
         return next(job for job, _, comment in self.cluster.jobs() if rule in comment and shard in comment)
 
+    def held(self, rule: str) -> str:
+        """The id of a running job whose stage is made to sleep where it is, so that it does not end by itself."""
+        job = self.running(rule)
+        for process in stages(job):
+            os.kill(process, signal.SIGSTOP)
+        return job
+
     def submitted(self, rule: str) -> list[list[str]]:
         """Every job of a rule that was ever submitted: id, state, where, what it was given."""
         ids = [line.split(" ") for line in self._log_lines(rule)]

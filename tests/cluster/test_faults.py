@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from driving import Driven, stages
+from driving import Driven
 from slurm import until
 
 CORPUS = "results/toy_documents_smoke"
@@ -82,7 +82,7 @@ def test_a_controller_that_is_away_while_jobs_run_loses_nothing(driven, smoke):
 
 def test_a_run_whose_driver_was_killed_is_resumed_and_no_job_runs_beside_itself(driven, smoke):
     driver = driven.start(*SHARDS)
-    left = driven.running("extract_triples")
+    left = driven.held("extract_triples")
     os.killpg(driver.pid, signal.SIGKILL)
     driver.wait()
     assert "secateur resume" in driven.secateur("status").stdout
@@ -97,7 +97,7 @@ def test_a_run_whose_driver_was_killed_is_resumed_and_no_job_runs_beside_itself(
 
 def test_a_terminal_that_is_closed_leaves_no_job_and_no_lock(driven):
     driver = driven.start(*SHARDS)
-    driven.running("extract_triples")
+    driven.held("extract_triples")
     os.kill(driver.pid, signal.SIGHUP)
     assert ends(driver) != 0
     until(lambda: not driven.cluster.jobs(), what="an empty queue")
@@ -152,9 +152,7 @@ def test_an_account_that_was_not_written_stops_before_anything_runs(driven):
 def test_a_job_at_the_end_of_its_time_says_so_and_runs_again(driven, smoke):
     """SLURM counts in minutes: the stage sleeps where it is."""
     driver = driven.start(*SHARDS, config=("experiment=smoke", "resources=[extract_triples.runtime=1]"))
-    job = driven.running("extract_triples")
-    for process in stages(job):
-        os.kill(process, signal.SIGSTOP)
+    job = driven.held("extract_triples")
     until(lambda: f"SLURM job {job}: TIMEOUT" in driven.said(), LIMIT, "the end of its time")
     assert ends(driver) == 0, driven.said()  # the second attempt is not stopped
     same(driven, smoke)
