@@ -34,7 +34,11 @@ class Project:
 
     def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
         """A command's output and exit code."""
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("MKL_", "SECATEUR_", "SLURM_", "SNAKEMAKE_"))}
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("MAKE", "MFLAGS", "MKL_", "SECATEUR_", "SLURM_", "SNAKEMAKE_"))
+        }
         own = {
             "PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}",
             "OMP_NUM_THREADS": "1",
