@@ -30,9 +30,9 @@ def resume(
     """Go on with a run that was killed: stop the jobs it left behind, unlock the folder, run its command again."""
     last = remembered()
     _alone(last, anyway)
-    _stop_workers()
     for one in cancel(Path.cwd()):
         print(f"cancelled  SLURM job {one.job} ({one.rule}, {one.state.lower()})")
+    _stop_workers()
     _unlock(last)
     if not only_clean:
         print(f"snakemake {' '.join(last.arguments)}", flush=True)
