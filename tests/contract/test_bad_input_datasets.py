@@ -219,7 +219,7 @@ def test_a_question_without_evidence_and_an_unknown_id_are_kept_and_counted(tmp_
     assert found.questions.height == 2
     assert found.counts["questions_without_evidence"] == 1
     assert found.counts["evidence_unresolved"] == 1
-    assert found.evidence.row(0) == ("q2", 0, "p7", None, None)
+    assert found.evidence.row(0) == ("q2", 0, "p7", None, None, None)
 
 
 def test_missing_file_names_the_folder_what_it_holds_and_what_is_expected(tmp_path):

@@ -129,6 +129,17 @@ def test_the_metrics_cover_both_paths(smoke):
     assert computed.filter(pl.col("metric").str.starts_with("tokens@"))["value"].is_between(1, 2048).all()
 
 
+def test_every_ranking_of_documents_has_the_measures_that_everybody_computes(smoke):
+    paths = list((smoke.root / f"results/{DOCUMENTS}/{DOCUMENTS}/retrieved").rglob("question_metrics.parquet"))
+    names = {"ndcg@10", "reciprocal_rank", "average_precision", "passage_recall@5", "all_gold@5"}
+    found = [read_table(TABLES["question_metrics"], path) for path in paths]
+    assert {name for one in found for name in one["scorer"].drop_nulls()} > {"title_zsum", "minilm+neighbour"}
+    assert len(found) == 4  # of a list, of the graph in two orders, of its walk
+    for one in found:
+        for _, own in one.group_by("scorer", "order"):
+            assert names <= set(own["metric"])
+
+
 def test_the_selection_path_has_rows_of_each_kind_of_scorer(smoke):
     own = metrics(smoke).filter(pl.col("system") == "ecs:quick", pl.col("metric") == "f1_at_gold")
     aware = dict(own.filter(pl.col("subset") == "all").select("scorer", "answer_aware").iter_rows())

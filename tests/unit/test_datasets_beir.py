@@ -40,6 +40,13 @@ def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
     evidence = found.evidence.select("question_id", "passage_id", "text").rows()
     assert evidence == [("q1", "d1", CORPUS[0]["text"]), ("q2", "d2", "It rains."), ("q2", None, "gone")]
     assert found.counts["evidence_unresolved"] == 1
+    assert found.evidence["grade"].to_list() == [2, 1, 1]  # a judgement of 0 is none
+
+
+def test_a_document_judged_twice_has_the_higher_grade(tmp_path):
+    _, found = read(folder(tmp_path, qrels="q1\td1\t1\nq1\td2\t-1\nq1\td1\t3\nq1\td1\t2\nq2\td2\t0\n"))
+    assert found.evidence.select("question_id", "passage_id", "grade").rows() == [("q1", "d1", 3)]
+    assert found.questions["question_id"].to_list() == ["q1"]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +59,7 @@ def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
         ({"queries": [{"_id": "q1", "text": " "}]}, "text"),
         ({"qrels": "q1\td1\n"}, "test.tsv: 1 problem; line 1: .* is not three columns"),
         ({"qrels": "q1\td1\thigh\n"}, "line 1: .* whole number"),
+        ({"qrels": f"q1\td1\t{10**9}\n"}, "line 1: .*nine digits at most"),
         ({"qrels": "q9\td1\t1\n"}, "no query of queries.jsonl is judged above 0"),
     ],
 )

@@ -61,6 +61,34 @@ def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
     }
 
 
+def test_custom_evidence_may_be_graded_and_what_is_graded_0_is_none(tmp_path):
+    files = custom(tmp_path)
+
+    def read(**keys):
+        with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+            stream.write(lines([QUESTIONS[0] | {"evidence_text": None} | keys]))
+        corpus = load_corpus("folder", files)
+        return load_questions("folder", "custom", files, corpus.passages)
+
+    found = read(evidence=["p1", "p3", "p2", "gone"], grades=[2, 0, 1, 3], hops=["a", "b", "c", "d"])
+    rows = found.evidence.select("passage_id", "text", "grade", "hop").rows()
+    assert [row[::2] for row in rows[:2]] == [("p1", 2), ("p2", 1)]
+    assert rows[2] == (None, "gone", None, None)
+    assert [row[3] for row in rows[:2]] == ["a", "c"]
+    twice = read(evidence=["p1", "p1"], grades=[3, 1])
+    assert twice.evidence.select("passage_id", "grade").rows() == [("p1", 3)]
+    assert twice.counts["evidence_repeated"] == 1
+    assert read(evidence=["p1"], grades=[0]).counts["questions_without_evidence"] == 1
+    assert read(evidence=["p1"], grades=None).evidence["grade"].to_list() == [None]
+    for grades, said in (
+        ([1, 2], "grades has 2 entries, evidence 1"),
+        ([-1], "grades must be .* from 0"),
+        ([True], "grades must be"),
+    ):
+        with pytest.raises(SecateurError, match=f"line 1: {said}"):
+            read(evidence=["p1"], grades=grades)
+
+
 def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
     files = custom(tmp_path)
     hops = [QUESTIONS[0] | {"hops": ["named", "bridge"]}, *QUESTIONS[1:]]

@@ -64,6 +64,15 @@ def test_passages_in_a_table_of_their_own_are_named_by_number(tmp_path):
     assert found.evidence.select("passage_id", "text").rows() == [("8", "Two."), (None, "9")]
 
 
+def test_judged_passages_keep_their_grades(tmp_path):
+    passages = corpus(
+        table(tmp_path / "corpus.parquet", {"pid": [7, 8, 9], "t": ["One.", "Two.", "Three."]}), id="pid", text="t"
+    )
+    path = table(tmp_path / "qa.parquet", {"q": ["Which?"], "judged": [[7, 8, 9]], "score": [[1, 0, 2]]})
+    found = asked(path, passages.passages, question="q", evidence="judged", grades="score")
+    assert found.evidence.select("passage_id", "grade").rows() == [("7", 1), ("9", 2)]
+
+
 def test_a_list_of_texts_holds_as_many_passages_and_a_list_of_lists_their_sentences(tmp_path):
     context = [{"title": ["A", "B"], "sentences": [["One.", " Two."], ["Three."]]}]
     found = corpus(

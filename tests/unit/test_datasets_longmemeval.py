@@ -115,7 +115,7 @@ def test_no_id_of_a_session_gets_out(tmp_path, kind):
 
 def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
     found = loaded(tmp_path, RECORD)[1]
-    assert found.evidence.drop("hop").rows() == [("q1", 0, "I keep seven hens.", "q1:0:2")]
+    assert found.evidence.drop("hop", "grade").rows() == [("q1", 0, "I keep seven hens.", "q1:0:2")]
     assert found.questions.row(0, named=True) == {
         "question_id": "q1",
         "group_id": "q1",
@@ -132,7 +132,7 @@ def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
 def test_by_session_two_marks_in_one_session_are_one_gold_passage(tmp_path):
     twice = RECORD | {"haystack_sessions": [[*GOLD, said("Brown ones.", has_answer=True)], [], [], []]}
     assert loaded(tmp_path, twice)[1].evidence["passage_id"].to_list() == ["q1:0:2", "q1:0:3"]
-    assert loaded(tmp_path, twice, kind=SESSIONS)[1].evidence.drop("hop").rows() == [
+    assert loaded(tmp_path, twice, kind=SESSIONS)[1].evidence.drop("hop", "grade").rows() == [
         ("q1", 0, "I keep seven hens. Brown ones.", "q1:0")
     ]
 
@@ -141,7 +141,7 @@ def test_by_session_two_marks_in_one_session_are_one_gold_passage(tmp_path):
 def test_evidence_in_an_assistants_turn_is_kept_as_text_and_is_no_target(tmp_path, kind):
     spoken = [said("What is cold soup called?"), said("Vichyssoise.", "assistant", has_answer=True)]
     found = loaded(tmp_path, RECORD | {"haystack_sessions": [spoken, [], [], []]}, kind=kind)[1]
-    assert found.evidence.drop("hop").rows() == [("q1", 0, "Vichyssoise.", None)]
+    assert found.evidence.drop("hop", "grade").rows() == [("q1", 0, "Vichyssoise.", None)]
     assert found.counts["questions_without_target"] == found.counts["evidence_unresolved"] == 1
 
 

@@ -1,5 +1,6 @@
 """Gold articles among the first of a ranking, on rankings that can be read by hand."""
 
+import ir_measures
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +15,9 @@ EVIDENCE = pl.DataFrame(
         "n": [0, 1, 2, 0],
         "passage_id": ["a:1", "c:0", "a:0", "d:0"],
         "hop": ["named", "bridge", "bridge", None],
-    }
+        "grade": [1, None, 3, 2],
+    },
+    schema_overrides={"grade": pl.Int32},
 )
 
 
@@ -50,8 +53,13 @@ def test_a_question_to_which_a_ranking_names_nothing_is_one_of_which_it_found_no
 
 
 def test_an_article_is_found_at_the_hop_of_its_first_evidence():
-    hops = {hop: set(gold.iter_rows()) for hop, gold in by_hop(EVIDENCE, DOCUMENTS)}
+    hops = {hop: set(gold.select("question_id", "doc_id").iter_rows()) for hop, gold in by_hop(EVIDENCE, DOCUMENTS)}
     assert hops == {None: {("q", "a"), ("q", "c"), ("r", "d")}, "bridge": {("q", "c")}, "named": {("q", "a")}}
+
+
+def test_an_article_has_the_grade_of_its_best_passage_and_1_where_none_is_given():
+    _, gold = next(iter(by_hop(EVIDENCE, DOCUMENTS)))
+    assert set(gold.iter_rows()) == {("q", "a", 3), ("q", "c", 1), ("r", "d", 2)}
 
 
 def test_evidence_without_hops_has_figures_of_all_of_it_alone():
@@ -83,7 +91,7 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
 def test_rank_measures_are_those_that_everybody_computes():
     rows = [("q", "s", False, rank, doc) for rank, doc in enumerate(["x", "a", "a", "y", "b"])]
     columns = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
-    gold = pl.DataFrame({"question_id": ["q", "q", "unasked"], "doc_id": ["a", "b", "a"]})
+    gold = pl.DataFrame({"question_id": ["q", "q", "unasked"], "doc_id": ["a", "b", "a"], "grade": [1, 1, 1]})
     found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
     value = dict(found.select("metric", "value").iter_rows())
     assert value["reciprocal_rank"] == 0.5  # articles: x, a, y, b
@@ -91,3 +99,27 @@ def test_rank_measures_are_those_that_everybody_computes():
     ideal = 1 + 1 / np.log2(3)
     assert value["ndcg@10"] == pytest.approx((1 / np.log2(3) + 1 / np.log2(5)) / ideal)
     assert set(found["question_id"]) == {"q"}
+
+
+def test_graded_gold_gains_what_ir_measures_says_and_a_hand_computes():
+    rows = [("q", "s", False, rank, doc) for rank, doc in enumerate(["b", "x", "a", "c"])]
+    rows += [("r", "s", False, rank, doc) for rank, doc in enumerate(["y", "d"])]
+    columns = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
+    grades = {"q": {"a": 3, "b": 1, "gone": 2}, "r": {"d": 2}}
+    gold = pl.DataFrame(
+        [(q, d, g) for q, own in grades.items() for d, g in own.items()],
+        ["question_id", "doc_id", "grade"],
+        orient="row",
+    )
+    found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
+    value = {(q, m): v for q, m, v in found.select("question_id", "metric", "value").iter_rows()}
+    # b, of grade 1, is first, a, of grade 3, third; the best order is a, gone, b
+    assert value["q", "ndcg@10"] == pytest.approx((1 + 3 / 2) / (3 + 2 / np.log2(3) + 1 / 2))
+    assert value["r", "ndcg@10"] == pytest.approx(1 / np.log2(3))
+    assert value["q", "reciprocal_rank"] == 1
+    assert value["q", "average_precision"] == pytest.approx((1 + 2 / 3) / 3)
+    qrels = [ir_measures.Qrel(q, d, g) for q, own in grades.items() for d, g in own.items()]
+    run = [ir_measures.ScoredDoc(q, d, float(-rank)) for q, _, _, rank, d in rows]
+    named = {ir_measures.nDCG @ 10: "ndcg@10", ir_measures.RR: "reciprocal_rank", ir_measures.AP: "average_precision"}
+    told = {(one.query_id, named[one.measure]): one.value for one in ir_measures.iter_calc(list(named), qrels, run)}
+    assert told == pytest.approx(value)

@@ -13,12 +13,13 @@ from secateur.pipeline.tables.catalog import TABLES, joined
 from secateur.pipeline.tables.table import TableError, check, problems, read_table, read_tables, write_table
 
 EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
-NAMES = ["question_id", "n", "text", "passage_id", "hop"]
+NAMES = ["question_id", "n", "text", "passage_id", "hop", "grade"]
 
 
 def evidence(*rows) -> pl.DataFrame:
     schema = {"question_id": pl.String, "n": pl.Int32, "text": pl.String, "passage_id": pl.String}
-    return pl.DataFrame(list(rows), schema=schema, orient="row").with_columns(hop=pl.lit(None, pl.String))
+    frame = pl.DataFrame(list(rows), schema=schema, orient="row")
+    return frame.with_columns(hop=pl.lit(None, pl.String), grade=pl.lit(None, pl.Int32))
 
 
 def lines(count: int, dim: int = 4) -> pl.DataFrame:
@@ -57,6 +58,11 @@ def test_a_duplicated_key_names_the_key():
     assert problems(EVIDENCE, frame) == ["key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0)"]
 
 
+def test_evidence_of_grade_0_is_none():
+    graded = GOOD.with_columns(grade=pl.Series([2, 0, None], dtype=pl.Int32))
+    assert problems(EVIDENCE, graded) == ["not (grade above 0) in 1 row (e.g. q1/1)"]
+
+
 def test_a_failed_check_states_the_claim_and_the_rows():
     frame = evidence(("q1", 0, "a", None), ("q7", 3, None, None))
     assert problems(EVIDENCE, frame) == ["not (text or passage_id) in 1 row (e.g. q7/3)"]
@@ -87,7 +93,7 @@ def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
     with pytest.raises(TableError) as raised:
         check(EVIDENCE, frame, "x.parquet", "run it again")
     assert str(raised.value) == (
-        "evidence@2 written by prepare_dataset (x.parquet): 4 problems; column more not declared; "
+        "evidence@3 written by prepare_dataset (x.parquet): 4 problems; column more not declared; "
         "question_id null in 1 row (e.g. None/1); key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0); "
         "not (text or passage_id) in 1 row (e.g. q1/0). Fix: run it again"
     )
@@ -156,9 +162,9 @@ def test_a_bad_frame_is_not_written(tmp_path):
 def test_wider_integers_are_narrowed_and_text_is_not_a_number(tmp_path):
     write_table(EVIDENCE, GOOD.with_columns(pl.col("n").cast(pl.Int64)), tmp_path / "e.parquet")
     assert read_table(EVIDENCE, tmp_path / "e.parquet")["n"].dtype == pl.Int32
-    with pytest.raises(TableError, match=r"evidence@2 .*wrong type"):
+    with pytest.raises(TableError, match=r"evidence@3 .*wrong type"):
         write_table(EVIDENCE, GOOD.with_columns(n=pl.Series([2**40, 1, 2])), tmp_path / "f.parquet")
-    with pytest.raises(TableError, match=r"evidence@2 .*wrong type"):
+    with pytest.raises(TableError, match=r"evidence@3 .*wrong type"):
         write_table(
             EVIDENCE, GOOD.with_columns(n=pl.lit("first") + pl.col("n").cast(pl.String)), tmp_path / "f.parquet"
         )
@@ -199,9 +205,9 @@ def written(tmp_path):
 
 def test_another_version_is_refused(written):
     with pytest.raises(
-        TableError, match=r"holds evidence@2:\w+, this version reads evidence@3:\w+\. Fix: run the pipeline"
+        TableError, match=r"holds evidence@3:\w+, this version reads evidence@4:\w+\. Fix: run the pipeline"
     ):
-        read_table(replace(EVIDENCE, version=3), written)
+        read_table(replace(EVIDENCE, version=4), written)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +237,7 @@ def test_better_words_in_the_documentation_change_nothing(written):
 
 
 def test_a_table_of_another_name_is_refused(written):
-    with pytest.raises(TableError, match="holds evidence@2"):
+    with pytest.raises(TableError, match="holds evidence@3"):
         read_table(RUNS, written)
 
 

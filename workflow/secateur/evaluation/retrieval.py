@@ -22,7 +22,7 @@ def retrieved(rankings: pl.DataFrame, gold: pl.DataFrame, cutoffs: Sequence[int]
     """question_id, scorer, answer_aware, metric, value. rankings: with doc_id; gold: question_id, doc_id, distinct."""
     first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
     place = first.with_columns(place=pl.col("rank").rank("ordinal").over("question_id", "scorer").cast(pl.Int64))
-    wanted = asked(rankings, gold).join(gold, on="question_id")
+    wanted = asked(rankings, gold).join(gold.select("question_id", "doc_id"), on="question_id")
     found = wanted.join(place.drop("rank", "answer_aware"), on=["question_id", "scorer", "doc_id"], how="left")
     rows = []
     for k in cutoffs:
@@ -48,14 +48,15 @@ def asked(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
 
 def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
     """question_id, scorer, answer_aware, metric, value: reciprocal rank, nDCG@10 and average precision (ir_measures), a
-    document counting where its best passage stands. rankings: with doc_id; gold: question_id, doc_id, distinct."""
+    document counting where its best passage stands. rankings: with doc_id; gold: question_id, doc_id, grade, distinct: what
+    a document gains nDCG."""
     import ir_measures
 
     measures = [ir_measures.parse_measure(name) for name in MEASURES]
     first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
     qrels: dict[str, dict[str, int]] = {}
-    for question, document in gold.select("question_id", "doc_id").iter_rows():
-        qrels.setdefault(question, {})[document] = 1
+    for question, document, grade in gold.select("question_id", "doc_id", "grade").iter_rows():
+        qrels.setdefault(question, {})[document] = grade
     rows = []
     for (scorer, aware), own in first.sort("scorer", "question_id", "rank").group_by(
         "scorer", "answer_aware", maintain_order=True
@@ -72,12 +73,14 @@ def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_hop(evidence: pl.DataFrame, documents: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
-    """(hop, question_id and doc_id of its gold articles): of all evidence first, under None, then of each hop.
+    """(hop, question_id, doc_id and grade of its gold articles): of all evidence first, under None, then of each hop.
 
-    evidence: the table; documents: passage_id, doc_id.
+    evidence: the table; documents: passage_id, doc_id. An article has the grade of its best passage.
     """
-    resolved = evidence.drop_nulls("passage_id").join(documents, on="passage_id").sort("question_id", "n")
-    articles = resolved.unique(["question_id", "doc_id"], keep="first", maintain_order=True)
-    yield None, articles.select("question_id", "doc_id")
+    best = pl.col("grade").fill_null(1).max().over("question_id", "doc_id")
+    resolved = evidence.drop_nulls("passage_id").join(documents, on="passage_id").with_columns(best)
+    found = resolved.sort("question_id", "n").unique(["question_id", "doc_id"], keep="first", maintain_order=True)
+    articles = found.select("question_id", "doc_id", "grade", "hop")
+    yield None, articles.drop("hop")
     for hop in articles["hop"].drop_nulls().unique().sort():
-        yield hop, articles.filter(pl.col("hop") == hop).select("question_id", "doc_id")
+        yield hop, articles.filter(pl.col("hop") == hop).drop("hop")

@@ -28,6 +28,10 @@ Objects = Sequence[tuple[str, dict[str, Any]]]  # (where it stands in its file, 
 
 TEXT_OR_NULL = ("a text that is not empty, or null", lambda v: v is None or TEXT[1](v))
 TEXTS = ("a list of texts, or null", lambda v: v is None or (isinstance(v, list) and all(map(TEXT[1], v))))
+GRADES = (
+    "a list of whole numbers from 0 to 999999999, or null",
+    lambda v: v is None or (isinstance(v, list) and all(type(one) is int and 0 <= one < 10**9 for one in v)),
+)
 SPLIT = ("train, dev, test or null", lambda v: v in (None, "train", "dev", "test"))
 ANSWER = (
     "a text, a number or null",
@@ -53,6 +57,7 @@ QUESTION: Forms = {
     "evidence": TEXTS,
     "evidence_text": TEXTS,
     "hops": TEXTS,
+    "grades": GRADES,
     "split": SPLIT,
 }
 GROUP = "all"  # where no group is given
@@ -93,16 +98,17 @@ def corpus_of(objects: Objects, problems: Problems) -> Corpus:
 def questions_of(asked: Asked, objects: Objects, passages: pl.DataFrame, problems: Problems) -> Questions:
     """The questions and their evidence, resampled by group, or by the document of the first resolved evidence.
 
-    An evidence id that is no passage of the question's group is kept as text and counted.
+    What is graded 0 is no evidence. An evidence id that is no passage of the question's group is kept as text and counted.
     Raises SecateurError with all problems, those noted before among them.
     """
     groups = set(passages["group_id"])
     for where, question in objects:
         if (group := question.get("group") or GROUP) not in groups:
             problems.add(where, f"group {group!r} has no passages{nearest(group, groups)}")
-        named, hops = question.get("evidence") or [], question.get("hops") or []
-        if hops and len(hops) != len(named):
-            problems.add(where, f"hops has {len(hops)} entries, evidence {len(named)}: one for each is needed")
+        named = question.get("evidence") or []
+        for key in ("hops", "grades"):
+            if (own := question.get(key)) and len(own) != len(named):
+                problems.add(where, f"{key} has {len(own)} entries, evidence {len(named)}: one for each is needed")
     problems.stop()
 
     found = _evidence([question for _, question in objects], passages)
@@ -124,13 +130,22 @@ def questions_of(asked: Asked, objects: Objects, passages: pl.DataFrame, problem
             }
         )
     hops = {q["id"]: dict(zip(q.get("evidence") or [], q.get("hops") or [], strict=False)) for _, q in objects}
+    graded = {q["id"]: sorted(_named(q), key=lambda one: one[1] or 0) for _, q in objects}
+    best = {name: dict(own) for name, own in graded.items()}  # of one that is named twice the higher grade
     evidence = [
-        row | {"hop": hops[name].get(row["passage_id"])}
+        row | {"hop": hops[name].get(row["passage_id"]), "grade": best[name].get(row["passage_id"])}
         for name, pairs in found.items()
         for row in evidence_rows(name, pairs)
     ]
     frames = questions_frame(rows), evidence_frame(evidence)
     return Questions(*frames, question_counts(*frames, sum(map(len, found.values()))))
+
+
+def _named(question: dict[str, Any]) -> list[tuple[str, int | None]]:
+    """Passages named as evidence with their grades, None where none are given; without those graded 0."""
+    named = question.get("evidence") or []
+    grades = question.get("grades") or [None] * len(named)
+    return [(name, grade) for name, grade in zip(named, grades, strict=True) if grade != 0]
 
 
 def _evidence(questions: list[dict[str, Any]], passages: pl.DataFrame) -> dict[str, list[tuple[str, str | None]]]:
@@ -142,7 +157,7 @@ def _evidence(questions: list[dict[str, Any]], passages: pl.DataFrame) -> dict[s
     found = {}
     for question in questions:
         group = question.get("group") or GROUP
-        named = [(group, name) for name in question.get("evidence") or []]
+        named = [(group, name) for name, _ in _named(question)]
         by_id = [(text_of[key], key[1]) if key in text_of else (key[1], None) for key in named]
         quoted = [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
         found[question["id"]] = by_id + quoted

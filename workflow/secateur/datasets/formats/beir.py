@@ -32,6 +32,7 @@ OR_NULL = ("a text or null", lambda v: v is None or isinstance(v, str))
 DOCUMENT: Forms = {"_id": TEXT, "text": ANY, "title": OR_NULL}
 QUERY: Forms = {"_id": TEXT, "text": TEXT}
 GROUP = "all"
+GRADE = r"-?[0-9]{1,9}"  # what a column of whole numbers can hold
 SPLITS = ("train", "dev", "test")  # names of qrels; of any other name a question's split is drawn
 
 
@@ -54,16 +55,17 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
 
 
 def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
-    """The queries that have a judgement above 0, with the documents judged so as evidence.
+    """The queries that have a judgement above 0, with the documents judged so as evidence, each with its grade.
 
     Raises SecateurError with all problems of a file, and where no query is judged.
     """
     folder = files["folder"]
-    judged: dict[str, list[str]] = {}
+    judged: dict[str, dict[str, int]] = {}
     splits: dict[str, str] = {}
     for path in (files[name] for name in files if name != "folder"):
-        for query, document in _judgements(path):
-            judged.setdefault(query, []).append(document)
+        for query, document, grade in _judgements(path):
+            grades = judged.setdefault(query, {})
+            grades[document] = max(grade, grades.get(document, 0))
             if (name := path.name.partition(".")[0]) in SPLITS:
                 splits.setdefault(query, name)
     known, rows, evidence = set(passages["passage_id"]), [], []
@@ -71,7 +73,7 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
         name = query["_id"]
         if name not in judged:
             continue
-        gold = list(dict.fromkeys(judged[name]))
+        gold = judged[name]
         rows.append(
             {
                 "question_id": name,
@@ -82,7 +84,8 @@ def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFra
                 "split": splits.get(name) or split_of(asked.dataset, name),
             }
         )
-        evidence += evidence_rows(name, [(one, one if one in known else None) for one in gold])
+        rows_of = evidence_rows(name, [(one, one if one in known else None) for one in gold])
+        evidence += [row | {"grade": grade} for row, grade in zip(rows_of, gold.values(), strict=True)]
     if not rows:
         raise SecateurError(
             f"{folder}: no query of queries.jsonl is judged above 0 in qrels/*.tsv. Fix: correct the ids"
@@ -107,16 +110,19 @@ def _lines(path: Path, forms: Forms, required: str) -> list[dict[str, Any]]:
     return [value for _, value in found]
 
 
-def _judgements(path: Path) -> list[tuple[str, str]]:
-    """(query, document) of every judgement above 0. Raises SecateurError for a line of another form."""
+def _judgements(path: Path) -> list[tuple[str, str, int]]:
+    """(query, document, grade) of every judgement above 0. Raises SecateurError for a line of another form."""
     problems, found = Problems(path, "lines of query-id, corpus-id and score, with tabs between them"), []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         parts = line.split("\t")
         if not line.strip() or (number == 1 and parts[-1].strip() == "score"):
             continue
-        if len(parts) != 3 or not re.fullmatch(r"-?[0-9]+", parts[2].strip()):
-            problems.add(f"line {number}", f"{line[:60]!r} is not three columns with a whole number at the end")
+        if len(parts) != 3 or not re.fullmatch(GRADE, parts[2].strip()):
+            problems.add(
+                f"line {number}",
+                f"{line[:60]!r} is not three columns with a whole number (nine digits at most) at the end",
+            )
         elif int(parts[2]) > 0:
-            found.append((parts[0].strip(), parts[1].strip()))
+            found.append((parts[0].strip(), parts[1].strip(), int(parts[2])))
     problems.stop()
     return found

@@ -27,7 +27,7 @@ CORPUS_FILES, QUESTION_FILES = ("table", ...), ("table", ...)
 READ = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
 SPLITS = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
 NAMES = ("id", "doc", "group", "session", "evidence")  # keys whose value is a name: numbers stand for their digits
-LISTS = ("evidence", "evidence_text", "hops")  # keys whose value is a list; one text stands for a list of one
+LISTS = ("evidence", "evidence_text", "hops", "grades")  # keys whose value is a list; one text stands for a list of one
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class Dataset:
         "questions of each reported split, the first by hash of their id (LIMIT)", low=1, default=None
     )
     cutoffs: tuple[int, ...] = key(
-        "ranks at which passage_recall and all_gold are measured (documents), or recall_any, recall_all, ndcg_any (dialogues)",
+        "ranks at which passage_recall and all_gold are measured, beside nDCG@10, reciprocal rank and average precision "
+        "(documents), or recall_any, recall_all, ndcg_any (dialogues); empty: no ranking is measured",
         low=1,
         default=(),
     )

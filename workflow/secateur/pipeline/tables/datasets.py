@@ -51,7 +51,7 @@ DECLARED = (
     ),
     Table(
         "evidence",
-        2,
+        3,
         "Gold evidence: one row for each text or passage that a question's answer rests on.",
         "prepare_dataset",
         ("question_id", "n"),
@@ -63,7 +63,11 @@ DECLARED = (
             ),
             "passage_id": Column(S, "the passage it resolves to, null where it does not", True),
             "hop": Column(S, "at which step of the question it is found, where the source says so", True),
+            "grade": Column(I32, "how relevant it is, where the source grades it; null counts as 1", True),
         },
-        {"text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null()},
+        {
+            "text or passage_id": pl.col("text").is_not_null() | pl.col("passage_id").is_not_null(),
+            "grade above 0": pl.col("grade") > 0,
+        },
     ),
 )

@@ -12,7 +12,8 @@ __all__ = ["retrieval_parts"]
 PLACES = ("passage_recall", "all_gold", "reciprocal_rank", "ndcg", "average_precision")
 ABOUT = (
     " passage_recall@k: share of the gold articles among the first k of the ranking, an article standing where its best "
-    "passage stands; all_gold@k: whether all of them do. By hop: of those that are found at this step."
+    "passage stands; all_gold@k: whether all of them do. By hop: of those that are found at this step. nDCG counts the grade of "
+    "the evidence, 1 where none is given."
 )
 
 
