@@ -32,6 +32,12 @@ def entry(content=CONTENT, **changes) -> RegistryFile:
 
 def answer(request, paths):
     """One reply of the loopback server; `paths` maps a path to (body, length claimed)."""
+    if request.path.startswith("/moved/"):  # as a hub sends to where it stores: /moved/STATUS/NAME
+        _, _, status, name = request.path.split("/")
+        request.send_response(int(status))
+        request.send_header("Location", f"/{name}")
+        request.send_header("Content-Length", "0")
+        return request.end_headers()
     if request.path not in paths:
         return request.send_error(404)
     body, length = paths[request.path]
@@ -56,6 +62,13 @@ def server():
     httpd.shutdown()
     httpd.server_close()
     thread.join()
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_an_address_that_sends_elsewhere_is_followed(server, tmp_path, status):
+    found = fetch(entry(url=f"{server}/moved/{status}/bears.json"), tmp_path / "bears.json")
+    assert (tmp_path / "bears.json").read_bytes() == CONTENT
+    assert found.bytes == len(CONTENT)
 
 
 def test_every_address_is_the_raw_form_of_its_source():

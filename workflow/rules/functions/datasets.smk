@@ -1,12 +1,24 @@
 # Which files data sets are read from.
 
+from glob import glob
+
 from secateur.datasets import loaders
 from secateur.datasets.registry import load_registry
 
 
 def raw(names):
-    """Files by their names in the registry; a name with a slash is a path already."""
-    return [f"results/raw/{name}/{name}" if Path(name).name == name else name for name in names]
+    """Files by their names in the registry; a name with a slash is a path already, with a * all files of that pattern."""
+    return [path for name in names for path in files_named(name)]
+
+
+def files_named(name):
+    """The files of one name, those of a pattern sorted, as shards are numbered; stops where a pattern has none."""
+    if Path(name).name == name:
+        return [f"results/raw/{name}/{name}"]
+    found = sorted(glob(name)) if "*" in name else [name]
+    if not found:
+        _stop(f"{name}: no file of this pattern. Fix: correct `files` in conf/corpus or conf/dataset.")
+    return found
 
 
 def registry_entry(wildcards):

@@ -2,8 +2,9 @@
 
 `columns` says which column holds what: keys as in a folder of one's own (docs/data.md), a field of a column after a dot
 (`answer: answers.text`). A row whose text is a list holds as many passages; other lists of that length go with it. Without
-an id, equal texts of a document are one passage. Of a list of answers the first counts. A file called train, validation
-or test (`train-00000-of-00002.parquet`) says to which split its questions belong.
+an id, equal texts of a document are one passage. Of a list of answers the first counts. Files are read in the order in
+which they are named, those of a pattern sorted. One called train, validation or test (`train-00000-of-00002.parquet`) says
+to which split its questions belong.
 """
 
 import re

@@ -15,7 +15,7 @@ class Corpus:
     """Text to read: where its passages come from."""
 
     format: Any = key("the format of its files: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
-    files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
+    files: tuple[str, ...] = key("names in data/registry, or paths with a slash, in which * stands for anything")
     extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles")
     documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
     shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
@@ -30,7 +30,7 @@ class Dataset:
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
     format: Any = key("the format of its questions: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
-    files: tuple[str, ...] = key("names in data/registry, or paths with a slash")
+    files: tuple[str, ...] = key("names in data/registry, or paths with a slash, in which * stands for anything")
     folder: str | None = key("folder with questions.jsonl, for the format `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")
     sample: dict[str, int] = key(
