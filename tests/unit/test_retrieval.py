@@ -48,6 +48,11 @@ def test_an_article_stands_where_its_best_passage_stands():
 def test_a_question_to_which_a_ranking_names_nothing_is_one_of_which_it_found_nothing():
     _, gold = next(iter(by_hop(EVIDENCE, DOCUMENTS)))
     assert figures(rankings(q=["a:0", "c:0"]), gold, 2)["r", "passage_recall@2"] == 0
+    well = {
+        (q, m): v
+        for q, m, v in ranked_well(rankings(q=["a:0"]), gold).select("question_id", "metric", "value").iter_rows()
+    }
+    assert (well["q", "reciprocal_rank"], well["r", "reciprocal_rank"], well["r", "ndcg@10"]) == (1, 0, 0)
     aware = rankings(q=["a:0", "c:0"]).with_columns(answer_aware=True)  # r has no answer to see
     assert ("r", "passage_recall@2") not in figures(aware, gold, 2)
 
@@ -91,14 +96,14 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
 def test_rank_measures_are_those_that_everybody_computes():
     rows = [("q", "s", False, rank, doc) for rank, doc in enumerate(["x", "a", "a", "y", "b"])]
     columns = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
-    gold = pl.DataFrame({"question_id": ["q", "q", "unasked"], "doc_id": ["a", "b", "a"], "grade": [1, 1, 1]})
+    gold = pl.DataFrame({"question_id": ["q", "q", "unnamed"], "doc_id": ["a", "b", "a"], "grade": [1, 1, 1]})
     found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
-    value = dict(found.select("metric", "value").iter_rows())
+    value = dict(found.filter(pl.col("question_id") == "q").select("metric", "value").iter_rows())
     assert value["reciprocal_rank"] == 0.5  # articles: x, a, y, b
     assert value["average_precision"] == pytest.approx((1 / 2 + 2 / 4) / 2)
     ideal = 1 + 1 / np.log2(3)
     assert value["ndcg@10"] == pytest.approx((1 / np.log2(3) + 1 / np.log2(5)) / ideal)
-    assert set(found["question_id"]) == {"q"}
+    assert found.filter(pl.col("question_id") == "unnamed")["value"].to_list() == [0, 0, 0]  # it names nothing there
 
 
 def test_graded_gold_gains_what_ir_measures_says_and_a_hand_computes():

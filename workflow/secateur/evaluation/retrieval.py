@@ -54,7 +54,7 @@ def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
 
     measures = [ir_measures.parse_measure(name) for name in MEASURES]
     first = rankings.group_by("question_id", "scorer", "answer_aware", "doc_id").agg(pl.col("rank").min())
-    qrels: dict[str, dict[str, int]] = {}
+    answered_for, qrels = asked(rankings, gold), {}
     for question, document, grade in gold.select("question_id", "doc_id", "grade").iter_rows():
         qrels.setdefault(question, {})[document] = grade
     rows = []
@@ -65,8 +65,9 @@ def ranked_well(rankings: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
         for question, document, rank in own.select("question_id", "doc_id", "rank").iter_rows():
             if question in qrels:
                 run.setdefault(question, {})[document] = -float(rank)
-        asked = {question: qrels[question] for question in run}
-        for one in ir_measures.iter_calc(measures, asked, run) if run else ():
+        wanted = answered_for.filter((pl.col("scorer") == scorer) & (pl.col("answer_aware") == aware))["question_id"]
+        judged = {question: qrels[question] for question in wanted if question in qrels}
+        for one in ir_measures.iter_calc(measures, judged, run) if judged else ():
             rows.append((one.query_id, scorer, aware, MEASURES[str(one.measure)], float(one.value)))
     schema = {"question_id": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String}
     return pl.DataFrame(rows, schema | {"value": pl.Float64}, orient="row").sort("metric", "scorer", "question_id")
