@@ -133,3 +133,16 @@ def test_a_truncated_segment_is_dropped_by_name_and_its_strings_are_unknown(tmp_
     assert str(segment) in caplog.text
     again.put(texts, vectors_of(texts))
     assert VectorCache(tmp_path, 3).get(texts)[1].tolist() == vectors_of(texts).tolist()
+
+
+def test_a_segment_that_the_file_system_refuses_is_not_thrown_away(tmp_path, monkeypatch):
+    texts = ["a", "bc"]
+    VectorCache(tmp_path, 3).put(texts, vectors_of(texts))
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(np, "load", refused)
+    with pytest.raises(PermissionError):
+        VectorCache(tmp_path, 3).get(texts)
+    assert len(list(tmp_path.glob("*.npz"))) == 1

@@ -289,3 +289,12 @@ def test_shards_are_stacked_in_the_order_given(tmp_path):
 def test_two_tables_of_one_name_are_refused():
     with pytest.raises(TableError, match="runs is declared twice"):
         joined([TABLES["runs"], TABLES["edges"], TABLES["runs"]])
+
+
+def test_a_table_that_the_file_system_refuses_is_not_called_damaged(written, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied", str(written))
+
+    monkeypatch.setattr(pq, "read_table", refused)
+    with pytest.raises(PermissionError):
+        read_table(TABLES["evidence"], written)

@@ -99,7 +99,9 @@ class VectorCache:
         try:
             with np.load(segment) as stored:
                 return stored[name]
-        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
+        except FileNotFoundError:  # another job dropped it meanwhile
+            return None
+        except (EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             dropped(segment, error)
             return None
 

@@ -206,6 +206,8 @@ def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl
             raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
         frame = pl.from_arrow(pq.read_table(path, columns=columns, page_checksum_verification=True))
     except DAMAGED as error:
+        if getattr(error, "errno", None):  # of the file system: the file itself may be whole
+            raise
         cause = f"{type(error).__name__}: {error}".splitlines()[0]
         raise TableError(f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {fix}") from error
     if columns is None:
