@@ -6,13 +6,15 @@ from secateur.cluster import resources
 
 NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
-try:
-    asked = resources.asked(_listed(config.get("resources")), resources.rules_of(ROOT / "workflow" / "rules"))
-except SecateurError as error:
-    _stop(error)
+if config.get("resources"):
+    try:
+        asked = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
+    except SecateurError as error:
+        _stop(error)
+    resources.override(workflow, asked)
 
-resources.override(workflow, asked)
-executor.mend()
+if workflow.is_main_process:  # the driver, none of its jobs
+    executor.mend()
 
 if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for flag in sys.argv):
     if resources.account_missing(workflow):

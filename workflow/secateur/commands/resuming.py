@@ -52,12 +52,15 @@ def _alone(last: Driver, anyway: bool) -> None:
 
 def _stop_workers() -> None:
     """End the jobs that still run on this machine; each writes why it ended."""
+    told: set[int] = set()
     for _ in range(WAIT):
         left = workers()
         if not left:
             return
         for process, rule in left.items():
-            print(f"stopping   process {process} ({rule})")
+            if process not in told:
+                print(f"stopping   process {process} ({rule})")
+            told.add(process)
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
         time.sleep(1)
