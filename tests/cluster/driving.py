@@ -54,7 +54,8 @@ class Driven:
         until(lambda: bool(found()) and any(logs.glob("*.log")), 300, f"a running job of {rule}")
         (log, *_) = logs.glob("*.log")
         shard = log.stem.rpartition("-")[2]
-        return next(job for job, _, comment in self.cluster.jobs() if rule in comment and shard in comment)
+        jobs = [(shard not in comment, job) for job, _, comment in self.cluster.jobs() if rule in comment]
+        return min(jobs)[1]  # a group has no shard
 
     def held(self, rule: str) -> str:
         """The id of a running job whose stage is made to sleep where it is, so that it does not end by itself."""
@@ -64,14 +65,16 @@ class Driven:
         return job
 
     def submitted(self, rule: str) -> list[list[str]]:
-        """Every job of a rule that was ever submitted: id, state, where, what it was given."""
+        """Every job of a rule, or of a group, that was ever submitted: id, state, where, what it was given."""
         ids = [line.split(" ") for line in self._log_lines(rule)]
         shown = {row[0]: row for row in self.cluster.accounted("JobID,State,Partition,AllocTRES,ReqMem")}
         return [shown[job] for (job,) in ids if job in shown]
 
     def _log_lines(self, rule: str) -> list[str]:
-        folder = self.root / ".snakemake/slurm_logs" / f"rule_{rule}"
-        return sorted((path.stem for path in folder.rglob("*.log")), key=int)
+        logs = self.root / ".snakemake/slurm_logs"
+        return sorted(
+            (path.stem for kind in ("rule", "group") for path in logs.glob(f"{kind}_{rule}*/**/*.log")), key=int
+        )
 
 
 def _as_in_a_terminal() -> None:

@@ -287,7 +287,8 @@ SlurmdLogFile={root}/log/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=5
+JobAcctGatherFrequency=task=2
+JobAcctGatherParams=OverMemoryKill
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2

@@ -161,7 +161,7 @@ def test_bad_input_is_not_tried_again(driven, tmp_path):
     (folder / "questions.jsonl").write_text('{"id": "q", "question": "Who?", "evidence": ["a"]}\n')
     driver = driven.start("results/custom/passages/passages.parquet", config=("experiment=custom", f"data={folder}"))
     assert ends(driver) != 0
-    assert len(driven.submitted("prepare_corpus")) == 1
+    assert len(driven.submitted("prepare")) == 1
     found = failure(driven, "results/custom/passages/passages.parquet")
     assert found["final"] and "passages.jsonl" in found["failure"]
     assert found["failure"] in driven.said()
@@ -171,7 +171,7 @@ def test_a_job_whose_option_reads_no_model_asks_for_no_gpu_and_one_figure_of_one
     target = f"{CORPUS}/codebook/openie.minilm/edges.parquet"
     own = ("experiment=smoke", "resources=[extract_triples.mem_mb=1234]")
     assert ends(driven.start(target, config=own)) == 0, driven.said()
-    triples, codebook = driven.submitted("extract_triples"), driven.submitted("build_codebook")
+    triples, codebook = driven.submitted("extract_triples"), driven.submitted("graph")
     assert [(row[2], "gpu" in row[3], row[4]) for row in triples] == [("cpu", False, "1234M")] * 2
     assert [(row[2], "gres/gpu=1" in row[3], row[4]) for row in codebook] == [("gpu", True, "8000M")]
 
@@ -186,8 +186,34 @@ def test_an_account_that_was_not_written_stops_before_anything_runs(driven):
 
 def test_a_job_at_the_end_of_its_time_says_so_and_runs_again(driven, smoke):
     """SLURM counts in minutes: the stage sleeps where it is."""
-    driver = driven.start(*SHARDS, config=("experiment=smoke", "resources=[extract_triples.runtime=1]"))
+    driver = driven.start(*SHARDS, config=("experiment=smoke", "resources=[extract_triples.runtime=attempt**3]"))
     job = driven.held("extract_triples")
     until(lambda: f"SLURM job {job}: TIMEOUT" in driven.said(), LIMIT, "the end of its time")
     assert ends(driver) == 0, driven.said()  # the second attempt is not stopped
     same(driven, smoke)
+
+
+def test_a_job_that_takes_more_memory_than_it_was_granted_is_killed_and_runs_again_with_more(driven, smoke):
+    """No cgroups here: SLURM looks at what its job takes every other second, and kills it."""
+    more = "resources=[extract_triples.mem_mb=attempt**3*250]"
+    assert ends(driven.start(*SHARDS, config=("experiment=smoke", more))) == 0, driven.said()
+    jobs = driven.submitted("extract_triples")
+    assert {row[4] for row in jobs if row[1] == "COMPLETED"} == {"2000M"}
+    killed = [row for row in jobs if row[1] != "COMPLETED"]
+    assert [row[4] for row in killed] == ["250M"] * 2
+    assert f"SLURM job {killed[0][0]}: " in driven.said()
+    same(driven, smoke)
+
+
+def test_a_group_that_is_cancelled_goes_on_with_what_is_left_of_it(driven, smoke):
+    targets = [
+        f"results/{name}_smoke/{name}_smoke/description/dataset_statistics.parquet"
+        for name in ("toy_documents", "toy_dialogue")
+    ]
+    driver = driven.start(*targets)
+    job = driven.running("describe_dataset")
+    driven.cluster.ask("scancel", job)
+    assert ends(driver) == 0, driven.said()
+    assert f"SLURM job {job}: CANCELLED" in driven.said()
+    assert len(driven.submitted("prepare")) == 2
+    same(driven, smoke, targets)

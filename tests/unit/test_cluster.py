@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from secateur.cluster import leftovers, resources
-from secateur.cluster.executor import forget_gpu, needs_gpu
+from secateur.cluster.asked import forget_gpu, in_turn, needs_gpu
 from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remembered
 from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
@@ -233,6 +233,30 @@ def test_a_job_without_a_gpu_goes_where_all_others_go():
     other = Asked(slurm_partition="cpu_long")
     forget_gpu(other, "cpu")
     assert vars(other) == {"slurm_partition": "cpu_long"}
+
+
+def job(rule: str, *params: str, **resources: int | str) -> SimpleNamespace:
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), params=list(params), resources=resources)
+
+
+def test_a_group_asks_for_its_largest_job_and_the_longest_limit_of_each_rule():
+    jobs = [
+        job("rank", mem_mb=8000, runtime=120, _cores=1, slurm_partition="cpu", tmpdir="/tmp"),
+        job("rank", mem_mb=4000, runtime=60, _cores=1, slurm_partition="cpu", tmpdir="/tmp"),
+        job("measure", mem_mb=2000, runtime=20, _cores=2, slurm_partition="cpu", tmpdir="/tmp"),
+    ]
+    expected = {"mem_mb": 8000, "runtime": 140, "_cores": 2, "_nodes": 1, "slurm_partition": "cpu", "tmpdir": "/tmp"}
+    assert in_turn(jobs, "cpu") == expected
+
+
+def test_a_group_asks_for_a_gpu_where_one_of_its_jobs_reads_a_model():
+    graph = {"mem_mb": 8000, "runtime": 1, "slurm_partition": "gpu", "gres": "gpu:1"}
+    light = job("measure", mem_mb=1, runtime=1, slurm_partition="cpu")
+    reading = in_turn([light, job("gain", 'lm.backend="transformers"', **graph), light], "cpu")
+    assert (reading["slurm_partition"], reading["gres"]) == ("gpu", "gpu:1")
+    asking = in_turn([light, job("gain", 'lm.backend="vllm"', **graph), light], "cpu")
+    assert asking["slurm_partition"] == "cpu"
+    assert "gres" not in asking
 
 
 def test_the_note_of_a_run_stands_where_snakemake_keeps_its_own():

@@ -195,3 +195,13 @@ def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project):
     assert pairs("locomo", {"score_candidates": 4}, folder=None) is None
     Path("passages.jsonl").write_text('{"id": \n')
     assert pairs("custom_dialogue", READ, folder=Path()) is None
+
+
+def test_money_is_said_at_stated_prices_alone():
+    known = {"consolidate": costs.Cost(1800.0), "answer_questions": costs.Cost(900.0, tokens=250_000)}
+    counts = {"consolidate": 1, "answer_questions": 2}
+    assert costs.money(counts, known, None, None, None) == ""
+    assert costs.money(counts, known, None, 0.5, None) == "0.50 for 1.00 hours of one core"
+    assert costs.money(counts, known, None, None, 2.0) == "1.00 for 500,000 tokens, where an endpoint reads them"
+    with pytest.raises(SecateurError, match="--core-hour -1: a price is 0 or more"):
+        costs.money(counts, known, None, -1, None)

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -76,6 +77,28 @@ def test_each_rule_states_memory_and_time_that_grow_with_the_attempt():
     for rule, asked in SLURM["set-resources"].items():
         assert {"mem_mb", "runtime"} <= set(asked), rule
         assert all(str(asked[name]).startswith("attempt * ") for name in ("mem_mb", "runtime")), rule
+
+
+def test_groups_are_of_existing_rules_that_run_on_the_cluster_and_each_has_a_size():
+    assert set(SLURM["groups"]) <= RULES - LOCAL_RULES
+    assert set(SLURM["groups"].values()) == set(SLURM["group-components"])
+
+
+@pytest.mark.parametrize(
+    "experiment", ["quickstart", "multihop", "sessions", "transfer", "answers", "stem_dev", "locomo"]
+)
+def test_groups_follow_each_other(untouched, experiment):
+    """Snakemake puts unconnected jobs into one group without looking for circles: between groups there must be none."""
+    said = untouched.run(
+        sys.executable, "-m", "snakemake", "--rulegraph", "dot", "--config", f"experiment={experiment}"
+    ).stdout
+    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', said))
+    place = {number: SLURM["groups"].get(name, name) for number, name in names.items()}
+    needs: dict[str, set[str]] = {name: set() for name in place.values()}
+    for before, after in re.findall(r"(\d+) -> (\d+)", said):
+        needs[place[after]] |= {place[before]} - {place[after]}
+    assert sum(map(len, needs.values())) > 5, said
+    TopologicalSorter(needs).prepare()  # raises CycleError
 
 
 def test_what_is_edited_is_marked_and_stands_once():

@@ -1,5 +1,6 @@
 # What the run asks of a cluster, and how it goes on there (docs/slurm.md). Before any rule: resources are read with them.
 
+from secateur.cluster import asked
 from secateur.cluster import executor
 from secateur.cluster import leftovers
 from secateur.cluster import resources
@@ -8,10 +9,12 @@ NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|f
 
 if config.get("resources"):
     try:
-        asked = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
+        single = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
     except SecateurError as error:
         _stop(error)
-    resources.override(workflow, asked)
+    resources.override(workflow, single)
+
+asked.mend()
 
 if workflow.is_main_process:  # the driver, none of its jobs
     executor.mend()

@@ -9,6 +9,7 @@ from secateur.pipeline import kinds
 __all__ = ["default", "forget_gpu", "in_turn", "mend", "needs_gpu", "settings_of"]
 
 GPU = ("gres", "slurm_partition")
+TBD = "<TBD>"  # Snakemake's word for what a job will know once its input is there
 
 
 def default(workflow: Any, name: str) -> str | None:
@@ -51,7 +52,9 @@ def in_turn(jobs: Iterable[Any], partition: str | None) -> dict[str, int | str]:
     minutes: dict[str, int] = {}
     gpu: dict[str, int | str] = {}
     for job in jobs:
-        own = {name: value for name, value in job.resources.items() if isinstance(value, int) or type(value) is str}
+        own = {
+            name: value for name, value in job.resources.items() if isinstance(value, int | str) and str(value) != TBD
+        }
         minutes[job.rule.name] = max(minutes.get(job.rule.name, 0), own.pop("runtime", 0))
         asked = {name: own.pop(name) for name in GPU if name in own}
         if asked.get("gres") and needs_gpu(settings_of(job)):

@@ -4,25 +4,29 @@
 - Its polls back off to three minutes: they are `POLL` seconds apart.
 - A controller that is away for a minute ends the run: sbatch is called with patience (`cluster.submit`).
 - A job that read bad input is repeated, one that was killed leaves no word: both are told from `failure.json`.
+- A group that cannot be submitted is never heard of again: it fails.
 - A GPU is held by jobs whose option reads no model here: they go where all others go.
+- The jobs of a group run beside each other on whatever cores their node shows: they run one after another (`cluster.groups`).
 """
 
 import asyncio
-import json
 import os
+import re
 import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
 from typing import Any
 
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+from secateur.cluster.asked import default, forget_gpu, needs_gpu, settings_of
 from secateur.cluster.states import ACTIVE, nodes, reason, states
-from secateur.pipeline import kinds
 from secateur.pipeline.artifacts import read_json
 
-__all__ = ["forget_gpu", "mend", "needs_gpu"]
+__all__ = ["mend"]
 
 PLUGIN, VERSIONS = "snakemake-executor-plugin-slurm", "2.8."  # whose faults these are
 POLL = 8.0  # seconds; SECATEUR_SLURM_POLL
@@ -43,6 +47,7 @@ def mend() -> None:
     executor.next_seconds_between_status_checks = property(lambda self: poll, lambda self, value: None)
     executor.__post_init__ = _started(executor.__post_init__)
     executor.run_job = _placed(executor.run_job)
+    executor.get_job_args = _in_turn(executor.get_job_args)
     plugin.get_submit_command = _patient(plugin.get_submit_command)
     plugin.mended = True
 
@@ -58,12 +63,6 @@ def _started(first: Callable) -> Callable:
     return started
 
 
-def _default(workflow: Any, name: str) -> str | None:
-    """A default resource of the profile, as it stands there."""
-    found = workflow.resource_settings._parsed_default_resources.get(name)
-    return str(found.raw).strip("'\"") if found is not None else None
-
-
 def _patient(first: Callable) -> Callable:
     def command(*rest: Any, **named: Any) -> str:
         call = first(*rest, **named)
@@ -73,43 +72,35 @@ def _patient(first: Callable) -> Callable:
 
 
 def _placed(first: Callable) -> Callable:
-    """Submit a job that needs no GPU to the default partition, without one."""
+    """Submit a job that needs no GPU to the default partition, without one. Of a group's `cluster.groups` has thought."""
 
     def run_job(self: Any, job: Any) -> None:
-        if not any(needs_gpu(settings_of(one)) for one in _jobs(job)):
-            forget_gpu(job.resources, _default(self.workflow, "slurm_partition"))
-        first(self, job)
+        if not job.is_group() and not needs_gpu(settings_of(job)):
+            forget_gpu(job.resources, default(self.workflow, "slurm_partition"))
+        try:
+            first(self, job)
+        except Exception as error:  # in a thread that nobody asks: the plugin's own handler fails for a group
+            said = f"it could not be submitted: {error.__context__ or error!r}"
+            _say(self, job, said)
+            self._report_job_error_threadsafe(SubmittedJobInfo(job), said)
 
     return run_job
 
 
-def _jobs(job: Any) -> list[Any]:
-    """The jobs of a group, or the job alone."""
-    return list(job.jobs) if job.is_group() else [job]
+def _say(self: Any, job: Any, said: str) -> None:
+    """Say of a group why it failed: Snakemake says so of single jobs alone."""
+    if job.is_group():
+        self.logger.error(said)
 
 
-def forget_gpu(resources: Any, partition: Any) -> None:
-    """Ask for no GPU, and for the partition of all other jobs."""
-    if resources.get("gres"):
-        resources.gres = ""
-        if partition:
-            resources.slurm_partition = partition
+def _in_turn(first: Callable) -> Callable:
+    """Give a group the cores that it asked for, rather than all that its node shows."""
 
+    def get_job_args(self: Any, job: Any) -> str:
+        said = first(self, job)
+        return re.sub(r"--cores \S+", f"--cores {job.threads}", said) if job.is_group() else said
 
-def needs_gpu(params: Mapping[str, Any]) -> bool:
-    """Whether a job, by its settings, reads a model in its own process. Where nothing says so, the profile's word holds."""
-    if "extractor.kind" in params:
-        return getattr(kinds.load("extractor", params["extractor.kind"]), "GPU", False)
-    for key in ("judge.backend", "answer.backend"):
-        if params.get(key, "lm") != "lm":
-            return False
-    return kinds.load("reader", params["lm.backend"]).IN_PROCESS if "lm.backend" in params else True
-
-
-def settings_of(job: Any) -> dict[str, Any]:
-    """A job's settings: its params are `group.key=value` strings."""
-    pairs = (text.split("=", 1) for text in job.params if isinstance(text, str) and "=" in text)
-    return {key: json.loads(value) for key, value in pairs if key != "code"}
+    return get_job_args
 
 
 async def check_active_jobs(self: Any, active_jobs: list[Any]) -> AsyncIterator[Any]:
@@ -135,25 +126,29 @@ async def _ended(self: Any, one: Any, state: str) -> None:
     said = f"SLURM job {one.external_jobid}: {await reason(one.external_jobid, state)}"
     if state == "NODE_FAIL":
         self._failed_nodes |= await nodes(one.external_jobid)
-    if one.job.is_group():
-        self.report_job_error(one, msg=said)
-        return
     own, final = await asyncio.to_thread(_noted, one, said)
     if final:
         one.job.attempt = max(one.job.attempt, one.job.restart_times + 1)
-    self.report_job_error(one, msg=f"{said}. {own}", aux_logs=[str(one.aux.get("slurm_logfile", ""))])
+    said = f"{said}. {own}"
+    _say(self, one.job, said)
+    self.report_job_error(one, msg=said, aux_logs=[str(one.aux.get("slurm_logfile", ""))])
 
 
 def _noted(one: Any, said: str) -> tuple[str, bool]:
     """What a job's stage wrote of its failure, and whether it would end in the same way again.
 
-    Where it was killed before it could, SLURM's reason is written for it.
+    Where it was killed before it could, SLURM's reason is written for it: of a group, for the job that was at work.
     """
     from secateur.pipeline.contract import job_of, record_kill
 
-    job = job_of(one.job.rule.name, one.job)
-    failure = job.record.with_name("failure.json")
-    if failure.is_file() and (found := read_json(failure)).get("slurm_job") == one.external_jobid:
-        return str(found["failure"]), bool(found.get("final"))
-    record_kill(job, said, one.external_jobid)
+    jobs = [job_of(job.rule.name, job) for job in (one.job if one.job.is_group() else [one.job])]
+    left = [job for job in jobs if not job.record.is_file()]
+    for job in left:
+        failure = job.record.with_name("failure.json")
+        if failure.is_file() and (found := read_json(failure)).get("slurm_job") == one.external_jobid:
+            return f"{job.rule}: {found['failure']}" if len(jobs) > 1 else str(found["failure"]), bool(
+                found.get("final")
+            )
+    for job in left[:1]:
+        record_kill(job, said, one.external_jobid)
     return "", False

@@ -103,7 +103,7 @@ def run(
 
     def to_come(counts: dict[str, int]) -> str:
         try:
-            return foretold(experiment, data, changed or (), counts, on)[1]
+            return foretold(experiment, data, changed or (), counts, on)
         except (SecateurError, OSError) as error:  # of tables that the run is about to make anew, for instance
             return f"{sum(counts.values())} jobs to run; how long is not known: {error}"
 

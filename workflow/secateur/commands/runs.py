@@ -117,7 +117,13 @@ def _asked(target: str) -> tuple[str, Path | None]:
     return (read_json(record)["experiment"] if record.exists() else None) or "quickstart", file
 
 
-def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -> None:
+def plan(
+    experiment: Experiment,
+    data: Data = None,
+    changed: Overrides = None,
+    core_hour: Annotated[float | None, Option(help="Price of an hour of one core: what the run would cost.")] = None,
+    million_tokens: Annotated[float | None, Option(help="Price of a million tokens at an endpoint.")] = None,
+) -> None:
     """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
     from secateur.pipeline.dry import dry
 
@@ -125,23 +131,33 @@ def plan(experiment: Experiment, data: Data = None, changed: Overrides = None) -
     if not counts:
         print("nothing to do")
         return
-    rows, line = foretold(experiment, data, changed or (), counts, os.cpu_count() or 1)
-    print(aligned(rows))
-    print(f"\n{line}")
+    from secateur.pipeline import costs
+
+    known, pairs = _known(experiment, data, changed or (), counts)
+    print(aligned(costs.estimate(counts, known, pairs)[0]))
+    print(f"\n{costs.foretold(counts, known, pairs, os.cpu_count() or 1)}")
+    if said := costs.money(counts, known, pairs, core_hour, million_tokens):
+        print(said)
 
 
-def foretold(
-    experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int
-) -> tuple[list[dict], str]:
-    """What jobs of an experiment will cost: a row a rule, and one line."""
+def foretold(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int) -> str:
+    """One line on what jobs of an experiment will cost."""
+    from secateur.pipeline import costs
+
+    return costs.foretold(counts, *_known(experiment, data, changed, counts), cores)
+
+
+def _known(
+    experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int]
+) -> tuple[dict, int | None]:
+    """(what each rule takes, pairs that a language model will read)."""
     from secateur.pipeline import costs
     from secateur.pipeline.plan import of_folder, variants
 
     conf, overrides = Path("conf"), (*changed, *of_folder(data))
     found = variants(conf, experiment, overrides)
     names = {experiment, *(name for one in found for name in (one.dataset, one.corpus))}
-    known, pairs = costs.known(LEDGER, SHIPPED, names), costs.pairs_to_read(conf, found, overrides, counts)
-    return costs.estimate(counts, known, pairs)[0], costs.foretold(counts, known, pairs, cores)
+    return costs.known(LEDGER, SHIPPED, names), costs.pairs_to_read(conf, found, overrides, counts)
 
 
 def costs(

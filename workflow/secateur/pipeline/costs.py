@@ -20,7 +20,7 @@ from secateur.pipeline.plan import Variant
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 
-__all__ = ["Cost", "estimate", "foretold", "known", "pairs_to_read", "taken", "written"]
+__all__ = ["Cost", "estimate", "foretold", "known", "money", "pairs_to_read", "taken", "written"]
 
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
 TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # of a record's counts: what a language model reads and writes
@@ -133,6 +133,28 @@ def foretold(counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | 
         said.append(time + _whose(counts, costs))
     said += [f"not counted, for there is no figure: {', '.join(unknown)}"] if unknown else []
     return "; ".join(said + _read(counts, pairs))
+
+
+def money(
+    counts: Mapping[str, int],
+    costs: Mapping[str, Cost],
+    pairs: int | None,
+    core_hour: float | None,
+    million_tokens: float | None,
+) -> str:
+    """What that comes to at stated prices, in whatever currency they are: of an hour of one core, and of a million tokens
+    that a language model reads or writes behind an endpoint. Raises SecateurError for a price below 0."""
+    for name, price in (("--core-hour", core_hour), ("--million-tokens", million_tokens)):
+        if price is not None and not 0 <= price < math.inf:
+            raise SecateurError(f"{name} {price:g}: a price is 0 or more. Fix: {name} 0.05")
+    rows, seconds, _ = estimate(counts, costs, pairs)
+    tokens = sum(row.get("tokens") or 0 for row in rows)
+    said = []
+    if core_hour is not None:
+        said.append(f"{seconds / 3600 * core_hour:.2f} for {seconds / 3600:.2f} hours of one core")
+    if million_tokens is not None:
+        said.append(f"{tokens / 1e6 * million_tokens:.2f} for {tokens:,} tokens, where an endpoint reads them")
+    return "; ".join(said)
 
 
 def _whose(counts: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
