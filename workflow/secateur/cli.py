@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import figures, graphs, resuming, running, runs
+from secateur.commands import crates, figures, graphs, resuming, running, runs
 from secateur.pipeline.errors import SecateurError, refused
 from secateur.pipeline.redaction import redacted
 
@@ -14,7 +14,15 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 SECTIONS = {
-    "What was found": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
+    "What was found": (
+        figures.summary,
+        figures.table,
+        figures.compare,
+        figures.show,
+        figures.figures,
+        figures.keep,
+        crates.crate,
+    ),
     "Runs": (
         *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.gc),
