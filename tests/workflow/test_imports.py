@@ -50,7 +50,7 @@ ORDER = [
     "pipeline.plan report.reference",
     "pipeline.costs pipeline.dry pipeline.litter",
     "report.turns report.runs report.question report.compare report.figures report.tracking report.paper",
-    "report.doctor",
+    "report.doctor report.advisories",
     "crate.material",
     "crate.portable crate.contents crate.datasets",
     "crate.entities crate.pack",

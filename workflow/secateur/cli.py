@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import crates, figures, graphs, resuming, running, runs
+from secateur.commands import advisories, crates, figures, graphs, resuming, running, runs
 from secateur.pipeline.errors import SecateurError, refused
 from secateur.pipeline.redaction import redacted
 
@@ -28,7 +28,7 @@ SECTIONS = {
         *(runs.ui, runs.track, runs.doctor, runs.gc),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "This project": (runs.docs, runs.costs),
+    "This project": (runs.docs, runs.costs, advisories.advisories),
 }
 for section, calls in SECTIONS.items():
     for call in calls:
