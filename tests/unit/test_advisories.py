@@ -1,6 +1,7 @@
 """Advisories on the locked versions, from a server that answers as OSV does, over a real socket."""
 
 import json
+import re
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -98,7 +99,11 @@ def test_every_locked_version_is_found_once_under_its_own_name(clone):
 
 def test_each_version_of_this_clone_is_pinned_in_a_form_that_is_read():
     lines = [line for path in ROOT.glob("requirements/*.txt") for line in path.read_text().splitlines()]
-    pinned = {line.partition("==")[0].lower().replace("_", "-").replace(".", "-") for line in lines if "==" in line}
+    pinned = {
+        line.partition("==")[0].lower().replace("_", "-").replace(".", "-")
+        for line in lines
+        if re.match(r"[\w.-]+==", line)
+    }
     assert pinned <= {name for name, _ in locked(ROOT)}
     assert {"snakemake", "torch"} <= pinned
 

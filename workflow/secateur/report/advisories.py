@@ -13,7 +13,7 @@ from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Advisory", "Kept", "Unreached", "asked", "keep", "kept", "locked", "of_these"]
 
-LOCKS = ("requirements/*.txt", "envs/peers/*.txt")
+LOCKS = ("requirements/lock*.txt", "requirements/models.txt", "envs/peers/*.txt")
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;#\\]+)", re.M)
 MOST = 1000  # queries in one request, as OSV allows
 TIMEOUT = 20.0  # seconds
