@@ -36,11 +36,13 @@ help:  ## this list
 
 setup: $(READY)  ## the environment alone (.venv, locked versions, embedded models)
 
-# PyPI's torch for Linux is the CUDA build. Without a GPU, and where PyTorch's own index answers, take its smaller CPU build.
-$(READY): requirements/lock.txt requirements/models.txt pyproject.toml
+# What is locked is installed by its hashes. Then torch, which has none, since its builds differ between indexes, and its own
+# libraries: PyPI's for Linux is the CUDA build; without a GPU, and where PyTorch's own index answers, its smaller CPU build.
+$(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Secateur needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Fix: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
 	@echo "Setting up $(VENV) (a few minutes, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes.txt
 	@index=""; if ! command -v nvidia-smi >/dev/null 2>&1 && $(BIN)/python -c "import urllib.request as u; u.urlopen('$(CPU_WHEELS)/torch/', timeout=5)" 2>/dev/null; \
 	  then index="--extra-index-url $(CPU_WHEELS)"; fi; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check $$index -r requirements/lock.txt

@@ -59,9 +59,9 @@ class Project:
         """`snakemake ARGS` here."""
         return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *args, **env)
 
-    def secateur(self, *args: str) -> subprocess.CompletedProcess[str]:
+    def secateur(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
         """`secateur ARGS` here."""
-        return self.run(sys.executable, "-c", "from secateur.cli import main; main()", *args)
+        return self.run(sys.executable, "-c", "from secateur.cli import main; main()", *args, **env)
 
     def artifacts(self) -> set[str]:
         """Everything under results/ that another job could read; the ledger and a failure's record are none of it."""
@@ -95,6 +95,12 @@ def _copy_project():
     return copy_project
 
 
+@pytest.fixture(scope="session")
+def project_at():
+    """A function that gives the project in a folder, for fixtures elsewhere."""
+    return Project
+
+
 @pytest.fixture
 def project(tmp_path) -> Project:
     """A copy in which nothing has run."""
@@ -108,17 +114,31 @@ def untouched(tmp_path_factory) -> Project:
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory) -> Project:
+def once(tmp_path_factory):
+    """A function that makes a folder for all workers: the first one that asks for it fills it."""
+
+    def made(name: str, make) -> Path:
+        own = tmp_path_factory.getbasetemp()
+        shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+        with FileLock(shared / f"{name}.lock"):
+            if not (shared / f"{name}.done").exists():
+                shutil.rmtree(shared / name, ignore_errors=True)  # of a worker that failed
+                make(shared / name)
+                (shared / f"{name}.done").touch()
+        return shared / name
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def smoke(once) -> Project:
     """A copy in which the experiment `smoke` has run, one for all workers. Read only; `rerun` is the one to edit."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    with FileLock(shared / "smoke.lock"):
-        if not (shared / "smoke.done").exists():
-            shutil.rmtree(shared / "smoke", ignore_errors=True)  # of a worker that failed
-            done = copy_project(shared / "smoke").snakemake("--profile", "profiles/smoke")
-            assert done.returncode == 0, done.stdout + done.stderr
-            (shared / "smoke.done").touch()
-    return Project(shared / "smoke")
+
+    def make(target: Path) -> None:
+        done = copy_project(target).snakemake("--profile", "profiles/smoke")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return Project(once("smoke", make))
 
 
 def _copied(source: str, target: str) -> None:

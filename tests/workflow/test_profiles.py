@@ -153,6 +153,15 @@ def test_the_code_is_linted_and_formatted(untouched, name, args):
     assert said.returncode == 0, said.stdout + said.stderr
 
 
+def test_what_is_locked_has_its_hashes_but_for_torch():
+    """PyPI's torch and PyTorch's own builds of it differ; make installs it after all else."""
+    lock, hashes = ((ROOT / "requirements" / name).read_text() for name in ("lock.txt", "hashes.txt"))
+    named = r"^([\w.-]+)==([\w.+!-]+)"
+    versions = {(re.sub(r"[-_.]+", "-", name).lower(), version) for name, version in re.findall(named, lock, re.M)}
+    hashed = re.findall(named + r" \\\n    --hash=sha256:[0-9a-f]{64}\b", hashes, re.M)
+    assert set(hashed) == {(name, version) for name, version in versions if name != "torch"}
+
+
 def test_the_gpu_lock_is_the_lock_without_the_cpus_faiss():
     """faiss-gpu comes from conda; the CPU build would be installed over it."""
     lock, gpu = ((ROOT / "requirements" / name).read_text().splitlines() for name in ("lock.txt", "lock-gpu.txt"))

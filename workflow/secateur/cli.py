@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import figures, graphs, resuming, running, runs
+from secateur.commands import advisories, crates, figures, graphs, resuming, running, runs
 from secateur.pipeline.errors import SecateurError, refused
 from secateur.pipeline.redaction import redacted
 
@@ -14,13 +14,21 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 SECTIONS = {
-    "What was found": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
+    "What was found": (
+        figures.summary,
+        figures.table,
+        figures.compare,
+        figures.show,
+        figures.figures,
+        figures.keep,
+        crates.crate,
+    ),
     "Runs": (
         *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.gc),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "This project": (runs.docs, runs.costs),
+    "This project": (runs.docs, runs.costs, advisories.advisories),
 }
 for section, calls in SECTIONS.items():
     for call in calls:
