@@ -210,6 +210,8 @@ def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
     [
         ({"extractor.kind": "openie"}, False),
         ({"extractor.kind": "rebel"}, True),
+        ({"extractor.kind": "openie", "lm.backend": "transformers"}, True),  # a session's answers become triples too
+        ({"extractor.kind": "openie", "lm.backend": "vllm"}, False),
         ({"lm.backend": "transformers"}, True),
         ({"lm.backend": "vllm"}, False),
         ({"lm.backend": "transformers", "answer.backend": "chat"}, False),

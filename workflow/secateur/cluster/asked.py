@@ -28,12 +28,14 @@ def forget_gpu(resources: Any, partition: Any) -> None:
 
 def needs_gpu(params: Mapping[str, Any]) -> bool:
     """Whether a job, by its settings, reads a model in its own process. Where nothing says so, the profile's word holds."""
-    if "extractor.kind" in params:
-        return getattr(kinds.load("extractor", params["extractor.kind"]), "GPU", False)
+    if "extractor.kind" in params and getattr(kinds.load("extractor", params["extractor.kind"]), "GPU", False):
+        return True
     for key in ("judge.backend", "answer.backend"):
         if params.get(key, "lm") != "lm":
             return False
-    return kinds.load("reader", params["lm.backend"]).IN_PROCESS if "lm.backend" in params else True
+    if "lm.backend" in params:
+        return kinds.load("reader", params["lm.backend"]).IN_PROCESS
+    return "extractor.kind" not in params
 
 
 def settings_of(job: Any) -> dict[str, Any]:

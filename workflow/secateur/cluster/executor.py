@@ -6,7 +6,8 @@
 - A job that read bad input is repeated, one that was killed leaves no word: both are told from `failure.json`.
 - A group that cannot be submitted is never heard of again: it fails.
 - A GPU is held by jobs whose option reads no model here: they go where all others go.
-- The jobs of a group run beside each other on whatever cores their node shows: they run one after another (`cluster.groups`).
+- Each job starts a second Snakemake inside its allocation, and those of a group run beside each other on whatever cores their
+  node shows: one runs them, one after another (`cluster.asked`).
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from secateur.pipeline.artifacts import read_json
 __all__ = ["mend"]
 
 PLUGIN, VERSIONS = "snakemake-executor-plugin-slurm", "2.8."  # whose faults these are
+INNER = ("--executor slurm-jobstep --jobs 1", "--executor local")
 POLL = 8.0  # seconds; SECATEUR_SLURM_POLL
 LOST = 4  # polls in a row at which nobody knows a job: it is gone, and what it wrote decides
 
@@ -47,7 +49,7 @@ def mend() -> None:
     executor.next_seconds_between_status_checks = property(lambda self: poll, lambda self, value: None)
     executor.__post_init__ = _started(executor.__post_init__)
     executor.run_job = _placed(executor.run_job)
-    executor.get_job_args = _in_turn(executor.get_job_args)
+    executor.format_job_exec = _at_once(executor.format_job_exec)
     plugin.get_submit_command = _patient(plugin.get_submit_command)
     plugin.mended = True
 
@@ -72,7 +74,7 @@ def _patient(first: Callable) -> Callable:
 
 
 def _placed(first: Callable) -> Callable:
-    """Submit a job that needs no GPU to the default partition, without one. Of a group's `cluster.groups` has thought."""
+    """Submit a job that needs no GPU to the default partition, without one. Of a group's `cluster.asked` has thought."""
 
     def run_job(self: Any, job: Any) -> None:
         if not job.is_group() and not needs_gpu(settings_of(job)):
@@ -93,14 +95,14 @@ def _say(self: Any, job: Any, said: str) -> None:
         self.logger.error(said)
 
 
-def _in_turn(first: Callable) -> Callable:
-    """Give a group the cores that it asked for, rather than all that its node shows."""
+def _at_once(first: Callable) -> Callable:
+    """Have a job's stages run by the Snakemake that its allocation starts, on the cores that were asked for: neither by one
+    more Snakemake for each, nor beside each other on all cores that the node shows."""
 
-    def get_job_args(self: Any, job: Any) -> str:
-        said = first(self, job)
-        return re.sub(r"--cores \S+", f"--cores {job.threads}", said) if job.is_group() else said
+    def format_job_exec(self: Any, job: Any) -> str:
+        return re.sub(r"--cores \S+", f"--cores {job.threads}", first(self, job)).replace(*INNER)
 
-    return get_job_args
+    return format_job_exec
 
 
 async def check_active_jobs(self: Any, active_jobs: list[Any]) -> AsyncIterator[Any]:
