@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 # Polars reads it once, when it is imported, and its sums differ by it in their last bits: no job may choose another.
 os.environ["POLARS_MAX_THREADS"] = "1"
@@ -332,3 +332,13 @@ def main(run: Callable[..., Metrics], snakemake: Any) -> None:
         said = refused(error) if isinstance(error, OSError) else error
         print(redacted(f"\n{job.rule}: {said}\n"), file=sys.stderr)
         sys.exit(2)
+    if vars(sys.modules["__main__"]).get("snakemake") is snakemake:  # a script that Snakemake started, and nothing else
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End a process whose work is on the disk. What Python would take down first is over a CPU second where torch was loaded."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
