@@ -110,9 +110,7 @@ def test_the_wrong_passages_of_the_hard_set_hold_the_answers_words():
     stated = [one for one in HARD_LINES if one["type"] != "yes/no"]
     assert sum(any(holds(one, "counterfactual")) for one in stated) == 49
     assert sum(any(holds(one, "irrelevant")) for one in stated) == 71
-    assert all(
-        one["answer"].lower() in one["irrelevant"][0].lower() for one in HARD_LINES if one["type"] == "yes/no"
-    )
+    assert all(one["answer"].lower() in one["irrelevant"][0].lower() for one in HARD_LINES if one["type"] == "yes/no")
 
 
 def test_the_kinds_of_the_hard_set_share_as_many_words_with_the_question():
@@ -293,18 +291,35 @@ def metrics(rows: pl.DataFrame, n: int = 40) -> pl.DataFrame:
     return judged(own, 10)
 
 
+def named(checked) -> list[pl.DataFrame]:
+    """What the report is given beside the metrics."""
+    keys = {"dataset": pl.lit("mine"), "system": pl.lit("herrings")}
+    return [checked[name].with_columns(**keys) for name in ("score_quantiles", "acceptance")]
+
+
 def test_contests_of_too_few_questions_are_not_drawn(checked):
-    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
+    of_mine = named(checked)
     for n, text in ((40, ""), (15, "Too few to tell: 15 questions in 15 units.")):
-        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), spreads)
+        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine)
         contests = [part for part in parts if part["title"].startswith("How often")]
         assert {part["text"] for part in contests} == {text}
         assert all(bool(part["figures"]) == (not text) for part in contests)
+        traded = [part for part in parts if part["title"].startswith("What each threshold")]
+        assert [(part["text"], bool(part["figures"])) for part in traded] == [(text, not text)] * 2
+
+
+def test_the_curve_at_the_nulls_percentile_is_the_metric(checked):
+    curve = checked["acceptance"].filter((pl.col("at") - 0.95).abs() < 1e-9)
+    rows = checked["question_metrics"].filter(pl.col("metric").str.ends_with("@null"))
+    means = rows.group_by("scorer", "metric").agg(pl.col("value").mean())
+    known = {(scorer, metric): share for scorer, metric, share in means.iter_rows()}
+    for scorer, kind, share in curve.select("scorer", "kind", "value").iter_rows():
+        assert share == pytest.approx(known[scorer, f"accepts_{kind}@null"])
 
 
 def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):
-    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
-    parts = distractor_parts("mine", metrics(checked["question_metrics"]), spreads)
+    of_mine = named(checked)
+    parts = distractor_parts("mine", metrics(checked["question_metrics"]), *of_mine)
     tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
     assert len(tables) == 10
     assert all(names <= AWARE or not names & AWARE for names in tables)
@@ -312,4 +327,4 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
     rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
-    assert distractor_parts("mine", rows, pl.DataFrame()) == []
+    assert distractor_parts("mine", rows, pl.DataFrame(), pl.DataFrame()) == []
