@@ -1,6 +1,7 @@
 """Questions with candidates, encoded and read: the rows of the table of statistics."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from secateur.ecs.reading.engine import Reading, read
@@ -41,7 +42,8 @@ def logprobs(
     kin: Sequence[Any],
 ) -> list[float]:
     """log p of each question's answer under the passages shown to it; kin: what may share a prefix."""
-    sequences = encode(lm, cfg, questions, shown)
+    # Without the question's own probability, so that the question is read once for all answers to it.
+    sequences = [replace(one, asked=None) for one in encode(lm, cfg, questions, shown)]
     found = {n: float(reading.answer.double().sum()) for n, reading in read(lm, sequences, kin, 1)}
     return [found[n] for n in range(len(sequences))]
 
