@@ -55,14 +55,14 @@ def _frontiers(cfg, inputs) -> pl.DataFrame:
     return pl.concat([TABLES["frontier"].empty().with_columns(**{key: pl.lit("") for key in keys}), *named])
 
 
-def _spreads(cfg, inputs) -> pl.DataFrame:
-    """The distributions of scores over passages of known kind, with their data set and system."""
-    frames = inputs.each("score_quantiles") if cfg.extra.checked else []
+def _checked(cfg, inputs, name: str) -> pl.DataFrame:
+    """A table of scores over passages of known kind, with their data set and system."""
+    frames = inputs.each(name) if cfg.extra.checked else []
     named = [
         frame.with_columns(**{key: pl.lit(row[key]) for key in ("dataset", "system")})
         for row, frame in zip(cfg.extra.checked, frames, strict=True)
     ]
-    return pl.concat([TABLES["score_quantiles"].empty().with_columns(dataset=pl.lit(""), system=pl.lit("")), *named])
+    return pl.concat([TABLES[name].empty().with_columns(dataset=pl.lit(""), system=pl.lit("")), *named])
 
 
 def _peers(cfg, inputs) -> list[dict]:
@@ -134,7 +134,8 @@ def run(cfg, inputs, outputs, ctx):
         measures=_measures(cfg, inputs),
         statistics=_statistics(cfg, inputs),
         stated=published_statistics(inputs.paths("published")[0], described),
-        spreads=_spreads(cfg, inputs),
+        spreads=_checked(cfg, inputs, "score_quantiles"),
+        accepted=_checked(cfg, inputs, "acceptance"),
         frontiers=_frontiers(cfg, inputs),
         peers=_peers(cfg, inputs),
         families=cfg.extra.families,

@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from secateur.ecs.reading.judge import JUDGES
+from secateur.ecs.columns import COLUMNS, PROBES, TEXT
 from secateur.ecs.reading.sweep import statistics
-from secateur.ecs.scoring.distractors import RANDOM, acceptances, by_kind, pool, quantiles, rankings
+from secateur.ecs.scoring.distractors import RANDOM, acceptances, by_kind, curve, pool, quantiles, rankings
 from secateur.ecs.scoring.null import tau
-from secateur.ecs.scoring.score import score, sees_answer
+from secateur.ecs.scoring.score import columns, score, sees_answer
 from secateur.evaluation.rows import SCHEMA
 from secateur.models.causal import CausalLM
 from secateur.models.reader import load
@@ -34,21 +34,25 @@ def measured(
     pooled = pool(questions, counted, cfg.draws, cfg.seed)
     one = pl.lit("all").alias("group_id")  # a passage is read once for all questions that it is shown to
     asked, shown = questions.with_columns(one), passages.with_columns(one)
-    table = pl.concat(statistics(lm, asked, shown, cfg, pooled, tuple(JUDGES), cache=cache, log=log))
+    read = {column for spec in scores.values() for column in columns(spec)}
+    probes = [name for name in PROBES if name in read and COLUMNS[name].of == TEXT]  # the others need what is generated
+    table = pl.concat(statistics(lm, asked, shown, cfg, pooled, probes, cache=cache, log=log))
     known = {name: score(table, spec).drop_nulls("value") for name, spec in scores.items()}
     rows = [
         _of_scorer(cfg, values, pooled, name, sees_answer(scores[name]))
         for name, values in known.items()
         if len(values)
     ]
-    figures, spreads = zip(*rows, strict=True)
-    return {"statistics": table, "question_metrics": pl.concat(figures), "score_quantiles": pl.concat(spreads)}
+    names = ("question_metrics", "score_quantiles", "acceptance")
+    return {"statistics": table} | {
+        name: pl.concat(own) for name, own in zip(names, zip(*rows, strict=True), strict=True)
+    }
 
 
 def _of_scorer(
     cfg, values: pl.DataFrame, pooled: pl.DataFrame, name: str, aware: bool
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(question_metrics, score_quantiles) of one scorer."""
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """(question_metrics, score_quantiles, acceptance) of one scorer."""
     scores = by_kind(values, pooled)
     chance = tau(scores.select("value", chance=pl.col("kind") == RANDOM), cfg.percentile)
     rows = pl.concat([rankings(scores), acceptances(scores, {"fixed": cfg.threshold, "null": chance})])
@@ -58,10 +62,13 @@ def _of_scorer(
         "order": pl.lit(None, pl.String),
         "hop": pl.lit(None, pl.String),
     }
-    rows, spread = rows.with_columns(**known), quantiles(scores, cfg.quantiles).with_columns(**known)
+    rows, spread, passed = (
+        part.with_columns(**known) for part in (rows, quantiles(scores, cfg.quantiles), curve(scores))
+    )
     return (
         rows.select(list(SCHEMA)),
         spread.select("scorer", "answer_aware", "kind", "at", "value", "n"),
+        passed.select("scorer", "answer_aware", "kind", "at", "threshold", "value", "n"),
     )
 
 

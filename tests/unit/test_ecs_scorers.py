@@ -26,7 +26,7 @@ TABLE = frame_of(
         | {"passage_id": "p", "tokens": 10, "answer_logprob": -2.0, "answer_first": -1.0, "question_logprob": -12.0}
         | {"entropy": 1.5, "kl": 0.5, "js": 0.1, "kl_tail": 0.4, "kl_paper": 0.9, "kl_path": [0.5, 0.25]}
         | {"trajectory_ctx": 0.7, "trajectory_base": 0.6, "expected_shift": 1.25}
-        | {"judge_helpful_answer": 0.9, "judge_factual": 0.5, "judge_helpful": 0.2},
+        | {"rival_share": 0.5, "judge_helpful_answer": 0.9, "judge_factual": 0.5, "judge_helpful": 0.2},
         ROW
         | {"passage_id": "w", "tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0}
         | {"entropy": 4.5, "kl": 0.25, "js": 0.05, "kl_tail": 0.2, "kl_paper": 0.3, "kl_path": [0.25, 0.5]},
@@ -35,6 +35,8 @@ TABLE = frame_of(
 EXPECTED = {
     "signed": (6.0, -3.0),
     "signed_mean": (3.0, -1.5),
+    "signed_share": (0.75, -0.375),
+    "signed_contrast": (0.25, None),
     "signed_first": (4.0, -0.5),
     "signed_kl": (0.5, -0.25),
     "kl_first": (0.5, 0.25),
@@ -76,6 +78,7 @@ def test_scores_that_see_the_answer_are_those_that_change_with_it():
         answer_logprob=pl.col("answer_logprob") * 2 - 1,
         answer_first=pl.col("answer_first") * 2 - 1,
         answer_tokens=pl.lit(5, pl.Int32),
+        rival_share=pl.lit(0.75),
         kl_path=pl.lit([9.0], pl.List(pl.Float64)),
         judge_helpful_answer=pl.lit(0.1),
     )
@@ -85,6 +88,8 @@ def test_scores_that_see_the_answer_are_those_that_change_with_it():
     assert moved == {
         "signed",
         "signed_mean",
+        "signed_share",
+        "signed_contrast",
         "signed_first",
         "signed_kl",
         "trajectory:gold",

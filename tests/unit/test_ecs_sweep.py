@@ -118,7 +118,7 @@ def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog)
 
 
 def test_the_names_of_the_probes_are_what_can_be_probed():
-    assert (*TRAJECTORIES, *JUDGES, "expected_shift") == PROBES
+    assert (*TRAJECTORIES, *JUDGES, "rival_share", "expected_shift") == PROBES
 
 
 @pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])

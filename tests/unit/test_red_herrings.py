@@ -2,6 +2,8 @@
 
 import json
 import logging
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from scripts.check_red_herrings import measured
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.scoring.score import columns, sees_answer
+from secateur.models.words import content_words
 from secateur.pipeline.config import compose
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
@@ -20,8 +23,9 @@ from secateur.pipeline.tables.table import check
 from secateur.report.format import judged
 from secateur.report.sections.distractors import distractor_parts
 
-SET = Path(__file__).parents[2] / "data" / "red_herrings" / "questions.jsonl"
-LINES = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
+DATA = Path(__file__).parents[2] / "data"
+SET, HARD = (DATA / name / "questions.jsonl" for name in ("red_herrings", "red_herrings_hard"))
+LINES, HARD_LINES = ([json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()] for own in (SET, HARD))
 OF_PASSAGES = KINDS[:3]
 SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
 GENERATED = {"trajectory_ctx", "trajectory_base", "expected_shift"}
@@ -61,6 +65,14 @@ def test_the_kinds_are_of_equal_length():
     assert max(characters.values()) < 1.15 * min(characters.values())
 
 
+@pytest.mark.parametrize("lines", [LINES, HARD_LINES], ids=["plain", "hard"])
+def test_a_correct_passage_and_its_counterfactual_are_of_one_length(lines):
+    twins = [pair for one in lines for pair in zip(one["correct"], one["counterfactual"], strict=True)]
+    words = np.array([[len(text.split()) for text in pair] for pair in twins])
+    assert abs(words[:, 0].mean() / words[:, 1].mean() - 1) < 0.01
+    assert (np.abs(words[:, 0] - words[:, 1]) <= 3).all()
+
+
 def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
     for one in (one for one in LINES if one["type"] != "yes/no"):
         said = " ".join(one["counterfactual"] + one["irrelevant"]).lower()
@@ -68,17 +80,55 @@ def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
         assert f" {core} " not in f" {said.replace('.', ' ').replace(',', ' ')} ", one["id"]
 
 
-def test_yes_and_no_are_equally_common():
-    answers = [one["answer"] for one in LINES if one["type"] == "yes/no"]
+@pytest.mark.parametrize("lines", [LINES, HARD_LINES], ids=["plain", "hard"])
+def test_yes_and_no_are_equally_common(lines):
+    answers = [one["answer"] for one in lines if one["type"] == "yes/no"]
     assert answers.count("Yes") == answers.count("No") == len(answers) / 2
 
 
-def test_the_set_loads_into_its_tables_with_the_kind_as_the_title():
-    passages, questions = loaded()
+@pytest.mark.parametrize("path", [SET, HARD], ids=["plain", "hard"])
+def test_the_set_loads_into_its_tables_with_the_kind_as_the_title(path):
+    passages, questions = loaded(path)
     conform(passages, questions)
     assert set(passages["title"]) == set(OF_PASSAGES)
     gold = passages.filter(pl.col("title") == "correct")["passage_id"]
     assert set(questions.evidence["passage_id"]) == set(gold)
+
+
+def holds(one: dict, kind: str) -> list[bool]:
+    """Of each passage of a kind, whether all content words of the answer stand in it."""
+    return [content_words(one["answer"]) <= content_words(text) for text in one[kind]]
+
+
+def test_the_hard_set_is_of_the_numbers_that_its_page_states():
+    types = Counter(one["type"] for one in HARD_LINES)
+    assert types == {"number": 16, "name": 14, "place": 12, "date": 12, "thing": 10, "phrase": 8, "yes/no": 8}
+    assert {tuple(len(one[kind]) for kind in OF_PASSAGES) for one in HARD_LINES} == {(1, 1, 3)}
+
+
+def test_the_wrong_passages_of_the_hard_set_hold_the_answers_words():
+    stated = [one for one in HARD_LINES if one["type"] != "yes/no"]
+    assert sum(any(holds(one, "counterfactual")) for one in stated) == 49
+    assert sum(any(holds(one, "irrelevant")) for one in stated) == 71
+    assert all(one["answer"].lower() in one["irrelevant"][0].lower() for one in HARD_LINES if one["type"] == "yes/no")
+
+
+def test_the_kinds_of_the_hard_set_share_as_many_words_with_the_question():
+    asked = [(content_words(one["question"]), one) for one in HARD_LINES]
+    shared = {
+        kind: np.mean([len(words & content_words(text)) / len(words) for words, one in asked for text in one[kind]])
+        for kind in OF_PASSAGES
+    }
+    assert max(shared.values()) < 1.05 * min(shared.values())
+
+
+def test_no_invented_name_of_the_hard_set_stands_in_two_questions():
+    said = [" ".join([one["question"], *(t for kind in OF_PASSAGES for t in one[kind])]) for one in HARD_LINES]
+    named = [set(re.findall(r"\b[A-Z][a-z]+\b", text)) for text in said]
+    asked = [set(re.findall(r"(?<= )[A-Z][a-z]+\b", one["question"])) for one in HARD_LINES]
+    common = {"Monday", "Friday", "Sundays", "Dr", "Mrs", "Old"}
+    for n, own in enumerate(asked):
+        assert not own & set().union(*named[:n], *named[n + 1 :]) - common
 
 
 GOOD = {"id": "a", "domain": "d", "type": "name", "question": "Who?", "answer": "Ann"}
@@ -241,18 +291,35 @@ def metrics(rows: pl.DataFrame, n: int = 40) -> pl.DataFrame:
     return judged(own, 10)
 
 
+def named(checked) -> list[pl.DataFrame]:
+    """What the report is given beside the metrics."""
+    keys = {"dataset": pl.lit("mine"), "system": pl.lit("herrings")}
+    return [checked[name].with_columns(**keys) for name in ("score_quantiles", "acceptance")]
+
+
 def test_contests_of_too_few_questions_are_not_drawn(checked):
-    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
+    of_mine = named(checked)
     for n, text in ((40, ""), (15, "Too few to tell: 15 questions in 15 units.")):
-        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), spreads)
+        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine)
         contests = [part for part in parts if part["title"].startswith("How often")]
         assert {part["text"] for part in contests} == {text}
         assert all(bool(part["figures"]) == (not text) for part in contests)
+        traded = [part for part in parts if part["title"].startswith("What each threshold")]
+        assert [(part["text"], bool(part["figures"])) for part in traded] == [(text, not text)] * 2
+
+
+def test_the_curve_at_the_nulls_percentile_is_the_metric(checked):
+    curve = checked["acceptance"].filter((pl.col("at") - 0.95).abs() < 1e-9)
+    rows = checked["question_metrics"].filter(pl.col("metric").str.ends_with("@null"))
+    means = rows.group_by("scorer", "metric").agg(pl.col("value").mean())
+    known = {(scorer, metric): share for scorer, metric, share in means.iter_rows()}
+    for scorer, kind, share in curve.select("scorer", "kind", "value").iter_rows():
+        assert share == pytest.approx(known[scorer, f"accepts_{kind}@null"])
 
 
 def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):
-    spreads = checked["score_quantiles"].with_columns(dataset=pl.lit("mine"), system=pl.lit("herrings"))
-    parts = distractor_parts("mine", metrics(checked["question_metrics"]), spreads)
+    of_mine = named(checked)
+    parts = distractor_parts("mine", metrics(checked["question_metrics"]), *of_mine)
     tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
     assert len(tables) == 10
     assert all(names <= AWARE or not names & AWARE for names in tables)
@@ -260,4 +327,4 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
     rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
-    assert distractor_parts("mine", rows, pl.DataFrame()) == []
+    assert distractor_parts("mine", rows, pl.DataFrame(), pl.DataFrame()) == []

@@ -157,6 +157,7 @@ rule check_red_herrings:
         statistics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/statistics.parquet",
         question_metrics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/question_metrics.parquet",
         score_quantiles="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/score_quantiles.parquet",
+        acceptance="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/acceptance.parquet",
         record="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/run.json",
     log:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",

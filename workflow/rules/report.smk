@@ -52,6 +52,7 @@ rule build_report:
         subgraphs=samples("subgraphs"),
         published="data/published.yaml",
         score_quantiles=beside_figures("distractors", "score_quantiles"),
+        acceptance=beside_figures("distractors", "acceptance"),
         frontier=beside_figures("policy", "frontier"),
         peer_costs=peers("indexed"),
         peer_asked=peers("asked"),

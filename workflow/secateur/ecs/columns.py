@@ -42,6 +42,7 @@ COLUMNS = {
     "judge_helpful_answer": Column(aware=True, probe=True),
     "judge_factual": Column(probe=True),
     "judge_helpful": Column(probe=True),
+    "rival_share": Column(aware=True, probe=True),
     "expected_shift": Column(SAMPLES, probe=True),
 }
 BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also of the question alone, as base_NAME

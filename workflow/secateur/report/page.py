@@ -59,7 +59,7 @@ class Figures:
     metrics, comparisons: the tables; drawings: dataset, system, order and the tables samples and subgraphs; measures:
     corpus, dataset, system, order and the columns of graph_measures; statistics: dataset and the columns of
     dataset_statistics; stated: what publications say of them; spreads: dataset, system and the columns of
-    score_quantiles; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
+    score_quantiles; accepted: the same of acceptance; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
     each of peer_costs and peer_asked; families: who ranks, of each system; browsed: the questions, as plain data; costs:
     what the ledger says of each variant.
     """
@@ -71,6 +71,7 @@ class Figures:
     statistics: pl.DataFrame
     stated: pl.DataFrame
     spreads: pl.DataFrame
+    accepted: pl.DataFrame
     frontiers: pl.DataFrame
     peers: Sequence[Mapping[str, Any]] = ()
     families: Mapping[str, str] = field(default_factory=dict)
@@ -178,7 +179,7 @@ def _parts(
     if len(lines) > FIRST:
         yield {"title": "All differences to the best plain ranking"} | plain_part([(dataset, lines)], said)
     yield from _opened(selection_parts(dataset, own, families))
-    yield from _opened(distractor_parts(dataset, own, figures.spreads))
+    yield from _opened(distractor_parts(dataset, own, figures.spreads, figures.accepted))
     orders = [o for o in ("blind", "aware") if (own["order"] == o).any()]
     for place, order in enumerate(orders):
         yield from _opened(recall_parts(dataset, own, order), place == 0)

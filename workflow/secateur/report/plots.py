@@ -21,6 +21,7 @@ __all__ = [
     "spreads",
     "stripes",
     "svg",
+    "trades",
     "words",
 ]
 
@@ -228,6 +229,25 @@ def spreads(rows: pl.DataFrame, label: str) -> str:
         axis.set(title=scorer, ylim=(len(kinds) - 0.4, -0.6), xlim=(0, None))
         axis.set_yticks(range(len(kinds)), kinds if axis is axes[0] else [""] * len(kinds))
         axis.grid(axis="y", visible=False)
+    return svg(figure, label)
+
+
+def trades(rows: pl.DataFrame, right: str, wrong: Mapping[str, str], label: str) -> str:
+    """What is let in that is right against what is wrong, over falling thresholds: one panel a wrong kind, one line a
+    scorer. Dashed: letting in as much of either.
+
+    rows: scorer, kind, at, value; right: a kind; wrong: kind -> what the axis calls it.
+    """
+    scorers = rows["scorer"].unique(maintain_order=True).to_list()
+    figure, axes = _figure(3.4 * len(wrong), 3.6, len(wrong))
+    for axis, (kind, said) in zip(axes, wrong.items(), strict=True):
+        for n, scorer in enumerate(scorers):
+            own = rows.filter(pl.col("scorer") == scorer).pivot("kind", index="at", values="value").sort("at")
+            style = {"color": COLOURS[n % len(COLOURS)], "linestyle": STYLES[n % len(STYLES)], "linewidth": 1.6}
+            axis.plot(own[kind], own[right], label=scorer if axis is axes[0] else None, **style)
+        axis.plot([0, 1], [0, 1], color="#6b7280", linewidth=1, linestyle="--")
+        axis.set(xlabel=f"{said} accepted", ylabel=f"{right} accepted", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=SMALL)
     return svg(figure, label)
 
 

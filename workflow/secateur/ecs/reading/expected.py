@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from secateur.ecs.reading.decode import follow, sampling
-from secateur.ecs.reading.engine import read
-from secateur.ecs.reading.pairs import Pairs, encode, families
+from secateur.ecs.reading.pairs import Pairs, encode, families, logprobs
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 
@@ -34,12 +33,6 @@ def pseudo_answers(
     return found
 
 
-def _logprobs(lm: CausalLM, cfg, questions, shown, kin) -> list[float]:
-    sequences = encode(lm, cfg, questions, shown)
-    found = {n: float(reading.answer.double().sum()) for n, reading in read(lm, sequences, kin, 1)}
-    return [found[n] for n in range(len(sequences))]
-
-
 def expected_shift(
     lm: CausalLM,
     cfg,
@@ -52,7 +45,7 @@ def expected_shift(
     posed = [(q, replace(question, answer=a)) for q, question in enumerate(questions) for a in answers[q]]
     of = [[n for n, (q, _) in enumerate(posed) if q == place] for place in range(len(questions))]
     wide = [(n, p) for q, p in pairs for n in of[q]]
-    alone = _logprobs(lm, cfg, [q for _, q in posed], [()] * len(posed), [q for q, _ in posed])
-    under = _logprobs(lm, cfg, [posed[n][1] for n, _ in wide], [[passages[p]] for _, p in wide], families(cfg, wide))
+    alone = logprobs(lm, cfg, [q for _, q in posed], [()] * len(posed), [q for q, _ in posed])
+    under = logprobs(lm, cfg, [posed[n][1] for n, _ in wide], [[passages[p]] for _, p in wide], families(cfg, wide))
     shift = {(n, p): value - alone[n] for (n, p), value in zip(wide, under, strict=True)}
     return [sum(shift[n, p] for n in of[q]) / len(of[q]) if of[q] else None for q, p in pairs]

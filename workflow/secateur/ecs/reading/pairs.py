@@ -1,6 +1,7 @@
 """Questions with candidates, encoded and read: the rows of the table of statistics."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from secateur.ecs.reading.engine import Reading, read
@@ -10,7 +11,7 @@ from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 
-__all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "pair_rows"]
+__all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "logprobs", "pair_rows"]
 
 Base = list[tuple[Encoded, Reading]]  # one of each question
 Pairs = Sequence[tuple[int, int]]  # places of a question and of a passage
@@ -31,6 +32,20 @@ def base_readings(lm: CausalLM | Served, cfg, questions: Sequence[Question], con
     sequences = encode(lm, cfg, questions, [context] * len(questions))
     readings = dict(read(lm, sequences, [0] * len(sequences), cfg.horizon))
     return [(one, readings[n]) for n, one in enumerate(sequences)]
+
+
+def logprobs(
+    lm: CausalLM | Served,
+    cfg,
+    questions: Sequence[Question],
+    shown: Sequence[Sequence[Passage]],
+    kin: Sequence[Any],
+) -> list[float]:
+    """log p of each question's answer under the passages shown to it; kin: what may share a prefix."""
+    # Without the question's own probability, so that the question is read once for all answers to it.
+    sequences = [replace(one, asked=None) for one in encode(lm, cfg, questions, shown)]
+    found = {n: float(reading.answer.double().sum()) for n, reading in read(lm, sequences, kin, 1)}
+    return [found[n] for n in range(len(sequences))]
 
 
 def families(cfg, pairs: Pairs) -> list[int]:

@@ -19,6 +19,7 @@ from secateur.ecs.columns import PROBES
 from secateur.ecs.reading.expected import expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import JUDGES, judge
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
+from secateur.ecs.reading.rivals import rival_share
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.ecs.reading.trajectory import along_base, along_context
 from secateur.models.causal import CausalLM
@@ -132,6 +133,8 @@ class _Block:
             return judge(self.lm, name, asked, own, pairs)
         if name in TRAJECTORIES:
             return TRAJECTORIES[name](self.lm, self.cfg, asked, own, pairs)
+        if name == "rival_share":
+            return rival_share(self.lm, self.cfg, asked, own, pairs)
         return expected_shift(self.lm, self.cfg, asked, own, pairs, [self.answers[q] for q in used])
 
 

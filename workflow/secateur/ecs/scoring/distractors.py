@@ -9,10 +9,11 @@ import polars as pl
 
 from secateur.ecs.scoring.null import QUARTILES, draws
 
-__all__ = ["KINDS", "RANDOM", "acceptances", "by_kind", "pool", "quantiles", "rankings"]
+__all__ = ["KINDS", "RANDOM", "acceptances", "by_kind", "curve", "pool", "quantiles", "rankings"]
 
 RANDOM = "random"
 KINDS = ("correct", "counterfactual", "irrelevant", RANDOM)
+PERCENTILES = [n / 100 for n in range(100)]  # of the null: every threshold that it can set
 CONTESTS = (("correct", "counterfactual"), ("correct", "irrelevant"), ("counterfactual", "irrelevant"))
 
 
@@ -58,6 +59,21 @@ def acceptances(scores: pl.DataFrame, thresholds: Mapping[str, float]) -> pl.Dat
         for name, tau in thresholds.items()
         for kind in KINDS
     )
+
+
+def curve(scores: pl.DataFrame) -> pl.DataFrame:
+    """(kind, at, threshold, value, n): share of the passages of each kind that score above each percentile `at` of the
+    random ones, mean over questions; n questions. None where there are no random ones."""
+    chance = scores.filter(pl.col("kind") == RANDOM)["value"]
+    levels = pl.DataFrame({"at": PERCENTILES if len(chance) else []}, schema={"at": pl.Float64}).with_columns(
+        threshold=pl.col("at").map_elements(lambda at: chance.quantile(at, "linear"), pl.Float64)
+    )
+    passed = scores.join(levels, how="cross").with_columns(
+        value=(pl.col("value") > pl.col("threshold")).cast(pl.Float64)
+    )
+    shares = passed.group_by("kind", "at", "threshold", "question_id").agg(pl.col("value").mean())
+    means = shares.group_by("kind", "at", "threshold").agg(pl.col("value").mean(), n=pl.len().cast(pl.Int32))
+    return means.sort(pl.col("kind").replace_strict(KINDS, range(len(KINDS))), "at")
 
 
 def _means(values: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -27,7 +27,7 @@ DECLARED = (
     ),
     Table(
         "statistics",
-        1,
+        2,
         "Sufficient statistics of a question with a candidate under one language model: every model-based scorer is a "
         "function of this table. A question's base row, without a candidate, has no passage_id. Nats, fp32 log-softmax.",
         "score_candidates, check_red_herrings",
@@ -54,9 +54,11 @@ DECLARED = (
             "judge_helpful_answer": Column(F64, "p(yes): helps, given the answer", True),
             "judge_factual": Column(F64, "p(yes): accurate, by the model's knowledge", True),
             "judge_helpful": Column(F64, "p(yes): helps, the answer unseen", True),
+            "rival_share": Column(F64, "largest share of a wrong answer's surprise that the candidate explains", True),
             "expected_shift": Column(F64, "mean signed shift over sampled answers", True),
         },
         {
+            "rival_share at most 1": pl.col("rival_share") <= 1,
             "kl at least 0": pl.col("kl") >= 0,
             "js in [0, log 2]": pl.col("js").is_between(0, 0.6932),
             "statistics finite": pl.all_horizontal(pl.col("entropy", "kl", "js", "kl_tail", "kl_paper").is_finite()),

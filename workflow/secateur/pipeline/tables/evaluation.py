@@ -65,6 +65,23 @@ DECLARED = (
         {"value finite": pl.col("value").is_finite()},
     ),
     Table(
+        "acceptance",
+        1,
+        "What a scorer lets in at each threshold that its random passages set: the curve of correct against wrong ones.",
+        "check_red_herrings",
+        ("scorer", "kind", "at"),
+        {
+            "scorer": Column(S, "scorer"),
+            "answer_aware": Column(B, "whether the scorer sees the gold answer"),
+            "kind": Column(S, "correct, counterfactual, irrelevant, or random: a passage of another question"),
+            "at": Column(F64, "percentile of the random passages' scores, as a share"),
+            "threshold": Column(F64, "the score there"),
+            "value": Column(F64, "share of a question's passages of the kind that score above it, mean over questions"),
+            "n": Column(I32, "questions"),
+        },
+        {"value in [0, 1]": pl.col("value").is_between(0, 1)},
+    ),
+    Table(
         "metrics",
         1,
         "The experiment's figures: means over questions with intervals.",

@@ -19,6 +19,8 @@ THRESHOLDS = {
     "fixed": "above the paper's one threshold for all (ecs.threshold)",
     "null": "above a percentile of the scorer's random passages (ecs.percentile)",
 }
+TRADED = {"counterfactual": "counterfactual", "irrelevant": "irrelevant"}
+DRAWN = 6  # scorers whose curves can be told apart
 DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
 ABOUT = (
@@ -93,6 +95,23 @@ def _accepted(own: pl.DataFrame, threshold: str, sees: str, note: str) -> Part:
     }
 
 
+def _traded(passed: pl.DataFrame, own: pl.DataFrame, label: str, sees: str) -> Part:
+    """The scorers that tell correct from counterfactual best, over all thresholds."""
+    best = own["scorer"].unique(maintain_order=True).head(DRAWN).to_list()
+    shown = passed.filter(pl.col("scorer").is_in(best)).sort(
+        pl.col("scorer").replace_strict(best, range(len(best))), "at"
+    )
+    drawn, few = shown.filter(pl.col("kind") != KINDS[-1]), untold(own)
+    return {
+        "title": f"What each threshold lets in, {sees}",
+        "figures": [] if few or drawn.is_empty() else [[plots.trades(drawn, KINDS[0], TRADED, label)]],
+        "text": few,
+        "form": "curves",
+        "note": f"Share of the passages of a kind above each percentile of the scorer's random passages, mean over n = "
+        f"{shown['n'].max()} questions; dashed: as much of either. Rows: acceptance.parquet.",
+    }
+
+
 def _noise(spread: pl.DataFrame, sees: str) -> Part:
     own = spread.filter(pl.col("kind") == "random")
     return {
@@ -125,15 +144,13 @@ def _checked(own: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(system, own.filter(pl.col("system") == system)) for system in systems]
 
 
-def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> list[Part]:
-    """The parts of one data set; none where nothing was checked. own: its rows of metrics; spreads: dataset, system
-    and the columns of score_quantiles. Scorers that see the answer have parts of their own."""
+def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame, accepted: pl.DataFrame) -> list[Part]:
+    """The parts of one data set; none where nothing was checked. own: its rows of metrics; spreads, accepted: dataset,
+    system and the columns of score_quantiles, of acceptance. Scorers that see the answer have parts of their own."""
     parts = []
     for system, rows in _checked(own):
-        spread, label = (
-            spreads.filter((pl.col("dataset") == name) & (pl.col("system") == system)),
-            f"{system} on {name}",
-        )
+        here, label = (pl.col("dataset") == name) & (pl.col("system") == system), f"{system} on {name}"
+        spread, passed = spreads.filter(here), accepted.filter(here)
         parts.append(_theorem(spread, f"divergences by kind, {label}"))
         for aware, sees in SEES.items():
             same = pl.col("answer_aware") == aware
@@ -144,5 +161,6 @@ def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame) -> lis
             parts.append(_ranked(every, f"contests of kinds, {label}", sees, note))
             parts.append(_by_subset(part, sees, note))
             parts += [_accepted(every, threshold, sees, note) for threshold in THRESHOLDS]
+            parts.append(_traded(passed.filter(same), every, f"accepted by threshold, {label}", sees))
             parts.append(_noise(spread.filter(same), sees))
     return parts
