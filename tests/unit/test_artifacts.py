@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.pipeline.artifacts import atomic, made_once, read_json, remade, write_json, write_text
+from secateur.pipeline.artifacts import abandoned, atomic, made_once, read_json, remade, write_json, write_text
 from secateur.pipeline.errors import SecateurError
 
 
@@ -34,6 +34,14 @@ def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_found_and_another_files_is_not(tmp_path):
+    mine = {".x.txt.1a2b.tmp", "..x.txt.1a2b.tmp.3c4d.tmp", "..x.txt.1a2b.tmp.part"}
+    for name in mine | {"x.txt", ".y.x.txt.1a2b.tmp", ".x.txtual.1a2b.tmp", ".x.txt.whole"}:
+        (tmp_path / name).touch()
+    assert {path.name for path in abandoned(tmp_path / "x.txt")} == mine
+    assert abandoned(tmp_path / "no such folder" / "x.txt") == []
 
 
 def test_json_round_trips_with_its_keys_in_order(tmp_path):

@@ -14,7 +14,17 @@ from typing import Any, TypeVar
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["atomic", "dropped", "file_digest", "made_once", "read_json", "remade", "write_json", "write_text"]
+__all__ = [
+    "abandoned",
+    "atomic",
+    "dropped",
+    "file_digest",
+    "made_once",
+    "read_json",
+    "remade",
+    "write_json",
+    "write_text",
+]
 T = TypeVar("T")
 
 
@@ -30,6 +40,12 @@ def atomic(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def abandoned(path: Path) -> list[Path]:
+    """What processes that were killed while they wrote `path` left beside it. Its one writer asks, before it writes."""
+    half = [*path.parent.glob(".*.tmp"), *path.parent.glob(".*.part")]
+    return [one for one in half if one.name.lstrip(".").startswith(f"{path.name}.")]
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:

@@ -28,7 +28,7 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from secateur.pipeline import provenance
-from secateur.pipeline.artifacts import atomic, file_digest, read_json, write_json
+from secateur.pipeline.artifacts import abandoned, atomic, file_digest, read_json, write_json
 from secateur.pipeline.config.leaves import load
 from secateur.pipeline.errors import SecateurError, Unusable, refused
 from secateur.pipeline.redaction import redacted
@@ -259,6 +259,9 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
     log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
     try:
+        for path in (*job.outputs.values(), job.record, failure):  # no other process writes them
+            for half in abandoned(path):
+                half.unlink(missing_ok=True)
         ctx.read = _digests(job)  # before the work: what ends it by a signal has no time for them
         with _held_to(job.threads):
             metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
