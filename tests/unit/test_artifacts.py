@@ -1,8 +1,10 @@
 """Files that appear whole or not at all."""
 
+import errno
+
 import pytest
 
-from secateur.pipeline.artifacts import abandoned, atomic, made_once, read_json, remade, write_json, write_text
+from secateur.pipeline.artifacts import abandoned, atomic, made_once, naming, read_json, remade, write_json, write_text
 from secateur.pipeline.errors import SecateurError
 
 
@@ -42,6 +44,18 @@ def test_what_a_killed_writer_left_is_found_and_another_files_is_not(tmp_path):
         (tmp_path / name).touch()
     assert {path.name for path in abandoned(tmp_path / "x.txt")} == mine
     assert abandoned(tmp_path / "no such folder" / "x.txt") == []
+
+
+def test_a_write_without_room_says_which_file_it_was_of(tmp_path):
+    path = tmp_path / "x.txt"
+    with pytest.raises(OSError, match=r"x\.txt") as full, atomic(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert full.value.filename == str(path)
+    with pytest.raises(OSError, match=r"other\.txt"), naming(path):
+        raise OSError(errno.ENOSPC, "No space left on device", "other.txt")
+    with pytest.raises(TimeoutError) as late, naming(path):
+        raise TimeoutError("of a network")
+    assert late.value.filename is None
 
 
 def test_json_round_trips_with_its_keys_in_order(tmp_path):

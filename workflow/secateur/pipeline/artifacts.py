@@ -20,6 +20,7 @@ __all__ = [
     "dropped",
     "file_digest",
     "made_once",
+    "naming",
     "read_json",
     "remade",
     "write_json",
@@ -29,15 +30,27 @@ T = TypeVar("T")
 
 
 @contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Say of what the file system refuses which file it was: of a write that finds no room it leaves that out."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; renamed to it on success, removed on failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        yield temporary
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        with naming(path):
+            yield temporary
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
