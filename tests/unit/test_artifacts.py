@@ -4,7 +4,16 @@ import errno
 
 import pytest
 
-from secateur.pipeline.artifacts import abandoned, atomic, made_once, naming, read_json, remade, write_json, write_text
+from secateur.pipeline.artifacts import (
+    abandoned,
+    atomic,
+    made_once,
+    naming,
+    read_json,
+    remade,
+    write_json,
+    write_text,
+)
 from secateur.pipeline.errors import SecateurError
 
 
@@ -82,6 +91,16 @@ def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_pat
     assert remade(path, lambda one: int(one.read_text()), make) == 1
     assert len(made) == 2
     assert f"{path}: damaged (ValueError" in caplog.text
+
+
+def test_a_disk_that_became_read_only_is_told_of_once(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.unlink", refused)
+    with pytest.raises(OSError, match="the first") as error, atomic(tmp_path / "x.txt"):
+        raise OSError(errno.EROFS, "the first")
+    assert error.value.strerror == "the first"
 
 
 def test_a_folder_that_is_made_once_may_be_read_by_others(tmp_path):

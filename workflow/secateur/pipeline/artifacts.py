@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,7 +52,8 @@ def atomic(path: Path) -> Iterator[Path]:
                 os.fsync(stream.fileno())
             os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that is read-only, of which the error that led here tells
+            temporary.unlink(missing_ok=True)
 
 
 def abandoned(path: Path) -> list[Path]:

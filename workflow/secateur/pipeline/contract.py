@@ -96,7 +96,8 @@ class Outputs:
     def discard(self) -> None:
         """Remove every temporary file."""
         for _, temporary in self._open.values():
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # what cannot be removed is cleared away by the next attempt
+                temporary.unlink(missing_ok=True)
 
 
 @dataclass
