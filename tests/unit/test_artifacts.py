@@ -11,6 +11,9 @@ from secateur.pipeline.artifacts import (
     naming,
     read_json,
     remade,
+    seal,
+    unsealed,
+    whole,
     write_json,
     write_text,
 )
@@ -91,6 +94,22 @@ def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_pat
     assert remade(path, lambda one: int(one.read_text()), make) == 1
     assert len(made) == 2
     assert f"{path}: damaged (ValueError" in caplog.text
+
+
+def test_what_was_changed_under_a_seal_is_named_and_refused(tmp_path):
+    one, other, sealed = tmp_path / "a.bin", tmp_path / "b.bin", tmp_path / "seal.json"
+    one.write_bytes(b"weights")
+    other.write_bytes(b"tokens")
+    with pytest.raises(ValueError, match=r"seal\.json"):
+        whole(one, sealed)
+    seal(sealed, [one, other])
+    assert whole(one, sealed) == one
+    other.write_bytes(b"tokenr")
+    assert unsealed(sealed) == ["b.bin"]
+    with pytest.raises(ValueError, match=r"b\.bin: not what was stored"):
+        whole(one, sealed)
+    one.unlink()
+    assert unsealed(sealed) == ["a.bin", "b.bin"]
 
 
 def test_a_disk_that_became_read_only_is_told_of_once(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +23,9 @@ __all__ = [
     "naming",
     "read_json",
     "remade",
+    "seal",
+    "unsealed",
+    "whole",
     "write_json",
     "write_text",
 ]
@@ -103,6 +106,25 @@ def remade(path: Path, load: Callable[[Path], T], make: Callable[[Path], None]) 
             dropped(path, error)
     make(path)
     return load(path)
+
+
+def seal(path: Path, files: Iterable[Path]) -> None:
+    """Note beside files of a cache what they hold, for libraries that would read a flipped bit as a number."""
+    write_json(path, {file.name: file_digest(file) for file in files})
+
+
+def unsealed(path: Path) -> list[str]:
+    """The files whose content is not what their seal says, those that are gone among them."""
+    known = read_json(path)
+    files = {name: path.with_name(name) for name in known}
+    return [name for name, file in files.items() if not file.is_file() or file_digest(file) != known[name]]
+
+
+def whole(path: Path, seal: Path) -> Path:
+    """A file of a cache that is, with all under its seal, as it was written. Raises ValueError for any other."""
+    if changed := unsealed(seal) if seal.is_file() else [seal.name]:
+        raise ValueError(f"{', '.join(changed)}: not what was stored")
+    return path
 
 
 def file_digest(path: Path) -> str:
