@@ -6,6 +6,8 @@ EXPERIMENT ?= quickstart
 PROFILE ?= local
 CORES ?= all
 PYTHON ?= python3
+SEED ?= 1
+KILLS ?= 200
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,7 +30,7 @@ endif
 # Names of experiments and folders reach the shell as they are: through the environment, quoted.
 export EXPERIMENT DATA PROFILE CORES
 
-.PHONY: help setup run smoke ui test lint bench docs site clean
+.PHONY: help setup run smoke ui test lint chaos bench docs site clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -66,6 +68,9 @@ lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/snakefmt --check Snakefile workflow/rules
 	@$(BIN)/snakemake --lint
+
+chaos: $(READY)  ## kill and harm a small run, e.g. make chaos SEED=1 KILLS=200; what came of it as a table
+	@PYTHONPATH=tests $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
 bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }

@@ -7,6 +7,7 @@ import polars as pl
 
 from secateur.evaluation.published import published_statistics
 from secateur.evaluation.subsets import of_split
+from secateur.pipeline.artifacts import write_text
 from secateur.pipeline.contract import main
 from secateur.pipeline.ledger import costs, records
 from secateur.pipeline.tables.catalog import TABLES
@@ -147,7 +148,7 @@ def run(cfg, inputs, outputs, ctx):
     named, rows = (cfg.extra.name, cfg.experiment.title), (variants, cfg.extra.missing)
     about = About(*named, cfg.eval.min_units, tuple(cfg.eval.claim), *rows)
     page = render(about, figures)
-    outputs.path("report").write_text(page, encoding="utf-8")
+    write_text(outputs.path("report"), page)
     return {"bytes": len(page.encode())}
 
 

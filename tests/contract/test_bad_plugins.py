@@ -107,6 +107,14 @@ def test_a_ranker(plugin, ctx, gives, said):
     assert said in message(ranked, ctx)
 
 
+def test_a_full_disk_is_not_a_rankers_fault(plugin, ctx):
+    plugin(
+        "def score(settings, group, asked, seed):\n    raise OSError(28, 'No space left on device', 'cache/a.npz')\n"
+    )
+    with pytest.raises(OSError, match=r"cache/a\.npz"):
+        ranked(ctx)
+
+
 def test_a_ranker_that_works(plugin, ctx):
     plugin("def score(settings, group, asked, seed):\n    return [[-np.inf, 3]]\n")
     assert ranked(ctx)["passage_id"].to_list() == ["p2"]

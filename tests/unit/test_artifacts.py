@@ -1,8 +1,22 @@
 """Files that appear whole or not at all."""
 
+import errno
+
 import pytest
 
-from secateur.pipeline.artifacts import atomic, made_once, read_json, remade, write_json, write_text
+from secateur.pipeline.artifacts import (
+    abandoned,
+    atomic,
+    made_once,
+    naming,
+    read_json,
+    remade,
+    seal,
+    unsealed,
+    whole,
+    write_json,
+    write_text,
+)
 from secateur.pipeline.errors import SecateurError
 
 
@@ -36,6 +50,26 @@ def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_what_a_killed_writer_left_is_found_and_another_files_is_not(tmp_path):
+    mine = {".x.txt.1a2b.tmp", "..x.txt.1a2b.tmp.3c4d.tmp", "..x.txt.1a2b.tmp.part"}
+    for name in mine | {"x.txt", ".y.x.txt.1a2b.tmp", ".x.txtual.1a2b.tmp", ".x.txt.whole"}:
+        (tmp_path / name).touch()
+    assert {path.name for path in abandoned(tmp_path / "x.txt")} == mine
+    assert abandoned(tmp_path / "no such folder" / "x.txt") == []
+
+
+def test_a_write_without_room_says_which_file_it_was_of(tmp_path):
+    path = tmp_path / "x.txt"
+    with pytest.raises(OSError, match=r"x\.txt") as full, atomic(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert full.value.filename == str(path)
+    with pytest.raises(OSError, match=r"other\.txt"), naming(path):
+        raise OSError(errno.ENOSPC, "No space left on device", "other.txt")
+    with pytest.raises(TimeoutError) as late, naming(path):
+        raise TimeoutError("of a network")
+    assert late.value.filename is None
+
+
 def test_json_round_trips_with_its_keys_in_order(tmp_path):
     value = {"b": [1, 2.5, None], "a": "é"}
     write_json(tmp_path / "x.json", value)
@@ -60,6 +94,32 @@ def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_pat
     assert remade(path, lambda one: int(one.read_text()), make) == 1
     assert len(made) == 2
     assert f"{path}: damaged (ValueError" in caplog.text
+
+
+def test_what_was_changed_under_a_seal_is_named_and_refused(tmp_path):
+    one, other, sealed = tmp_path / "a.bin", tmp_path / "b.bin", tmp_path / "seal.json"
+    one.write_bytes(b"weights")
+    other.write_bytes(b"tokens")
+    with pytest.raises(ValueError, match=r"seal\.json"):
+        whole(one, sealed)
+    seal(sealed, [one, other])
+    assert whole(one, sealed) == one
+    other.write_bytes(b"tokenr")
+    assert unsealed(sealed) == ["b.bin"]
+    with pytest.raises(ValueError, match=r"b\.bin: not what was stored"):
+        whole(one, sealed)
+    one.unlink()
+    assert unsealed(sealed) == ["a.bin", "b.bin"]
+
+
+def test_a_disk_that_became_read_only_is_told_of_once(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.unlink", refused)
+    with pytest.raises(OSError, match="the first") as error, atomic(tmp_path / "x.txt"):
+        raise OSError(errno.EROFS, "the first")
+    assert error.value.strerror == "the first"
 
 
 def test_a_folder_that_is_made_once_may_be_read_by_others(tmp_path):

@@ -111,6 +111,24 @@ def test_a_conversion_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list((tmp_path / "cache/models").iterdir()) == []
 
 
+@pytest.mark.parametrize("changed", ["model.safetensors", "tokenizer.json", "sha256.json"])
+def test_converted_weights_that_were_changed_are_removed_by_name_and_made_anew(tmp_path, monkeypatch, caplog, changed):
+    (tmp_path / "weights.gguf").write_bytes(b"GGUF")
+
+    def convert(path, folder):
+        for name in ("model.safetensors", "tokenizer.json"):
+            (folder / name).write_bytes(b"what it says")
+
+    monkeypatch.setattr(prepare, "_convert", convert)
+    folder = Path(prepare.prepare(str(tmp_path / "weights.gguf"), tmp_path / "cache"))
+    right = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / changed).write_bytes(b"what it sayr")
+    prepare._whole.cache_clear()  # another process
+    prepare.prepare(str(tmp_path / "weights.gguf"), tmp_path / "cache")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == right
+    assert f"{folder}: damaged ({changed})" in caplog.text
+
+
 def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypatch):
     package = tmp_path / "pieces"
     package.mkdir()

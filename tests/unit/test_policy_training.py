@@ -130,6 +130,20 @@ def test_a_checkpoint_of_other_data_or_settings_is_not_taken_up(tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.parametrize("place", [3, 40, -700, -1])
+def test_a_checkpoint_with_a_flipped_bit_is_dropped_by_name_and_made_anew(tmp_path, caplog, place):
+    (fit, dev), _ = splits((12, 6), QUICK)
+    right, curves = train(fit, dev, lattice(True), QUICK, tmp_path)
+    (kept,) = tmp_path.iterdir()
+    content = bytearray(kept.read_bytes())
+    content[place] ^= 4
+    kept.write_bytes(content)
+    again, found = train(fit, dev, lattice(True), QUICK, tmp_path)
+    assert str(kept) in caplog.text
+    assert found == curves
+    assert all((weights(right)[name] == weights(again)[name]).all() for name in weights(right))
+
+
 def test_curves_have_trls_names_and_the_loss_falls():
     (fit, dev), _ = splits((12, 6), QUICK)
     _, curves = train(fit, dev, lattice(True), QUICK)

@@ -1,16 +1,18 @@
 """What a stage says of a signal, a full disk, a changed input, an earlier attempt."""
 
+import errno
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from test_stage_contract import POOL, ROOT, files, job_of, record, writes_pool
 
 from secateur.pipeline.contract import record_kill, run_stage
-from secateur.pipeline.errors import SecateurError, Unusable
+from secateur.pipeline.errors import SecateurError, Unusable, refused
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import write_table
 
@@ -66,6 +68,16 @@ def test_an_input_that_is_not_what_its_stage_wrote_is_refused_by_name(tmp_path):
         SecateurError, match=r"first/pool\.parquet: was changed since its stage wrote it.*Fix: remove it"
     ):
         run_stage(writes_pool, after)
+
+
+def test_an_output_without_room_is_named(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(OSError, match=r"pool\.parquet") as error:
+        run_stage(writes_pool, job_of(tmp_path, "pool"))
+    assert refused(error.value).startswith(f"{tmp_path / 'pool.parquet'}: No space left on device. Fix: make room")
 
 
 def test_an_earlier_attempts_words_stay_in_the_log(tmp_path):

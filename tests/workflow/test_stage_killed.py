@@ -65,8 +65,10 @@ def extraction(folder: Path) -> Job:
 def test_a_job_killed_before_its_end_leaves_nothing_under_a_final_name(tmp_path, monkeypatch):
     killed(KILLED_WRITING, tmp_path, monkeypatch)
     assert [name for name in files(tmp_path) if not name.startswith(".")] == []
+    assert [name for name in files(tmp_path) if name.startswith(".pool.parquet.")]
     run_stage(writes_pool, job_of(tmp_path, "pool"))
     assert record(tmp_path)["failure"] is None
+    assert files(tmp_path) == {"pool.parquet", "run.json"}  # what the killed one left half-written is gone
 
 
 def test_a_killed_extraction_resumes_at_its_block_and_gives_the_same_bytes(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from secateur.datasets.registry import RegistryFile
+from secateur.pipeline.artifacts import naming
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["FetchResult", "fetch"]
@@ -43,7 +44,6 @@ def fetch(entry: RegistryFile, destination: Path, mirror: Path | None = None, ti
     if source is None:
         raise SecateurError(_unobtainable(entry, mirror))
     destination.parent.mkdir(parents=True, exist_ok=True)
-    # One fixed name: what a killed process leaves behind is overwritten by the next attempt.
     part = destination.with_name(f".{destination.name}.part")
     try:
         size, checksum = _copy(entry, source, mirror, part, timeout)
@@ -70,7 +70,7 @@ def _in_mirror(entry: RegistryFile, mirror: Path | None) -> Path | None:
 def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Path, timeout: float) -> tuple[int, str]:
     """Stream the content to `part` and its disk; its size and checksum."""
     digest, size = hashlib.sha256(), 0
-    with part.open("wb") as copy:
+    with naming(part), part.open("wb") as copy:
         for chunk in _chunks(entry, source, mirror, timeout):
             digest.update(chunk)
             size += len(chunk)

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import remade
+from secateur.pipeline.artifacts import file_digest, remade, whole, write_json
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # the tokens of parts of strings
 PARTS = "mean of parts"  # what becomes of a string beyond the window
+SEAL = "model.json"  # what the files of a converted model hold, beside them
 STEP = ROWS  # widths are multiples of it, so that no product has fewer rows
 
 
@@ -81,7 +82,7 @@ def _openvino(cfg, cache: Path) -> Encode:
     settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
     model = remade(
         cache / "model.xml",
-        lambda saved: openvino.Core().compile_model(saved, "CPU", settings),
+        lambda saved: openvino.Core().compile_model(whole(saved, saved.with_name(SEAL)), "CPU", settings),
         lambda saved: _convert(cfg, saved),
     )
     tokenizer = Tokenizer.from_file(str(Path(locate(cfg.model)) / "tokenizer.json"))
@@ -164,6 +165,8 @@ def _convert(cfg, saved: Path) -> None:
     try:
         openvino.save_model(converted, temporary, compress_to_fp16=False)
         temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: it is what is looked for
+        named = {saved.with_suffix(".bin"): saved.with_suffix(".bin"), saved: temporary}
+        write_json(saved.with_name(SEAL), {path.name: file_digest(held) for path, held in named.items()})
         temporary.replace(saved)
     finally:
         temporary.unlink(missing_ok=True)

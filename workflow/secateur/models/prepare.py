@@ -5,21 +5,25 @@ An address is a folder, a hub id, a GGUF file, `package:PACKAGE/FILE.gguf` insid
 """
 
 import hashlib
+import logging
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache as cache_of_calls
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import file_digest, made_once
+from secateur.pipeline.artifacts import file_digest, made_once, seal, unsealed
 from secateur.pipeline.errors import SecateurError
 
 __all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
 
 ASSEMBLE = "assemble:"
+SEAL = "sha256.json"  # of converted weights, beside them
+LOG = logging.getLogger("secateur")
 
 
 def is_gguf(address: str) -> bool:
@@ -91,7 +95,27 @@ def prepare(address: str, cache: Path) -> str:
     """
     if not is_gguf(address):
         return locate(address)
-    return str(made_once(cache / "models" / weights_digest(address), lambda folder: _convert(address, folder)))
+    folder = cache / "models" / weights_digest(address)
+    _whole(folder)
+    return str(made_once(folder, lambda folder: _sealed(address, folder)))
+
+
+@cache_of_calls
+def _whole(folder: Path) -> None:
+    """Remove converted weights of which a file is not what was written: a flipped bit would be read as a weight. Those of
+    earlier versions have no seal, and are taken as they are."""
+    try:
+        changed = unsealed(folder / SEAL) if (folder / SEAL).is_file() else []
+    except SecateurError:
+        changed = [SEAL]
+    if changed:
+        LOG.warning("%s: damaged (%s); removed, and made anew", folder, ", ".join(changed))
+        shutil.rmtree(folder)
+
+
+def _sealed(address: str, folder: Path) -> None:
+    _convert(address, folder)
+    seal(folder / SEAL, sorted(folder.iterdir()))
 
 
 def _convert(address: str, folder: Path) -> None:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from secateur.models.locate import locate
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
-from secateur.pipeline.artifacts import remade, write_text
+from secateur.pipeline.artifacts import remade, seal, whole, write_text
 
 __all__ = ["Counter", "lm_counter", "word_piece_counter"]
+
+SEAL = ".sha256"  # of a tokenizer's file, beside it: a flipped bit may be another token
 
 
 class Counter(Protocol):
@@ -58,9 +60,10 @@ def lm_counter(model: str, cache: Path) -> Counter:
     def convert(path: Path) -> None:
         with gguf_file(model) as file:
             write_text(path, _tokenizer(file.parent, gguf_file=file.name).to_str())
+        seal(path.with_suffix(SEAL), [path])
 
     path = cache / "tokenizers" / f"{weights_digest(model)}.json"
-    return _Counter(remade(path, lambda path: Tokenizer.from_file(str(path)), convert))
+    return _Counter(remade(path, lambda path: Tokenizer.from_file(str(whole(path, path.with_suffix(SEAL)))), convert))
 
 
 def _tokenizer(folder: str | Path, **named: str):

@@ -7,15 +7,40 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["atomic", "dropped", "file_digest", "made_once", "read_json", "remade", "write_json", "write_text"]
+__all__ = [
+    "abandoned",
+    "atomic",
+    "dropped",
+    "file_digest",
+    "made_once",
+    "naming",
+    "read_json",
+    "remade",
+    "seal",
+    "unsealed",
+    "whole",
+    "write_json",
+    "write_text",
+]
 T = TypeVar("T")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Say of what the file system refuses which file it was: of a write that finds no room it leaves that out."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -24,12 +49,20 @@ def atomic(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        yield temporary
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        with naming(path):
+            yield temporary
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that is read-only, of which the error that led here tells
+            temporary.unlink(missing_ok=True)
+
+
+def abandoned(path: Path) -> list[Path]:
+    """What processes that were killed while they wrote `path` left beside it. Its one writer asks, before it writes."""
+    half = [*path.parent.glob(".*.tmp"), *path.parent.glob(".*.part")]
+    return [one for one in half if one.name.lstrip(".").startswith(f"{path.name}.")]
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
@@ -73,6 +106,25 @@ def remade(path: Path, load: Callable[[Path], T], make: Callable[[Path], None]) 
             dropped(path, error)
     make(path)
     return load(path)
+
+
+def seal(path: Path, files: Iterable[Path]) -> None:
+    """Note beside files of a cache what they hold, for libraries that would read a flipped bit as a number."""
+    write_json(path, {file.name: file_digest(file) for file in files})
+
+
+def unsealed(path: Path) -> list[str]:
+    """The files whose content is not what their seal says, those that are gone among them."""
+    known = read_json(path)
+    files = {name: path.with_name(name) for name in known}
+    return [name for name, file in files.items() if not file.is_file() or file_digest(file) != known[name]]
+
+
+def whole(path: Path, seal: Path) -> Path:
+    """A file of a cache that is, with all under its seal, as it was written. Raises ValueError for any other."""
+    if changed := unsealed(seal) if seal.is_file() else [seal.name]:
+        raise ValueError(f"{', '.join(changed)}: not what was stored")
+    return path
 
 
 def file_digest(path: Path) -> str:

@@ -28,7 +28,7 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from secateur.pipeline import provenance
-from secateur.pipeline.artifacts import atomic, file_digest, read_json, write_json
+from secateur.pipeline.artifacts import abandoned, atomic, file_digest, naming, read_json, write_json
 from secateur.pipeline.config.leaves import load
 from secateur.pipeline.errors import SecateurError, Unusable, refused
 from secateur.pipeline.redaction import redacted
@@ -74,7 +74,8 @@ class Outputs:
 
     def __setitem__(self, name: str, frame: pl.DataFrame) -> None:
         """Verify and write the table `name`."""
-        self.rows[name] = write_table(TABLES[name], frame, self.path(name))
+        with naming(self._paths[name]):
+            self.rows[name] = write_table(TABLES[name], frame, self.path(name))
 
     def path(self, name: str) -> Path:
         """A temporary path to write the output `name` to."""
@@ -95,7 +96,8 @@ class Outputs:
     def discard(self) -> None:
         """Remove every temporary file."""
         for _, temporary in self._open.values():
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # what cannot be removed is cleared away by the next attempt
+                temporary.unlink(missing_ok=True)
 
 
 @dataclass
@@ -170,7 +172,8 @@ def _logger(job: Job) -> logging.Logger:
     job.log.parent.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger(f"secateur.{job.rule}")
     logger.handlers.clear()
-    job.log.write_text(_earlier(job.record.with_name("failure.json")), encoding="utf-8")
+    with naming(job.log):
+        job.log.write_text(_earlier(job.record.with_name("failure.json")), encoding="utf-8")
     handler = logging.FileHandler(job.log, encoding="utf-8")
     handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"))
     logger.addHandler(handler)
@@ -259,6 +262,9 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
     log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
     try:
+        for path in (*job.outputs.values(), job.record, failure):  # no other process writes them
+            for half in abandoned(path):
+                half.unlink(missing_ok=True)
         ctx.read = _digests(job)  # before the work: what ends it by a signal has no time for them
         with _held_to(job.threads):
             metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}

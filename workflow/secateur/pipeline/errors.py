@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["SecateurError", "Unusable", "nearest", "refused"]
+__all__ = ["DISK", "SecateurError", "Unusable", "nearest", "refused"]
 
 ROOM = "make room there; `secateur gc` lists what no result rests on"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
@@ -13,6 +13,7 @@ AWAY = "move it away, another kind of file is needed there"
 FIXES = {  # of what the file system refuses; ours are the paths, so what is in the way is not
     errno.ENOSPC: ROOM,
     errno.EDQUOT: ROOM,
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
     errno.EACCES: RIGHT,
     errno.EPERM: RIGHT,
     errno.EROFS: "work in a clone on a disk that can be written to",
@@ -21,6 +22,7 @@ FIXES = {  # of what the file system refuses; ours are the paths, so what is in 
     errno.EEXIST: AWAY,
     errno.ENOENT: "correct the path; commands are given in the root of a clone",
 }
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never the code's fault
 
 
 class SecateurError(Exception):

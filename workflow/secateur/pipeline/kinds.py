@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from secateur.pipeline.config.fields import ConfigError, from_dict
-from secateur.pipeline.errors import SecateurError, nearest
+from secateur.pipeline.errors import DISK, SecateurError, nearest
 
 __all__ = [
     "FAMILIES",
@@ -124,7 +124,9 @@ def calling(family: str, module: ModuleType) -> Iterator[None]:
         yield
     except SecateurError:
         raise
-    except Exception as error:  # whatever a plug-in raises is the plug-in's
+    except Exception as error:  # whatever a plug-in raises is the plug-in's, but for a disk that is full or read-only
+        if isinstance(error, OSError) and error.errno in DISK:
+            raise
         lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == module.__file__]
         where = ":".join([str(module.__file__), *map(str, lines[-1:])])
         raise SecateurError(

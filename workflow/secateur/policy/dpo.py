@@ -1,6 +1,7 @@
 """Direct preference optimisation of the policy against a fixed reference (paper 2.8, lemma 12)."""
 
 import hashlib
+import io
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from secateur.policy.preferences import Pairs
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 
+SEAL = hashlib.sha256().digest_size  # bytes before a checkpoint that say what it holds
 SHAPING = (
     "hidden",
     "beta_dpo",
@@ -178,8 +180,11 @@ def _judge(
 
 
 def _keep(path: Path, state: dict[str, Any]) -> None:
+    held = io.BytesIO()  # torch says of a file without room no more than that its stream has failed
+    torch.save(state, held)
+    content = held.getvalue()
     with atomic(path) as temporary:
-        torch.save(state, temporary)
+        temporary.write_bytes(hashlib.sha256(content).digest() + content)
 
 
 def _kept(path: Path) -> dict | None:
@@ -187,7 +192,10 @@ def _kept(path: Path) -> dict | None:
     if not path.exists():
         return None
     try:
-        return torch.load(path, weights_only=True)
+        content = path.read_bytes()
+        if hashlib.sha256(content[SEAL:]).digest() != content[:SEAL]:  # torch reads a flipped bit as a weight
+            raise ValueError("its content is not what was stored")
+        return torch.load(io.BytesIO(content[SEAL:]), weights_only=True)
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         dropped(path, error)
         return None

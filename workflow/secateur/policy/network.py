@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as save_tensors
 from torch import nn
 
 from secateur.contexts.channels import ACTIONS
@@ -81,7 +81,7 @@ def save(trained: Trained, path: Path) -> None:
     tensors["standard.mean"] = torch.from_numpy(trained.standard.mean)
     tensors["standard.deviation"] = torch.from_numpy(trained.standard.deviation)
     with atomic(path) as temporary:
-        save_file(tensors, temporary, metadata={"policy": json.dumps(told, sort_keys=True)})
+        temporary.write_bytes(save_tensors(tensors, metadata={"policy": json.dumps(told, sort_keys=True)}))
 
 
 def load(path: Path, features: Sequence[str], model: str) -> Trained:

@@ -1,0 +1,98 @@
+"""Every job of a finished run, as plain data: what Snakemake would hand to each script."""
+
+import json
+import os
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+
+__all__ = ["Spec", "found"]
+
+Named = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One job: its rule, and files and settings by name; paths are relative to the project."""
+
+    rule: str
+    wildcards: dict[str, str]
+    input: Named
+    output: dict[str, str]
+    params: dict[str, str]
+    log: str
+
+    @property
+    def name(self) -> str:
+        """The record's folder, which no two jobs share."""
+        return str(Path(self.output["record"]).parent)
+
+    @property
+    def files(self) -> list[str]:
+        """Every file that it makes, the record last."""
+        return sorted(self.output.values(), key=lambda path: path == self.output["record"])
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables among its inputs, each once."""
+        return sorted({path for paths in self.input.values() for path in paths if path.endswith(".parquet")})
+
+    def described(self, **params: str) -> SimpleNamespace:
+        """What its script reads under the name `snakemake`; `params` in the place of its own."""
+        named = [_Named(one) for one in (self.input, self.output, self.params | params, self.wildcards)]
+        given = dict(zip(("input", "output", "params", "wildcards"), named, strict=True))
+        return SimpleNamespace(rule=self.rule, log=[self.log], threads=1, **given)
+
+
+class _Named(dict):
+    """Snakemake's named lists, as far as the contract asks them."""
+
+    __getattr__ = dict.__getitem__
+
+
+def found(root: Path, experiment: str) -> list[Spec]:
+    """The jobs behind an experiment, each after those whose files it reads. Read once, and kept beside the results."""
+    kept = root / "jobs.json"
+    if not kept.exists():
+        with get_context("fork").Pool(1) as alone:  # Snakemake changes the process that reads a workflow
+            kept.write_text(alone.apply(_read, (root, experiment)))
+    return [Spec(**one) for one in json.loads(kept.read_text())]
+
+
+def _read(root: Path, experiment: str) -> str:
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+    os.chdir(root)
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+        settings = ConfigSettings(config={"experiment": experiment})
+        given = {"config_settings": settings, "snakefile": root / "Snakefile", "workdir": root}
+        rules = api.workflow(ResourceSettings(cores=1), **given)._workflow.rules
+        jobs: dict[str, dict] = {}
+        for path in next(rule for rule in rules if rule.name == "all").input:
+            _visit(str(path), list(rules), jobs)
+        return json.dumps(list(jobs.values()))
+
+
+def _visit(path: str, rules: list, jobs: dict[str, dict]) -> None:
+    """Add the job that makes a file, behind those that make its inputs."""
+    from snakemake.iocontainers import Wildcards
+
+    rule = next((one for one in rules if one.is_producer(path)), None)
+    if rule is None or any(path in job["output"].values() for job in jobs.values()):
+        return
+    own = rule.get_wildcards(path)
+    wildcards = Wildcards(fromdict=own)
+    inputs, outputs = rule.expand_input(wildcards)[0], rule.expand_output(wildcards)[0]
+    for one in inputs:
+        _visit(str(one), rules, jobs)
+    params = {name: value(wildcards) if callable(value) else value for name, value in rule.params.items()}
+    jobs[path] = {
+        "rule": rule.name,
+        "wildcards": dict(own),
+        "input": {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()},
+        "output": dict(outputs.items()),
+        "params": params,
+        "log": str(rule.expand_log(wildcards)[0]),
+    }
