@@ -49,7 +49,8 @@ PASSAGES = pl.DataFrame(
     }
 )
 SCORES = compose.option(ROOT / "conf", "rankers", "utility").scores
-GIVEN = ("signed", "signed_mean", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
+ASKED = (*JUDGES, "rival_share")
+GIVEN = ("signed", "signed_mean", "signed_share", "signed_contrast", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
 
 
 @pytest.fixture(autouse=True)
@@ -105,11 +106,11 @@ def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend,
         told = table(
             Served(option(backend, server.url), own.tokenizer, kinds.load("reader", backend)),
             cfg,
-            probes=tuple(JUDGES),
+            probes=ASKED,
         )
     check(TABLES["statistics"], told, "here", "none")
     here, names = (
-        table(own, cfg, probes=tuple(JUDGES)),
+        table(own, cfg, probes=ASKED),
         set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set()),
     )
     same = ["question_id", "passage_id", "tokens", "prompt_tokens", "cut", "answer_tokens", "question_tokens"]
