@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 from dataclasses import asdict
@@ -43,10 +44,11 @@ def _finished(folder: Path) -> Path:
 def main() -> None:
     """Exit code 1 where a trial went wrong."""
     asked = _arguments()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         kept = asked.run or _finished(Path(folder))
         preload(few=bool(asked.stage))
         chaos, trials = Chaos(Tree(kept, Path(folder, "tree")), asked.seed, tuple(asked.stage), tuple(asked.fault)), []
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("SIGTERM: what was tried until then stands above"))
         try:
             for trial in chaos.trials(asked.kills, asked.tries, asked.scenes):
                 trials.append(trial)

@@ -142,7 +142,7 @@ def _harm_cache(how: Callable[[bytes, Random], bytes]) -> Callable:
 # --- disks -----------------------------------------------------------------------------------------
 
 
-def _folders(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
+def _folders(tree: Tree, spec: Spec, ended: Ended | None) -> list[str]:
     return sorted({str(Path(path).parent) for path in spec.files})
 
 
@@ -173,8 +173,8 @@ def _full_log(tree: Tree, spec: Spec, _: Any, rng: Random) -> Iterator[Strike]:
 
 
 @contextmanager
-def _read_only(tree: Tree, spec: Spec, folder: str, rng: Random) -> Iterator[Strike]:
-    yield Strike(inside=lambda: disks.read_only(tree.root / "results"), names=(folder,))
+def _read_only(tree: Tree, spec: Spec, _: Any, rng: Random) -> Iterator[Strike]:
+    yield Strike(inside=lambda: disks.read_only(tree.root / "results"), names=tuple(_folders(tree, spec, None)))
 
 
 @contextmanager
@@ -218,7 +218,7 @@ FAULTS = (
     Fault("the disk of the output is full", _folders, _full_output, **MOUNTS),
     Fault("the disk of a cache is full", _stored, _full_cache, **MOUNTS),
     Fault("the disk of the log is full", _once, _full_log, **MOUNTS),
-    Fault("results are read-only", _folders, _read_only, **MOUNTS),
+    Fault("results are read-only", _once, _read_only, **MOUNTS),
     Fault("no right to write beside the output", _folders, _no_right),
     Fault("an input of another version", _tables_by_name, _newer),
 )

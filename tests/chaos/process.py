@@ -91,6 +91,7 @@ def _child(root: Path, call: Callable[[], None], at: int | None, env: dict[str, 
     code = 1
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(root)
         for stream in (1, 2):
             os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), stream)

@@ -35,11 +35,11 @@ class Chaos:
     def trials(self, kills: int, tries: int, scenes: int) -> Iterator[Trial]:
         """At least so many kills of stages, each other fault so often on each stage, each scene so often."""
         deaths = [fault for fault in self._asked() if fault.kills]
-        found = 0
+        found, rules = 0, list(dict.fromkeys(spec.rule for spec in self.tree.specs))
         for n in range(kills if deaths else 0):
             for rule in self.jobs:
                 if found < kills:
-                    fault = deaths[(n + list(self.jobs).index(rule)) % len(deaths)]
+                    fault = deaths[(n + rules.index(rule)) % len(deaths)]
                     for trial in self._tried(fault, rule, n):
                         found += trial.kills
                         yield trial
