@@ -5,8 +5,10 @@ import socket
 from pathlib import Path
 
 import pytest
+import yaml
 
 from secateur.crate.contents import SETTINGS, contents
+from secateur.crate.datasets import licence_of
 from secateur.crate.entities import described
 from secateur.crate.material import FINAL, File, Material, Run, kinds_of
 from secateur.crate.pack import pack
@@ -141,3 +143,19 @@ def test_a_crate_that_cannot_be_written_leaves_nothing(tmp_path):
         with pytest.raises(TypeError):
             pack({"one": b"1", "two": None}, tmp_path / out)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_terms_of_all_data_that_are_shipped_are_stated():
+    folders = {path.parts[1] for path in map(Path, _shipped())}
+    assert {"toy", "red_herrings", "red_herrings_hard"} <= folders
+    assert {licence_of(path, {}) for path in _shipped()} == {"Apache-2.0"}
+    assert licence_of("data/mine.jsonl", {}).startswith("not stated")
+
+
+def _shipped() -> list[str]:
+    """The files in data/ that options name."""
+    named = []
+    for path in sorted([*ROOT.glob("conf/corpus/*.yaml"), *ROOT.glob("conf/dataset/*.yaml")]):
+        option = yaml.safe_load(path.read_text(encoding="utf-8"))
+        named += [*option.get("files", []), f"{option.get('folder')}/questions.jsonl"]
+    return [one for one in named if one.startswith("data/")]

@@ -10,7 +10,7 @@ from secateur.datasets.registry import RegistryFile
 __all__ = ["licence_of", "read_by", "registered"]
 
 OURS = "Apache-2.0"
-SHIPPED = ("data/toy/", "data/red_herrings/")
+SHIPPED = ("data/toy/", "data/red_herrings/", "data/red_herrings_hard/")
 UNSTATED = "not stated: a file of whoever ran the experiment"
 READERS = ("prepare_corpus", "prepare_dataset")  # the stages that read what nobody here made
 
