@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NEEDED = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacctmgr", "squeue")
-CLIENTS = ("sbatch", "srun", "squeue", "scancel", "sacct", "sacctmgr", "scontrol", "sinfo")
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 LIMIT = 60  # seconds for a daemon to answer
 
@@ -49,7 +48,7 @@ class Cluster:
     ports: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("etc", "run", "log", "state", "spool", "munge", "dev", "bin", "mysql"):
+        for name in ("etc", "run", "log", "state", "spool", "munge", "dev", "mysql"):
             (self.root / name).mkdir(parents=True)
         for path in (self.root, self.root / "etc", self.root / "run", self.root / "munge"):
             path.chmod(0o755)
@@ -59,8 +58,8 @@ class Cluster:
 
     @property
     def env(self) -> dict[str, str]:
-        """What a user's shell has. The clients are wrappers: Snakemake's inner srun loses SLURM_CONF."""
-        return {"SLURM_CONF": str(self.root / "etc/slurm.conf"), "PATH": f"{self.root / 'bin'}:{PATH}"}
+        """What a user's shell has."""
+        return {"SLURM_CONF": str(self.root / "etc/slurm.conf"), "PATH": PATH}
 
     def ask(self, *command: str, check: bool = True) -> str:
         """What a command prints."""
@@ -204,12 +203,6 @@ class Cluster:
         (self.root / "etc/slurm.conf").write_text(own)
         (self.root / "etc/cgroup.conf").write_text("CgroupAutomount=no\n")
         (self.root / "etc/gres.conf").write_text(f"NodeName={gpu} Name=gpu File={self._devices()}\n")
-        for name in CLIENTS:
-            wrapper = self.root / "bin" / name
-            wrapper.write_text(
-                f'#!/bin/sh\nSLURM_CONF={self.root}/etc/slurm.conf exec {shutil.which(name, path=PATH)} "$@"\n'
-            )
-            wrapper.chmod(0o755)
         self._daemon("slurmdbd")
         until(lambda: self.answers("sacctmgr", "--noheader", "list", "cluster"), what="slurmdbd")
         self.ask("sacctmgr", "-i", "add", "cluster", "secateur")

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from secateur.cluster import leftovers, resources
-from secateur.cluster.asked import forget_gpu, in_turn, needs_gpu
 from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remembered
+from secateur.cluster.needs import forget_gpu, in_turn, needs_gpu
 from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
 from secateur.pipeline.errors import SecateurError
@@ -256,6 +256,8 @@ def test_a_group_asks_for_a_gpu_where_one_of_its_jobs_reads_a_model():
     light = job("measure", mem_mb=1, runtime=1, slurm_partition="cpu")
     reading = in_turn([light, job("gain", 'lm.backend="transformers"', **graph), light], "cpu")
     assert (reading["slurm_partition"], reading["gres"]) == ("gpu", "gpu:1")
+    elsewhere = job("measure", mem_mb=1, runtime=1, slurm_partition="long")
+    assert in_turn([light, elsewhere, light], "cpu")["slurm_partition"] == "long"  # as the profile has it for the rule
     asking = in_turn([light, job("gain", 'lm.backend="vllm"', **graph), light], "cpu")
     assert asking["slurm_partition"] == "cpu"
     assert "gres" not in asking

@@ -62,7 +62,7 @@ ORDER = [
 ]
 GLUE = {
     "cluster.resources": {"snakemake"},
-    "cluster.asked": {"snakemake"},
+    "cluster.needs": {"snakemake"},
     "pipeline.config.compose": {"hydra", "omegaconf"},
     "report.tracking": {"mlflow"},
 }  # the one that asks a cluster, the one that composes, the one that tracks

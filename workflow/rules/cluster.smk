@@ -1,20 +1,20 @@
 # What the run asks of a cluster, and how it goes on there (docs/slurm.md). Before any rule: resources are read with them.
 
-from secateur.cluster import asked
 from secateur.cluster import executor
 from secateur.cluster import leftovers
+from secateur.cluster import needs
 from secateur.cluster import resources
 
 NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
 if config.get("resources"):
     try:
-        single = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
+        asked = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
     except SecateurError as error:
         _stop(error)
-    resources.override(workflow, single)
+    resources.override(workflow, asked)
 
-asked.mend()
+needs.mend()
 
 if workflow.is_main_process:  # the driver, none of its jobs
     executor.mend()

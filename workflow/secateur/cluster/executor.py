@@ -7,7 +7,7 @@
 - A group that cannot be submitted is never heard of again: it fails.
 - A GPU is held by jobs whose option reads no model here: they go where all others go.
 - Each job starts a second Snakemake inside its allocation, and those of a group run beside each other on whatever cores their
-  node shows: one runs them, one after another (`cluster.asked`).
+  node shows: one runs them, one after another (`cluster.needs`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from typing import Any
 
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from secateur.cluster.asked import default, forget_gpu, needs_gpu, settings_of
+from secateur.cluster.needs import default, forget_gpu, needs_gpu, settings_of
 from secateur.cluster.states import ACTIVE, nodes, reason, states
 from secateur.pipeline.artifacts import read_json
 
@@ -74,7 +74,7 @@ def _patient(first: Callable) -> Callable:
 
 
 def _placed(first: Callable) -> Callable:
-    """Submit a job that needs no GPU to the default partition, without one. Of a group's `cluster.asked` has thought."""
+    """Submit a job that needs no GPU to the default partition, without one. Of a group's `cluster.needs` has thought."""
 
     def run_job(self: Any, job: Any) -> None:
         if not job.is_group() and not needs_gpu(settings_of(job)):
@@ -144,13 +144,11 @@ def _noted(one: Any, said: str) -> tuple[str, bool]:
     from secateur.pipeline.contract import job_of, record_kill
 
     jobs = [job_of(job.rule.name, job) for job in (one.job if one.job.is_group() else [one.job])]
-    left = [job for job in jobs if not job.record.is_file()]
+    left = [job for job in jobs if not job.record.is_file()] or jobs
     for job in left:
         failure = job.record.with_name("failure.json")
         if failure.is_file() and (found := read_json(failure)).get("slurm_job") == one.external_jobid:
-            return f"{job.rule}: {found['failure']}" if len(jobs) > 1 else str(found["failure"]), bool(
-                found.get("final")
-            )
-    for job in left[:1]:
-        record_kill(job, said, one.external_jobid)
+            own = f"{job.rule}: {found['failure']}" if len(jobs) > 1 else str(found["failure"])
+            return own, bool(found.get("final"))
+    record_kill(left[0], said, one.external_jobid)
     return "", False

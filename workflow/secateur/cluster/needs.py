@@ -1,4 +1,4 @@
-"""What a job asks of the cluster: a GPU follows its option, and a group asks for what its jobs need one after another."""
+"""What a job needs of the cluster: a GPU follows its option, and a group asks for what its jobs need one after another."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ def in_turn(jobs: Iterable[Any], partition: str | None) -> dict[str, int | str]:
     Of memory and cores what the largest job needs; of time the longest limit of each rule, since a limit is set for the
     largest data and a group is for light jobs; a GPU where one of them reads a model, else `partition`.
     """
-    found: dict[str, int | str] = {}
+    found: dict[str, int | str] = {"slurm_partition": partition} if partition else {}
     minutes: dict[str, int] = {}
     gpu: dict[str, int | str] = {}
     for job in jobs:
@@ -58,13 +58,14 @@ def in_turn(jobs: Iterable[Any], partition: str | None) -> dict[str, int | str]:
             name: value for name, value in job.resources.items() if isinstance(value, int | str) and str(value) != TBD
         }
         minutes[job.rule.name] = max(minutes.get(job.rule.name, 0), own.pop("runtime", 0))
-        asked = {name: own.pop(name) for name in GPU if name in own}
-        if asked.get("gres") and needs_gpu(settings_of(job)):
-            gpu = asked
+        if own.get("gres"):
+            asked = {name: own.pop(name) for name in GPU if name in own}
+            gpu = asked if needs_gpu(settings_of(job)) else gpu
         for name, value in own.items():
-            found[name] = max(found[name], value) if isinstance(value, int) and name in found else value
-    if partition:
-        found["slurm_partition"] = partition
+            if isinstance(value, int):
+                found[name] = max(found.get(name, value), value)
+            elif name != "slurm_partition" or value != partition:  # one that the profile has for a rule wins
+                found[name] = value
     return found | gpu | {"runtime": sum(minutes.values()), "_nodes": 1}
 
 
