@@ -13,6 +13,7 @@ ACTIVE = frozenset(  # of squeue(1), JOB STATE CODES; a job in any other state h
 UNCONFIGURED = re.compile("configuration source|slurm.conf|DNS SRV", re.I)  # SLURM was installed, and never set up
 SQUEUE = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T"]
 SACCT = ["sacct", "--allocations", "--noheader", "--parsable2"]
+KILLED = "0:9"  # SIGKILL: what sacct says of a job over its memory where SLURM looks for itself, without cgroups
 LIMIT = 60  # seconds for one of SLURM's commands
 TOLD = ("State", "ExitCode", "NodeList", "ReqMem", "Timelimit", "Elapsed")
 Ask = Callable[[Sequence[str]], Awaitable[str | None]]
@@ -69,7 +70,7 @@ async def reason(job: str, state: str, ask: Ask = ask) -> str:
         "OUT_OF_MEMORY": f"it was granted {memory}",
         "TIMEOUT": f"it was granted {limit}",
         "NODE_FAIL": f"on {nodes}",
-        "FAILED": f"exit code {code}, after {elapsed}",
+        "FAILED": f"exit code {code}, after {elapsed}" + (f"; it was granted {memory}" if code == KILLED else ""),
         "CANCELLED": f"after {elapsed}",
     }.get(state)
     return f"{full} ({beside})" if beside else full
