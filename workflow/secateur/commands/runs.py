@@ -125,14 +125,13 @@ def plan(
     million_tokens: Annotated[float | None, Option(help="Price of a million tokens at an endpoint.")] = None,
 ) -> None:
     """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
+    from secateur.pipeline import costs
     from secateur.pipeline.dry import dry
 
     counts = dry(experiment_named(experiment), changed or (), data).counts
     if not counts:
         print("nothing to do")
         return
-    from secateur.pipeline import costs
-
     known, pairs = _known(experiment, data, changed or (), counts)
     print(aligned(costs.estimate(counts, known, pairs)[0]))
     print(f"\n{costs.foretold(counts, known, pairs, os.cpu_count() or 1)}")

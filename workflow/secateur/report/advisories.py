@@ -54,11 +54,16 @@ def locked(root: Path) -> dict[Version, list[str]]:
     found: dict[Version, list[str]] = {}
     for path in sorted(path for pattern in LOCKS for path in root.glob(pattern)):
         for name, version in PINNED.findall(path.read_text(encoding="utf-8")):
-            files = found.setdefault((re.sub(r"[-_.]+", "-", name).lower(), version), [])
+            files = found.setdefault((_same(name), version), [])
             files.append(str(path.relative_to(root)))
     if not found:
         raise SecateurError(f"{root}: no locked versions here. Fix: run it in the root of a clone.")
     return dict(sorted(found.items()))
+
+
+def _same(name: str) -> str:
+    """A package's name in the one form of its many (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def asked(service: str, versions: Iterable[Version]) -> list[Advisory]:
@@ -103,7 +108,7 @@ def _advisory(package: str, version: str, told: dict[str, Any]) -> Advisory:
     ranges = [
         span
         for one in told.get("affected") or ()
-        if re.sub(r"[-_.]+", "-", (one.get("package") or {}).get("name", "")).lower() == package
+        if _same((one.get("package") or {}).get("name", "")) == package
         for span in one.get("ranges") or ()
         if span.get("type") == "ECOSYSTEM"
     ]
