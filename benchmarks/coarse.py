@@ -9,7 +9,7 @@ RUNS, ENTITIES, RELATIONS, DIM = 100_000, 60_000, 4_000, 384
 PER_RUN = (8, 4)  # entities and relations of a run
 QUERY = (6, 3)  # those of a question
 WEIGHTS, TOP_K, CHECKED = (1.0, 0.3), 200, 2_000
-GOAL, EXACT = 0.4, 1e-6
+GOAL, EXACT = 0.8, 1e-6
 
 
 def unit(rng: np.random.Generator, count: int) -> np.ndarray:

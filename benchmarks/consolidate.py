@@ -23,7 +23,7 @@ CONF = Path(__file__).resolve().parent.parent / "conf"
 OPTION = compose.option(CONF, "consolidation", "default")
 COUNT, DIM, BLOCK, SEED = 20_000, 384, 50_000, 7
 PER_CLUSTER, SPREAD = 8, 0.016  # near-duplicates: a centre and perturbed copies, with cosines around the threshold
-GOAL, MEMORY, SAMPLE = 0.35, 1.5, 1_000  # of the bare search; of the vectors' bytes; rows
+GOAL, MEMORY, SAMPLE = 0.15, 1.5, 1_000  # of the bare search; of the vectors' bytes; rows
 
 
 def vectors(count: int, start: int = 0, stop: int | None = None) -> np.ndarray:

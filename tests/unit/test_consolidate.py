@@ -79,8 +79,8 @@ def test_the_pairs_are_the_same_whichever_screen_this_cpu_takes(monkeypatch):
     vectors = np.repeat(rng.normal(size=(300, 24)), 5, axis=0) + rng.normal(scale=0.12, size=(1500, 24))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     found = []
-    for fast in (True, False):
-        monkeypatch.setattr(alias_groups, "_fast_bfloat16", lambda fast=fast: fast)
+    for codes in (True, False):
+        monkeypatch.setattr(alias_groups, "_multiplies_codes", lambda codes=codes: codes)
         found.append(range_pairs(vectors, 0.93))
     assert len(found[0][0]) > 1000
     assert all((a == b).all() for a, b in zip(*found, strict=True))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from secateur.graph.consolidation.groups import Pairs, medoids
 from secateur.graph.consolidation.guards import distinctive
+from secateur.graph.consolidation.kmeans import clusters, proportional
 
 __all__ = ["Budget", "compress", "same_tokens"]
 
@@ -52,7 +53,9 @@ def compress(
     while budget.entities < len(found) < before:
         before = len(found)
         regions = _regions(pairs, found, len(vectors))
-        for region, k in zip(regions, _shares([len(r) for r in regions], before, budget.entities), strict=True):
+        sizes = [len(region) for region in regions]
+        room = budget.entities - (before - sum(sizes))  # what is left beside the entities outside regions
+        for region, k in zip(regions, proportional(sizes, room), strict=True):
             for cluster in _clusters(vectors, region, k, budget):
                 _merge(vectors, found, cluster, budget.floor, blocked)
     return found
@@ -73,36 +76,11 @@ def _regions(pairs: Pairs, members: Members, count: int) -> list[NDArray[np.int6
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
 
 
-def _shares(sizes: Sequence[int], entities: int, budget: int) -> NDArray[np.int64]:
-    """How many representatives each region keeps: in proportion to its size, one at least, the sum within the budget
-    left beside the entities outside regions, where that is possible."""
-    size = np.array(sizes, np.int64)
-    room, low, high = budget - (entities - size.sum()), 0.0, 1.0
-    for _ in range(50):  # halvings: more than a float's digits
-        middle = (low + high) / 2
-        fits = np.maximum(1, np.floor(size * middle)).sum() <= room
-        low, high = (middle, high) if fits else (low, middle)
-    share = np.maximum(1, np.floor(size * low)).astype(np.int64)
-    rest = np.where(share < size, size * low - share, -np.inf)  # what rounding took: merge no more than is needed
-    share[np.argsort(-rest, kind="stable")[: max(0, room - share.sum())]] += 1
-    return np.minimum(share, size)
-
-
 def _clusters(vectors: NDArray[np.float32], region: NDArray[np.int64], k: int, budget: Budget) -> Iterator[list[int]]:
     """Spherical k-means of one region; clusters of two and more."""
     if k == len(region):
         return
-    if k == 1:
-        yield region.tolist()
-        return
-    import faiss
-
-    part = np.ascontiguousarray(vectors[region])
-    means = faiss.Kmeans(
-        part.shape[1], k, niter=budget.iterations, seed=budget.seed, spherical=True, min_points_per_centroid=1
-    )
-    means.train(part)
-    label = means.index.search(part, 1)[1].ravel()
+    label = clusters(vectors[region], k, budget.iterations, budget.seed)
     order = np.argsort(label, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
         if len(places) > 1:

@@ -1,7 +1,7 @@
 """Entity-only consolidation, layer 1 (paper 2.7): alias groups over entity embeddings, then a remap.
 
-Pairs come from an exact range graph: a screen, in bfloat16 where the CPU multiplies that, whose error on unit
-vectors is bounded, and a recheck in fp32. Guards and complete link keep apart what only looks alike.
+Pairs come from an exact range graph: a screen, in 8-bit codes where the CPU multiplies those, whose error is bounded,
+and a recheck in fp32. Guards and complete link keep apart what only looks alike.
 """
 
 import re
@@ -16,10 +16,8 @@ from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
 
 __all__ = ["Alias", "acronyms", "groups", "medoids", "range_pairs"]
 
-# Rounding to bfloat16 moves each factor by at most 2^-9 of itself, so a dot product of unit vectors by at most
-# 2 * 2^-9 (1 + 2^-10) < .004 (Cauchy-Schwarz); accumulation is in fp32.
-SCREEN_MARGIN = 0.0041
-BLOCK = 1024
+BLOCK, LEVELS = 1024, 127  # rows of a product; of 8-bit codes on each side of 0
+ROUNDING = 1e-5  # of a cosine in fp32, whichever way it is summed
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]  # i < j, cosine
 
@@ -39,13 +37,14 @@ def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
     import torch
 
     exact = torch.from_numpy(np.ascontiguousarray(vectors, np.float32))
-    coarse, found = exact.to(torch.bfloat16) if _fast_bfloat16() else exact, []
+    coarse, multiply, least = _screen(exact, tau)
+    found = []
     for start in range(0, len(vectors), BLOCK):
         rows = coarse[start : start + BLOCK]
         for left in range(start, len(vectors), BLOCK):
-            near = rows @ coarse[left : left + BLOCK].T
-            hit = torch.nonzero(near.amax(1) >= tau - SCREEN_MARGIN).ravel()  # few rows have a neighbour in most blocks
-            i, j = torch.nonzero(near[hit] >= tau - SCREEN_MARGIN, as_tuple=True)
+            near = multiply(rows, coarse[left : left + BLOCK].T)
+            hit = torch.nonzero(near.amax(1) >= least).ravel()  # few rows have a neighbour in most blocks
+            i, j = torch.nonzero(near[hit] >= least, as_tuple=True)
             i, j = hit[i] + start, j + left
             keep = i < j
             i, j = i[keep], j[keep]
@@ -59,12 +58,27 @@ def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
     return i[order], j[order], cosine[order].astype(np.float32)
 
 
-def _fast_bfloat16() -> bool:
-    """Whether the CPU multiplies bfloat16 itself: a screen in emulated bfloat16 takes five times as long as in fp32.
-    Which screen it was is not seen in the pairs."""
+def _screen(exact, tau: float):
+    """(rows to multiply, their product, its least value for a pair of cosine tau), as codes where the CPU has products
+    of those; which screen it was is not seen in the pairs.
+
+    With rows v = (c + e) / s, c whole: |v_i v_j - c_i c_j / s^2| <= |e_i|/s + |e_j|/s + |e_i||e_j|/s^2 (Cauchy-Schwarz).
+    """
     import torch
 
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    if not len(exact) or not _multiplies_codes():
+        return exact, torch.mm, tau - ROUNDING
+    scale = LEVELS / float(exact.abs().max())
+    codes = (exact * scale).round_()
+    error = float((exact * scale - codes).norm(dim=1).max()) / scale
+    return codes.to(torch.int8), torch._int_mm, (tau - error * (2 + error) - ROUNDING) * scale**2
+
+
+def _multiplies_codes() -> bool:
+    """Whether the CPU multiplies 8-bit numbers into 32-bit sums: without, a product may overflow, and is slower."""
+    import torch
+
+    return torch.cpu.get_capabilities().get("avx512_vnni", False)
 
 
 def acronyms(texts: Iterable[str]) -> dict[str, str]:

@@ -1,16 +1,18 @@
 """The range graph of many entities: an inverted index over 8-bit codes, its pairs rechecked in fp32."""
 
-import shutil
-
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.graph.consolidation.groups import SCREEN_MARGIN, Pairs
+from secateur.graph.consolidation.groups import Pairs
+from secateur.graph.consolidation.kmeans import clusters, means
 
 __all__ = ["approximate_pairs"]
 
 BLOCK = 4096  # rows searched at once
-LISTS_PER_ROOT, SAMPLE_PER_LIST = 2, 39  # cells: 2 sqrt(n); 39 training vectors a cell are what faiss asks for
+PER_CELL = 224  # vectors: a search reads as many however many there are, so all searches grow with their number alone
+SAMPLE_PER_CELL, ITERATIONS, SEED = 39, 10, 7  # of the k-means of the cells; 39 vectors each are what faiss asks for
+MARGIN = 0.004  # of a cosine in 8-bit codes, whose ranges are those of each dimension
+LINKS, WIDTH = 32, 64  # of the graph over the cells' means, in which a search finds the nearest
 
 
 def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> Pairs:
@@ -22,10 +24,10 @@ def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> 
     import faiss
 
     index, found = _index(faiss, vectors), []
-    faiss.extract_index_ivf(index).nprobe = probes
+    index.nprobe, faiss.downcast_index(index.quantizer).hnsw.efSearch = probes, max(WIDTH, 2 * probes)
     for start in range(0, len(vectors), BLOCK):
         rows = np.ascontiguousarray(vectors[start : start + BLOCK], np.float32)
-        limits, _, j = index.range_search(rows, tau - SCREEN_MARGIN)
+        limits, _, j = index.range_search(rows, tau - MARGIN)
         i = np.repeat(np.arange(start, start + len(rows)), np.diff(limits.astype(np.int64)))
         apart = i != j
         i, j = i[apart], j[apart]
@@ -41,14 +43,17 @@ def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> 
 
 
 def _index(faiss, vectors: NDArray[np.float32]):
-    """Trained on an even sample, filled block by block. A GPU does the training where there is one."""
-    cells = max(1, min(int(LISTS_PER_ROOT * len(vectors) ** 0.5), len(vectors) // SAMPLE_PER_LIST))
-    index = faiss.index_factory(vectors.shape[1], f"IVF{cells},SQ8", faiss.METRIC_INNER_PRODUCT)
-    step = max(1, len(vectors) // (cells * SAMPLE_PER_LIST))
-    on_gpu = shutil.which("nvidia-smi") is not None and faiss.get_num_gpus() > 0  # 0 in faiss-cpu
-    trained = faiss.index_cpu_to_all_gpus(index) if on_gpu else index
-    trained.train(np.ascontiguousarray(vectors[::step], np.float32))
-    index = faiss.index_gpu_to_cpu(trained) if on_gpu else index
+    """Cells clustered on an even sample, filled block by block."""
+    dim, cells = vectors.shape[1], max(1, len(vectors) // PER_CELL)
+    step = max(1, len(vectors) // (cells * SAMPLE_PER_CELL))
+    sample = np.ascontiguousarray(vectors[::step], np.float32)
+    centres = means(sample, clusters(sample, cells, ITERATIONS, SEED))
+    nearest = faiss.IndexHNSWFlat(dim, LINKS, faiss.METRIC_INNER_PRODUCT)
+    nearest.add(centres)
+    index = faiss.IndexIVFScalarQuantizer(
+        nearest, dim, len(centres), faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+    )
+    index.train(sample)  # of the codes alone: the cells are there
     for start in range(0, len(vectors), BLOCK):
         index.add(np.ascontiguousarray(vectors[start : start + BLOCK], np.float32))
     return index

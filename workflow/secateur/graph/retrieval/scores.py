@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,22 @@ class Membership:
         sizes = np.bincount(pairs // width, minlength=count)
         return cls(pairs % width, np.concatenate([[0], np.cumsum(sizes)]))
 
+    @cached_property
+    def columns(self) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
+        """The runs by falling size, and for each place the symbols of those runs that have as many."""
+        sizes = np.diff(self.starts)
+        runs = np.argsort(-sizes, kind="stable")
+        have = np.searchsorted(-sizes[runs], -np.arange(sizes.max(initial=0)))  # runs with a symbol at the place
+        return runs, [self.symbols[self.starts[runs[:count]] + n].astype(np.int32) for n, count in enumerate(have)]
+
     def maxima(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(runs,) maximum over each run's symbols of values (symbols,)."""
-        return np.maximum.reduceat(values[self.symbols], self.starts[:-1])
+        """(runs,) maximum over each run's symbols of values (symbols,): place by place, all runs at once."""
+        runs, columns = self.columns
+        best, found = values[columns[0]], np.empty(len(runs), values.dtype)
+        for column in columns[1:]:
+            np.maximum(best[: len(column)], values[column], out=best[: len(column)])
+        found[runs] = best
+        return found
 
 
 def symbol_idf(members: Membership, count: int) -> NDArray[np.float32]:
