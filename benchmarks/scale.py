@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
-from harness import Figure, publish
+from harness import RESULTS, Figure, publish
 from numpy.typing import NDArray
 from scripts import build_codebook, build_runs, consolidate, rank_by_graph
 
@@ -31,7 +31,7 @@ from secateur.pipeline.tables.table import write_table
 CONF = Path(__file__).resolve().parent.parent / "conf"
 PASSAGES, QUESTIONS = (10_000, 100_000), 20
 TRIPLES, PER_ARTICLE, PER_ENTITY, RELATIONS = 10, 10, 10, 5_000  # of a passage; passages; triples to an entity
-WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 64, 0.1, 1.05, 7, 500_000
+WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 64, 0.1, 1.05, 7, 20_000
 GROWTH = 1.05
 CODEBOOK, RUNS, GRAPH = "codebook", "runs", "graph"
 STAGES = {
@@ -64,7 +64,7 @@ class Drawn:
         found = np.empty((len(texts), DIM), np.float32)
         for start in range(0, len(texts), BLOCK):
             part = pl.Series("w", texts[start : start + BLOCK]).str.split(" ")
-            ends = np.concatenate([[0], part.list.len().to_numpy().cumsum()[:-1]])
+            ends = np.concatenate([[0], part.list.len().cast(pl.Int64).to_numpy().cumsum()[:-1]])
             number = part.explode().str.extract(r"(\d+)").cast(pl.Int32).fill_null(WORDS + RELATIONS).to_numpy()
             found[start : start + BLOCK] = np.add.reduceat(self.words[number], ends, axis=0)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
@@ -80,7 +80,7 @@ def corpus(folder: Path, passages: int) -> None:
     first, last = rng.integers(WORDS, size=(2, entities))
     drawn = np.minimum(rng.zipf(ZIPF, size=(2, count)) - 1, rng.integers(entities, size=(2, count)))  # no tail beyond
     subject = np.repeat(drawn[0, :: TRIPLES * PER_ARTICLE], TRIPLES * PER_ARTICLE)[:count]
-    head = np.where(rng.random(count) < 0.5, subject, drawn[0])
+    head = np.where(rng.random(count) < 0.7, subject, drawn[0])
     names = pl.select(pl.format("W{} W{}", pl.Series(first), pl.Series(last))).to_series()
     spelt = rng.random((2, count)) < ALIASES
     relation = pl.select(pl.format("r{}", pl.Series(WORDS + rng.integers(RELATIONS, size=count)))).to_series()
@@ -157,7 +157,7 @@ def newest(folder: Path, table: str) -> Path:
 def measured(passages: int) -> dict[str, dict[str, float]]:
     """What each stage took."""
     found = {}
-    with TemporaryDirectory(dir=Path.cwd()) as folder:
+    with TemporaryDirectory(dir=RESULTS) as folder:
         subprocess.run([sys.executable, __file__, "--corpus", folder, str(passages)], check=True)
         for name in STAGES:
             command = [sys.executable, __file__, "--stage", name, folder]

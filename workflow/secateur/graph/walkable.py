@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from secateur.graph.mentions import ABOUT, PHRASE
 from secateur.models.words import word_list
+from secateur.pipeline.distinct import distinct_pairs
 from secateur.ranking.bm25 import bm25_terms
 from secateur.ranking.names import longest_spans, spans_of
 
@@ -46,7 +47,7 @@ class Walkable:
         entity = np.array([names[e] for e in own["entity"]], np.int64)
         about, on = np.full(len(texts), NOBODY, np.int64), (own["role"] == ABOUT).to_numpy()
         about[passage[on]] = entity[on]
-        pairs = np.unique(np.stack([passage, entity]), axis=1)
+        pairs = distinct_pairs(passage, entity)
         return cls(docs, texts, names, pairs, about, cfg.k1, cfg.b)
 
     @cached_property

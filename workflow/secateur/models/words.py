@@ -32,11 +32,17 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=1 << 18)
+def _counted(word: str) -> str:
+    """A word's stem, one string for all its places; empty where it does not count."""
+    return stem(word) if len(word) >= 2 and word not in _stop_words() else ""
+
+
+@lru_cache(maxsize=1 << 18)
 def word_list(text: str) -> tuple[str, ...]:
     """Content words in order, with repeats: NFKC, lower case, [a-z0-9]+, two characters or more,
     without scikit-learn's stop list, S-stemmed."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
-    return tuple(stem(w) for w in words if len(w) >= 2 and w not in _stop_words())
+    return tuple(filter(None, map(_counted, words)))
 
 
 @lru_cache(maxsize=1 << 18)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["all_distinct", "first_places"]
+__all__ = ["all_distinct", "distinct_pairs", "first_places"]
 
 KEY_BITS = 63  # of a signed 64-bit integer
 
@@ -51,3 +51,14 @@ def first_places(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[NDArray[n
     place = np.empty(len(order), np.int64)
     place[order] = np.repeat(rank, np.diff(starts, append=len(order)))
     return np.flatnonzero(is_first), place
+
+
+def distinct_pairs(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.int64]:
+    """(2, m) the distinct pairs (left, right), sorted. Both are integers >= 0, whose bounds multiply to less than 2^63.
+
+    >>> distinct_pairs(np.array([2, 0, 2]), np.array([5, 7, 5])).tolist()
+    [[0, 2], [7, 5]]
+    """
+    width = int(right.max(initial=0)) + 1
+    keys = np.sort(left.astype(np.int64) * width + right)
+    return np.stack(np.divmod(keys[np.diff(keys, prepend=-1) > 0], width))

@@ -1,5 +1,6 @@
 """BM25 over content words, which the ranker `lucene` and the graph's ranking share."""
 
+from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,12 @@ def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int
     from scipy.sparse import csr_matrix
 
     words: dict[str, int] = {}
-    rows, columns = [], []
-    for n, text in enumerate(texts):
-        for word in word_list(text):
-            rows.append(n)
-            columns.append(words.setdefault(word, len(words)))
+    places, ends = array("i"), [0]
+    for text in texts:
+        places.extend([words.setdefault(word, len(words)) for word in word_list(text)])
+        ends.append(len(places))
     shape = (len(texts), max(1, len(words)))
-    counts = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+    counts = csr_matrix((np.ones(len(places)), np.frombuffer(places, np.intc), ends), shape=shape)
     counts.sum_duplicates()
     length = np.asarray(counts.sum(1)).ravel()
     df = np.bincount(counts.indices, minlength=shape[1])

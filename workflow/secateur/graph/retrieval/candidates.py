@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from secateur.graph.codebook import edge_lines, line_vectors
 from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
+from secateur.pipeline.distinct import distinct_pairs
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
@@ -24,7 +26,7 @@ class Book:
     entities: NDArray[np.float32]
     relations: NDArray[np.float32]
     lines: NDArray[np.float32]
-    texts: NDArray[np.object_]
+    texts: pl.Series
     h: NDArray[np.int32]
     r: NDArray[np.int32]
     t: NDArray[np.int32]
@@ -36,7 +38,7 @@ class Book:
             *(f["embedding"].to_numpy().astype(np.float32) for f in (entities, relations)),
             line_vectors(edges, lines),
         )
-        texts = np.array(edge_lines(edges, entities, relations)["line"].to_list(), dtype=object)
+        texts = edge_lines(edges, entities, relations)["line"]
         return cls(*vectors, texts, *(edges[name].to_numpy() for name in ("h", "r", "t")))
 
 
@@ -55,8 +57,8 @@ class GroupRuns:
             tuple(symbol_idf(m, n) for m, n in zip(self.members, sizes, strict=True)) if weighted else (None, None)
         )
         place = np.array([places[p] for p in run_edges["passage_id"].to_list()], np.int64)
-        self.passages = np.unique(np.stack([local, place]), axis=1)  # (2, pairs): run, passage
-        self.edge_passages = np.unique(np.stack([edge.astype(np.int64), place]), axis=1)  # (2, pairs): edge, passage
+        self.passages = distinct_pairs(local, place)  # (2, pairs): run, passage
+        self.edge_passages = distinct_pairs(edge, place)  # (2, pairs): edge, passage
 
     def spans(self, chosen: Sequence[int]) -> list[NDArray[np.int32]]:
         """The edges of each of some runs, in run order."""
@@ -64,7 +66,9 @@ class GroupRuns:
 
     def texts(self, book: Book, chosen: Sequence[int]) -> list[str]:
         """Some runs, each as its lines joined."""
-        return [" ; ".join(book.texts[span]) for span in self.spans(chosen)]
+        spans = self.spans(chosen)
+        lines = iter(book.texts.gather(np.concatenate(spans)).to_list() if spans else ())
+        return [" ; ".join(islice(lines, len(span))) for span in spans]
 
 
 def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:

@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.pipeline.distinct import distinct_pairs
+
 __all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf", "top"]
 
 Vectors = NDArray[np.float32]  # (n, d), unit rows
@@ -22,10 +24,8 @@ class Membership:
     @classmethod
     def of(cls, runs: NDArray[np.int64], symbols: NDArray[np.int64], count: int) -> "Membership":
         """From parallel (run, symbol) pairs; repeats are dropped."""
-        width = int(symbols.max(initial=0)) + 1
-        pairs = np.unique(runs.astype(np.int64) * width + symbols)
-        sizes = np.bincount(pairs // width, minlength=count)
-        return cls(pairs % width, np.concatenate([[0], np.cumsum(sizes)]))
+        run, symbol = distinct_pairs(runs, symbols)
+        return cls(symbol, np.concatenate([[0], np.cumsum(np.bincount(run, minlength=count))]))
 
     @cached_property
     def columns(self) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
