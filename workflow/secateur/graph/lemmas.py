@@ -93,7 +93,7 @@ def segment_all(book: Book, edges: NDArray[np.int32], documents: NDArray[np.int6
     for left, right in zip(documents, [*documents[1:], len(edges)], strict=True):
         own = edges[left:right]
         vectors = book.lines[own]
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)  # stored as float16
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)  # stored in bytes
         starts += [int(left) + start for start in segment(vectors, book.h[own], book.t[own], fit)]
     return np.searchsorted(starts, np.arange(len(edges)), side="right") - 1
 

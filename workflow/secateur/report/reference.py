@@ -10,6 +10,7 @@ from secateur.pipeline.config.compose import names
 from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.kinds import FAMILIES, kinds, load
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import VECTOR
 from secateur.report.results import filled, kept_picture
 
 __all__ = ["pages"]
@@ -123,7 +124,7 @@ def tables() -> str:
             lines += [f"Checks: {'; '.join(table.checks)}.", ""]
         lines += ["| column | type | null | what |", "|---|---|---|---|"]
         for name, c in table.columns.items():
-            kind = str(c.type).replace("fixed_size_list<item: halffloat>[1]", "float16 vector")
+            kind = "vector, packed" if c.type == VECTOR else str(c.type)
             lines.append(f"| `{name}` | {kind} | {'yes' if c.nullable else ''} | {c.doc} |")
         lines.append("")
     return "\n".join(lines)

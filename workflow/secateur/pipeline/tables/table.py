@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.vectors import packed, unpacked
 
 __all__ = [
     "F32",
@@ -37,7 +39,7 @@ __all__ = [
 
 META = b"secateur.table"
 S, I32, I64, F32, F64, B = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
-VECTOR = pa.list_(pa.float16(), 1)  # stands for a fixed-size list of whatever dimension the frame has
+VECTOR = pa.binary(2)  # stands for the bytes of a vector of whatever dimension the frame has
 EXAMPLES = 3  # keys named for each problem
 DAMAGED = (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -87,7 +89,7 @@ class Table:
 
     def empty(self) -> pl.DataFrame:
         """A frame without rows."""
-        return pl.from_arrow(self.schema.empty_table())
+        return _frame(self, self.schema.empty_table())
 
 
 def _expression(check: pl.Expr | tuple[str, ...]) -> pl.Expr:
@@ -153,8 +155,7 @@ def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
     if table.key and not (len(table.key) == 1 and frame[table.key[0]].is_sorted()):
         frame = frame.sort(table.key)
     try:
-        arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-        arrow = arrow.cast(_sized(table.schema, arrow.schema))
+        arrow = _arrow(table, frame)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}") from error
     layout = {"compression": "zstd", "use_dictionary": False, "column_encoding": _encodings(table)}
@@ -162,13 +163,32 @@ def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
     return frame.height
 
 
-def _sized(schema: pa.Schema, actual: pa.Schema) -> pa.Schema:
-    """The declared schema with each VECTOR in the dimension at hand."""
-    for n, column in enumerate(schema):
-        if column.type == VECTOR:
-            width = getattr(actual.field(column.name).type, "list_size", 1)  # a list of any size fails the cast
-            schema = schema.set(n, column.with_type(pa.list_(pa.float16(), width)))
-    return schema
+def _vectors(table: Table) -> list[str]:
+    """The columns that hold vectors."""
+    return [name for name, column in table.columns.items() if column.type == VECTOR]
+
+
+def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
+    """A frame as it is stored. Raises ArrowInvalid for a column of another type than declared."""
+    schema, found = table.schema, frame.drop(_vectors(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    for name in _vectors(table):
+        values, place = frame[name], schema.get_field_index(name)
+        if not (isinstance(values.dtype, pl.Array) and values.dtype.inner.is_float() and len(values.dtype.shape) == 1):
+            raise pa.ArrowInvalid(f"{name} holds {values.dtype}, arrays of numbers of one length are needed")
+        vectors = values.to_numpy()
+        if not np.isfinite(vectors).all():
+            raise pa.ArrowInvalid(f"{name} holds numbers that are not finite")
+        stored = packed(vectors)
+        schema = schema.set(place, schema.field(place).with_type(stored.type))
+        found = found.add_column(place, name, stored)
+    return found.cast(schema)
+
+
+def _frame(table: Table, arrow: pa.Table) -> pl.DataFrame:
+    """What was stored as a frame."""
+    vectors = [name for name in _vectors(table) if name in arrow.column_names]
+    frame = pl.from_arrow(arrow.drop_columns(vectors))
+    return frame.with_columns(**{name: unpacked(arrow[name]) for name in vectors}).select(arrow.column_names)
 
 
 def _encodings(table: Table) -> dict[str, str]:
@@ -180,8 +200,6 @@ def _encodings(table: Table) -> dict[str, str]:
     for name, column in table.columns.items():
         if pa.types.is_string(column.type):
             found[name] = "DELTA_LENGTH_BYTE_ARRAY"
-        elif column.type == VECTOR:
-            found[f"{name}.list.element"] = "BYTE_STREAM_SPLIT"
         elif pa.types.is_integer(column.type) and table.key[:1] == (name,):
             found[name] = "DELTA_BINARY_PACKED"
         elif pa.types.is_primitive(column.type) and not pa.types.is_boolean(column.type):
@@ -204,7 +222,7 @@ def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl
         if identity != expected:
             rebuilt = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
             raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
-        frame = pl.from_arrow(pq.read_table(path, columns=columns, page_checksum_verification=True))
+        frame = _frame(table, pq.read_table(path, columns=columns, page_checksum_verification=True))
     except DAMAGED as error:
         if getattr(error, "errno", None):  # of the file system: the file itself may be whole
             raise

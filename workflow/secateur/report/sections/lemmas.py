@@ -103,7 +103,7 @@ def growth_section(measures: pl.DataFrame) -> Part | None:
         },
         {
             "title": "Workspace, in megabytes",
-            "text": "What a question is answered from, as stored: zstd Parquet, embeddings in float16.",
+            "text": "What a question is answered from, as stored: zstd Parquet, a byte for each number of an embedding.",
             "table": _bytes(rows),
             "note": "File sizes; rows below each.",
         },
