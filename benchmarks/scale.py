@@ -157,6 +157,7 @@ def newest(folder: Path, table: str) -> Path:
 def measured(passages: int) -> dict[str, dict[str, float]]:
     """What each stage took."""
     found = {}
+    RESULTS.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=RESULTS) as folder:
         subprocess.run([sys.executable, __file__, "--corpus", folder, str(passages)], check=True)
         for name in STAGES:

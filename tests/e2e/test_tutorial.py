@@ -27,9 +27,8 @@ NOT_RUN = {
 SMALL = {  # of conf/experiment/quickstart.yaml
     "datasets: [toy_documents, toy_dialogue]": "datasets: [toy_documents_smoke]",
     "systems: [rankers, title_zsum, secateur, beam, ecs, closed_book, rag_zsum, remembered]": "systems: [rankers, title_zsum, secateur]",
-    '{system: beam, order: aware}, {system: "beam:dense"}, {system: ecs, ecs: default}, {system: sessions, dataset: toy_dialogue}': (
-        "{system: title_zsum, order: aware}, {assembly: dense, order: aware}, {assembly: short, order: aware}, "
-        "{assembly: paper, order: aware}"
+    "{system: beam, order: aware}, {system: ecs, ecs: default}, {system: sessions, dataset: toy_dialogue}": (
+        "{system: title_zsum, order: aware}, {assembly: short, order: aware}, {assembly: paper, order: aware}"
     ),
     "studies: [policy, sessions]": "studies: []",
     "gains: true": "gains: false",
