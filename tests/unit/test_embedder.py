@@ -172,7 +172,7 @@ def test_a_vector_is_a_function_of_its_string_to_the_bit(alone, places):
     np.testing.assert_array_equal(run([SENTENCES[n] for n in places]), vectors[places])
 
 
-@pytest.mark.parametrize("engine", ["openvino", "torch"])
+@pytest.mark.parametrize("engine", ["openvino", "openvino_bf16", "torch"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_vectors_do_not_depend_on_what_the_cache_held(tmp_path, engine, seed):
     cold, warm = (Embedder(config(engine=engine, block=8), tmp_path / name) for name in ("cold", "warm"))

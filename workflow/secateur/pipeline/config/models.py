@@ -18,7 +18,10 @@ class Embedder:
     )
     dim: int = key("dimension of the vectors", low=1)
     max_tokens: int = key("the model's window; longer strings are cut, counted and logged", low=8)
-    engine: Literal["openvino", "torch"] = key("what runs it on a CPU; a GPU always takes torch")
+    engine: Literal["openvino", "openvino_bf16", "torch"] = key(
+        "what runs it on a CPU; a GPU always takes torch. openvino_bf16 is faster where the CPU multiplies bfloat16; its "
+        "vectors are not the same on another CPU"
+    )
     batch: int = key("strings in one batch of torch, after sorting by length", low=1)
     batch_tokens: int = key("tokens in one batch of openvino, padding included, after sorting by length", low=1)
     block: int = key("strings embedded and cached together", low=1)

@@ -1,7 +1,7 @@
 """Vectors as tables hold them: a signed byte for each component, and for each vector the power of two that they share.
 
 Of MiniLM's vectors of 117,003 lines that takes 6.8 bits a component in zstd, half of what 16-bit floats take, and an exact
-search finds .992 of the ten nearest that it finds among those.
+search for 500 of them finds .993 of the ten nearest that it finds among those (standard error .001).
 """
 
 import numpy as np
