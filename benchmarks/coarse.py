@@ -3,7 +3,8 @@
 import numpy as np
 from harness import Figure, cpu_seconds, publish
 
-from secateur.graph.retrieval.scores import Membership, coarse_scores, top
+from secateur.graph.retrieval.scores import Membership, coarse_scores
+from secateur.ranking.group import top
 
 RUNS, ENTITIES, RELATIONS, DIM = 100_000, 60_000, 4_000, 384
 PER_RUN = (8, 4)  # entities and relations of a run

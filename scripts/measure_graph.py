@@ -9,11 +9,11 @@ from pyarrow.parquet import read_metadata
 
 from secateur.graph.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
 from secateur.graph.retrieval.candidates import Book, GroupRuns, coarse_of, question_symbols
-from secateur.graph.retrieval.scores import top
 from secateur.graph.runs import Fit
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.group import top
 
 CORPUS = ("passages", "entities", "relations", "edges", "lines", "edge_sources", "run_edges", "aliases")
 Row = tuple[str, float, float, int]  # measure, at, value, n

@@ -7,6 +7,7 @@ from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_
 from secateur.models.embedder import Embedder
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.group import blocks
 
 GRAPH = "graph"  # the scorer's name in its rankings
 
@@ -32,16 +33,17 @@ def run(cfg, inputs, outputs, ctx):
     for (group_id,), asked in ctx.progress(groups, questions["group_id"].n_unique(), "groups"):
         own = passages.filter(pl.col("group_id") == group_id)
         ranking = GraphRanking(retriever, cfg.order.neighbour, own, book, run_edges, mentions, embedder)
-        texts, qids = asked["text"].to_list(), asked["question_id"].to_list()
-        coarse = ranking.coarse(texts, [symbols[q] for q in qids])
-        best = candidates_of(ranking, coarse, qids, [symbols[q] for q in qids]) if coarse is not None else []
-        candidates += best
-        if retriever.units == "runs":
-            made += [lines_of(ranking, one) for one in best if one.height]
-            continue
-        scores, came = ranking.scores(texts, coarse)
-        found = ranked(ranking, scores, qids)
-        made, paths = [*made, *found], [*paths, *(paths_of(ranking, found, came) if came is not None else [])]
+        for block in blocks(asked, max(own.height, ranking.run_count)):
+            texts, qids = block["text"].to_list(), block["question_id"].to_list()
+            coarse = ranking.coarse(texts, [symbols[q] for q in qids])
+            best = candidates_of(ranking, coarse, qids, [symbols[q] for q in qids]) if coarse is not None else []
+            candidates += best
+            if retriever.units == "runs":
+                made += [lines_of(ranking, one) for one in best if one.height]
+                continue
+            scores, came = ranking.scores(texts, coarse)
+            found = ranked(ranking, scores, qids)
+            made, paths = [*made, *found], [*paths, *(paths_of(ranking, found, came) if came is not None else [])]
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
     outputs["rankings"], outputs["paths"] = _table(made), pl.concat(paths)
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}

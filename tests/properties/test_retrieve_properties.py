@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf, top
+from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
+from secateur.ranking.group import top
 
 quick = settings(max_examples=100)
 seeds = st.integers(0, 2**32 - 1)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from secateur.graph.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
 from secateur.graph.retrieval.candidates import Book, GroupRuns, fine_of
-from secateur.graph.retrieval.scores import top
 from secateur.graph.runs import Fit, segment
 from secateur.pipeline.config.compose import option
+from secateur.ranking.group import top
 
 CONF = Path(__file__).parents[2] / "conf"
 DIM, EDGES, RUNS = 8, 400, 160

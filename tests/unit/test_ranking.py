@@ -9,6 +9,7 @@ import pytest
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
+from secateur.ranking import group
 from secateur.ranking.group import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank
 
@@ -200,3 +201,14 @@ def test_what_ranks_nothing_has_no_rows(context):
 
 def test_no_questions_give_an_empty_table(context):
     assert ranked(context, {"bm25": BM25}, asked=questions()).height == 0
+
+
+@pytest.mark.parametrize("cells", [1, 10])
+def test_questions_are_ranked_alike_in_blocks_of_any_size(context, monkeypatch, cells):
+    scorers = {"bm25": BM25, "gold": {"kind": "gold"}}
+    evidence = pl.DataFrame({"question_id": ["q2"], "passage_id": ["g1.3"]})
+    wanted = {"suffixes": ("+neighbour", "+answer"), "unanswerable": ("5",), "evidence": evidence}
+    monkeypatch.setattr(context, "warn", lambda message: None)
+    whole = ranked(context, scorers, **wanted).sort("question_id", "scorer", "rank")
+    monkeypatch.setattr(group, "CELLS", cells)
+    assert ranked(context, scorers, **wanted).sort("question_id", "scorer", "rank").equals(whole)

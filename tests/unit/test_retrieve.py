@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores, symbol_idf, top
+from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores, symbol_idf
+from secateur.ranking.group import top
 
 PAPER = SimpleNamespace(
     top_t=3, coverage="share", w_coverage=0.1, tau_coverage=0.45, w_pairs=0.2, tau_pairs=0.55, t_pairs=0.1,

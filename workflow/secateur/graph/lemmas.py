@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.graph.retrieval.candidates import Book, GroupRuns, Symbols, fine_of
-from secateur.graph.retrieval.scores import top
 from secateur.graph.runs import Fit, segment
+from secateur.ranking.group import top
 
 __all__ = ["concentration", "full_top", "growth", "growth_exponent", "segment_all", "touched", "window_around"]
 

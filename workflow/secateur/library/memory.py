@@ -16,7 +16,6 @@ from secateur.contexts.piece import Asked, Context, Ranked
 from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
-from secateur.graph.retrieval.scores import top
 from secateur.graph.triples.extraction import alone
 from secateur.library import stages
 from secateur.library.known import Counted, Replies, Vectors
@@ -32,7 +31,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, write_table
 from secateur.ranking.calibration import probabilities
 from secateur.ranking.group import Asked as Query
-from secateur.ranking.group import Group, neighbour_smoothed
+from secateur.ranking.group import Group, neighbour_smoothed, top
 from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory", "Retrieved", "Source"]

@@ -8,9 +8,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.graph.retrieval.candidates import Symbols
-from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores, top
+from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores
 from secateur.graph.triples.surface import Triple
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.ranking.group import top
 
 __all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "symbols_of"]
 

@@ -4,18 +4,20 @@ A file in `scorers/` is a ranker: its `Settings`, and `score(settings, group, as
 leaves a passage out of the ranking. Ids never reach what a ranker computes, but for rankings made elsewhere and gold.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["EPS", "Asked", "Group", "Scores", "neighbour_smoothed", "z_scores"]
+__all__ = ["EPS", "Asked", "Group", "Scores", "blocks", "neighbour_smoothed", "top", "z_scores"]
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
 EPS = 1e-9  # keeps a constant row's z-scores finite
+CELLS = 1 << 24  # of a matrix of scores: 128 MB
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,20 @@ class Asked:
     queries: Sequence[str]
     ids: Sequence[str] = ()
     gold: Sequence[frozenset[str]] = field(default_factory=tuple)
+
+
+def blocks(questions: pl.DataFrame, passages: int) -> Iterator[pl.DataFrame]:
+    """Some questions of a group at a time, so that a matrix of their scores has CELLS cells at most, one row at least."""
+    yield from questions.iter_slices(max(1, CELLS // max(1, passages)))
+
+
+def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+    """Indices of the k best scores, best first, ties to the lower index."""
+    if not 0 < k < len(scores):
+        return np.argsort(-scores, kind="stable")[:k]
+    least = np.partition(scores, len(scores) - k)[-k]
+    among = np.flatnonzero(scores >= least)  # a few of many: to sort them all would take ten times as long
+    return among[np.argsort(-scores[among], kind="stable")][:k]
 
 
 def z_scores(scores: Scores) -> Scores:

@@ -16,7 +16,7 @@ from secateur.models.embedder import Embedder
 from secateur.pipeline import kinds
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.ranking.group import Asked, Group, neighbour_smoothed
+from secateur.ranking.group import Asked, Group, blocks, neighbour_smoothed, top
 
 __all__ = ["expanded", "group_of", "rank"]
 
@@ -107,7 +107,7 @@ def _answerable(asked: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.ndarra
 
 def _best(scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
     """Columns and values of the best `keep` of each row, ties to the earlier passage."""
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :keep]
+    order = np.stack([top(row, keep) for row in scores])
     return order, np.take_along_axis(scores, order, axis=1)
 
 
@@ -141,17 +141,18 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     for asked in ctx.progress(groups, len(groups), "groups"):
         own = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
         group, ids = group_of(own, embedder.embed), own["passage_id"].to_numpy()
-        may_see = _answerable(asked, cfg.dataset.unanswerable)
-        for ranker in work:
-            these = may_see if ranker.answer else np.ones(asked.height, bool)
-            if not these.any():
-                continue
-            scores = bases(group, asked.filter(these), ranker)
-            if ranker.neighbour:
-                scores = neighbour_smoothed(scores, group.docs, cfg.rankers.neighbour)
-            order, values = _best(scores, cfg.rankers.keep)
-            found.append(_frame(asked["question_id"].to_numpy()[these], ranker, ids[order], values))
-        bases.forget()
+        for block in blocks(asked, own.height):
+            may_see = _answerable(block, cfg.dataset.unanswerable)
+            for ranker in work:
+                these = may_see if ranker.answer else np.ones(block.height, bool)
+                if not these.any():
+                    continue
+                scores = bases(group, block.filter(these), ranker)
+                if ranker.neighbour:
+                    scores = neighbour_smoothed(scores, group.docs, cfg.rankers.neighbour)
+                order, values = _best(scores, cfg.rankers.keep)
+                found.append(_frame(block["question_id"].to_numpy()[these], ranker, ids[order], values))
+            bases.forget()
     return pl.concat(found) if found else TABLES["rankings"].empty()
 
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from secateur.contexts.channels import apply_action
 from secateur.graph.retrieval.candidates import Book, GroupRuns, Symbols, coarse_of, fine_of
 from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
-from secateur.graph.retrieval.scores import top
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.pipeline import kinds
 from secateur.pipeline.layout import NONE
 from secateur.ranking.bm25 import Bm25
-from secateur.ranking.group import Scores
+from secateur.ranking.group import Scores, top
 
 __all__ = ["GraphRanking", "candidates_of", "lines_of", "paths_of", "ranked"]
 
@@ -77,6 +76,11 @@ class GraphRanking:
     def runs(self) -> Standing:
         """Which of the group's runs stand in which passage."""
         return Standing.of(*self.group.passages)
+
+    @property
+    def run_count(self) -> int:
+        """The group's runs."""
+        return len(self.group.ids) if self.group else 0
 
     def coarse(self, texts: Sequence[str], symbols: Sequence[Symbols]) -> Scores | None:
         """(questions, runs) coarse scores; None where the group has no run."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from secateur.pipeline.distinct import distinct_pairs
 
-__all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf", "top"]
+__all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf"]
 
 Vectors = NDArray[np.float32]  # (n, d), unit rows
 
@@ -99,15 +99,6 @@ def edge_scores(
     if len(query_relations):
         total += weights[1] * (query_relations @ relations.T).max(0)[r]
     return total
-
-
-def top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Indices of the k best scores, best first, ties to the lower index."""
-    if not 0 < k < len(scores):
-        return np.argsort(-scores, kind="stable")[:k]
-    least = np.partition(scores, len(scores) - k)[-k]
-    among = np.flatnonzero(scores >= least)  # a few of many: to sort them all would take ten times as long
-    return among[np.argsort(-scores[among], kind="stable")][:k]
 
 
 def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.graph.retrieval.scores import top
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.pipeline.config.fields import key
-from secateur.ranking.group import z_scores
+from secateur.ranking.group import top, z_scores
 
 __all__ = ["Settings", "masses", "walk"]
 
