@@ -7,11 +7,12 @@ import polars as pl
 
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.compress import Budget, compress, same_tokens
-from secateur.graph.consolidation.groups import Pairs, acronyms, groups, medoids, range_pairs
+from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
 from secateur.graph.consolidation.prune import prune_rare
 from secateur.graph.consolidation.remap import remap_edges, remap_mentions
+from secateur.graph.consolidation.screen import Pairs
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from secateur.graph.consolidation import groups as alias_groups
+from secateur.graph.consolidation import screen
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
@@ -80,7 +80,7 @@ def test_the_pairs_are_the_same_whichever_screen_this_cpu_takes(monkeypatch):
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     found = []
     for codes in (True, False):
-        monkeypatch.setattr(alias_groups, "_multiplies_codes", lambda codes=codes: codes)
+        monkeypatch.setattr(screen, "_multiplies_codes", lambda codes=codes: codes)
         found.append(range_pairs(vectors, 0.93))
     assert len(found[0][0]) > 1000
     assert all((a == b).all() for a, b in zip(*found, strict=True))

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.graph.consolidation.groups import Pairs, medoids
+from secateur.graph.consolidation.groups import medoids
 from secateur.graph.consolidation.guards import distinctive
 from secateur.graph.consolidation.kmeans import clusters, proportional
+from secateur.graph.consolidation.screen import Pairs
 
 __all__ = ["Budget", "compress", "same_tokens"]
 

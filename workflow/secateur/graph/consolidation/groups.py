@@ -1,7 +1,6 @@
 """Entity-only consolidation, layer 1 (paper 2.7): alias groups over entity embeddings, then a remap.
 
-Pairs come from an exact range graph: a screen, in 8-bit codes where the CPU multiplies those, whose error is bounded,
-and a recheck in fp32. Guards and complete link keep apart what only looks alike.
+Pairs come from an exact range graph; guards and complete link keep apart what only looks alike.
 """
 
 import re
@@ -13,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
+from secateur.graph.consolidation.screen import ROUNDING, Pairs, near_pairs
 
 __all__ = ["Alias", "acronyms", "groups", "medoids", "range_pairs"]
 
-BLOCK, LEVELS = 1024, 127  # rows of a product; of 8-bit codes on each side of 0
-ROUNDING = 1e-5  # of a cosine in fp32, whichever way it is summed
-
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]  # i < j, cosine
+BLOCK = 1024  # rows of a product
 
 
 @dataclass(frozen=True)
@@ -34,51 +31,10 @@ class Alias:
 
 def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
     """All pairs i < j with cosine >= tau, exactly. vectors: (n, d), unit rows. Sorted by (i, j)."""
-    import torch
-
-    exact = torch.from_numpy(np.ascontiguousarray(vectors, np.float32))
-    coarse, multiply, least = _screen(exact, tau)
-    found = []
-    for start in range(0, len(vectors), BLOCK):
-        rows = coarse[start : start + BLOCK]
-        for left in range(start, len(vectors), BLOCK):
-            near = multiply(rows, coarse[left : left + BLOCK].T)
-            hit = torch.nonzero(near.amax(1) >= least).ravel()  # few rows have a neighbour in most blocks
-            i, j = torch.nonzero(near[hit] >= least, as_tuple=True)
-            i, j = hit[i] + start, j + left
-            keep = i < j
-            i, j = i[keep], j[keep]
-            cosine = (exact[i] * exact[j]).sum(1)
-            keep = cosine >= tau
-            found.append((i[keep], j[keep], cosine[keep]))
-    i, j, cosine = (
-        (torch.cat(part).numpy() for part in zip(*found, strict=True)) if found else (np.zeros(0, np.int64),) * 3
-    )
-    order = np.lexsort((j, i))
-    return i[order], j[order], cosine[order].astype(np.float32)
-
-
-def _screen(exact, tau: float):
-    """(rows to multiply, their product, its least value for a pair of cosine tau), as codes where the CPU has products
-    of those; which screen it was is not seen in the pairs.
-
-    With rows v = (c + e) / s, c whole: |v_i v_j - c_i c_j / s^2| <= |e_i|/s + |e_j|/s + |e_i||e_j|/s^2 (Cauchy-Schwarz).
-    """
-    import torch
-
-    if not len(exact) or not _multiplies_codes():
-        return exact, torch.mm, tau - ROUNDING
-    scale = LEVELS / float(exact.abs().max())
-    codes = (exact * scale).round_()
-    error = float((exact * scale - codes).norm(dim=1).max()) / scale
-    return codes.to(torch.int8), torch._int_mm, (tau - error * (2 + error) - ROUNDING) * scale**2
-
-
-def _multiplies_codes() -> bool:
-    """Whether the CPU multiplies 8-bit numbers into 32-bit sums: without, a product may overflow, and is slower."""
-    import torch
-
-    return torch.cpu.get_capabilities().get("avx512_vnni", False)
+    order = np.arange(len(vectors))
+    starts = range(0, len(vectors), BLOCK)
+    tiles = ((slice(a, a + BLOCK), order[b : b + BLOCK]) for a in starts for b in starts if a <= b)
+    return near_pairs(vectors, order, tau, tiles)
 
 
 def acronyms(texts: Iterable[str]) -> dict[str, str]:

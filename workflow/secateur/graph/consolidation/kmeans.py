@@ -46,13 +46,14 @@ def _flat(vectors: NDArray[np.float32], k: int, iterations: int, seed: int) -> N
     return found.index.search(own, 1)[1].ravel()
 
 
-def means(vectors: NDArray[np.float32], cluster: NDArray[np.int64]) -> NDArray[np.float32]:
-    """(clusters that have points, d) unit means."""
-    _, local = np.unique(cluster, return_inverse=True)
-    order = np.argsort(local, kind="stable")
-    starts = np.flatnonzero(np.diff(local[order], prepend=-1))
-    total = np.add.reduceat(vectors[order], starts, axis=0)
-    return (total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+def means(vectors: NDArray[np.float32], order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """(clusters, d) unit means. order: the points, cluster by cluster; starts: where each begins."""
+    ends, found = [*starts, len(order)], np.empty((len(starts), vectors.shape[1]), np.float32)
+    for first in range(0, len(starts), BRANCHES):
+        last = min(first + BRANCHES, len(starts))
+        own = vectors[order[ends[first] : ends[last]]]
+        found[first:last] = np.add.reduceat(own, starts[first:last] - starts[first], axis=0)
+    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
 
 def proportional(sizes: Sequence[int], room: int) -> NDArray[np.int64]:
