@@ -53,6 +53,19 @@ def test_a_deleted_store_is_made_anew_from_the_ledger_alone(client, store, tmp_p
     assert after == before
 
 
+@pytest.mark.parametrize("bulk", [True, False])
+def test_the_figures_of_a_limited_run_are_told_by_whatever_name(client, monkeypatch, bulk):
+    monkeypatch.setattr(tracking, "_local", lambda _: bulk)
+    ran()
+    told()
+    plot = Path("results/experiments/tiny/figures/differences-toy+x@100.svg")
+    plot.parent.mkdir()
+    plot.write_text("<svg/>")
+    assert told() == 1
+    whole = next(run for run in shown(client, "tiny") if plot.name in run["artifacts"])
+    assert "file.differences-toy_with_x_at_100" in whole["tags"]
+
+
 def test_a_rebuild_undoes_what_somebody_changed(client):
     ran()
     told()

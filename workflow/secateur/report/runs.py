@@ -108,7 +108,7 @@ def _parent(rows: list[dict[str, Any]], current: bool) -> Run:
         started=min(_time(row["started"]) for row in rows),
         ended=max(_time(row["finished"]) for row in rows),
         tags={"fingerprint": whole, "systems": str(len(rows))}
-        | {HELD + path.stem: file_digest(path) for path in there},
+        | {named_for_mlflow(HELD + path.stem): file_digest(path) for path in there},
         files=there,
     )
 
