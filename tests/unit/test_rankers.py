@@ -174,6 +174,26 @@ def test_dense_is_the_cosine_of_the_embeddings():
     np.testing.assert_allclose(score({"kind": "dense"}), embed(QUERIES) @ embed(TEXTS).T)
 
 
+def test_product_codes_find_nearly_all_that_is_near_and_score_it_as_dense_does(monkeypatch):
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(60, 16))
+    vectors = (centres[np.arange(3000) % 60] + 0.3 * rng.normal(size=(3000, 16))).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    group = Group(
+        [str(n) for n in range(3000)], [], np.zeros(3000, int), lambda texts: vectors[[int(t) for t in texts]]
+    )
+    asked, own = Asked([str(n) for n in range(0, 3000, 100)]), kinds.load("ranker", "ivf_pq")
+    settings, exact = own.Settings(code=8, probes=16, found=100), vectors[::100] @ vectors.T
+    np.testing.assert_allclose(own.score(settings, group, asked, 7), exact, atol=1e-6)  # few vectors: all of them
+    monkeypatch.setattr(own, "LEAST", 1000)
+    found = own.score(settings, group, asked, 7)
+    assert (np.isfinite(found).sum(1) <= 100).all()
+    np.testing.assert_allclose(found[np.isfinite(found)], exact[np.isfinite(found)], atol=1e-6)
+    best = np.argsort(-exact, axis=1)[:, :10]
+    assert np.isfinite(np.take_along_axis(found, best, axis=1)).mean() > 0.95
+    np.testing.assert_array_equal(own.score(settings, group, asked, 7), found)
+
+
 def test_zsum_adds_the_z_scores_of_both():
     lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
     expected = z_scores(score(lexical)) + z_scores(score({"kind": "dense"}))
