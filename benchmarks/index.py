@@ -28,7 +28,7 @@ from secateur.pipeline.tables.table import read_table, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)
-SECONDS, TABLE_BYTES, EMBEDDING_BYTES, EXPONENT = 1.0, 8.0, 45.0, 1.0
+SECONDS, TABLE_BYTES, EMBEDDING_BYTES, EXPONENT = 1.0, 8.0, 25.0, 1.0
 STAGES = (
     (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
     (build_runs, ("edges", "lines", "edge_sources"), ("runs", "run_edges")),

@@ -25,22 +25,29 @@ def _entities(inputs) -> SimpleNamespace:
     return SimpleNamespace(texts=texts, vectors=vectors, place={text: n for n, text in enumerate(texts)})
 
 
-def _near(cfg, vectors: np.ndarray, tau: float) -> Pairs:
-    if len(vectors) <= cfg.consolidation.exact_limit:
-        return range_pairs(vectors, tau)
-    return approximate_pairs(vectors, tau, cfg.consolidation.probes)
+def _near(cfg, vectors: np.ndarray) -> Pairs:
+    """The pairs that layer 1 may merge, and those of layer 2 where there may be more entities than the budget allows."""
+    c = cfg.consolidation
+    tau = min(c.tau, c.floor) if len(vectors) > c.budget else c.tau
+    return range_pairs(vectors, tau) if len(vectors) <= c.exact_limit else approximate_pairs(vectors, tau, c.probes)
 
 
-def _within_budget(cfg, e: SimpleNamespace, members: dict, forbidden, ctx) -> dict:
+def _from(pairs: Pairs, tau: float) -> Pairs:
+    """Those of a cosine of tau and more."""
+    near = pairs[2] >= tau
+    return tuple(part[near] for part in pairs)
+
+
+def _within_budget(cfg, e: SimpleNamespace, pairs: Pairs, members: dict, forbidden, ctx) -> dict:
     """Layer 2, where layer 1 leaves more entities than may remain."""
     c = cfg.consolidation
     if len(members) <= c.budget:
         return members
-    pairs = _near(cfg, e.vectors, c.floor)
 
     def blocked(a: int, b: int) -> bool:
         return forbidden(a, b) or (c.guarded and blocked_by(e.texts[a], e.texts[b]) is not None)
 
+    pairs = _from(pairs, c.floor)
     pairs = same_tokens(e.texts, pairs) if c.guarded else pairs
     found = compress(e.vectors, pairs, members, Budget(c.budget, c.floor, c.iterations, c.seed), blocked)
     if len(found) > c.budget:
@@ -62,7 +69,8 @@ def _aliases(cfg, inputs, ctx) -> pl.DataFrame:
 
     short = acronyms(inputs["passages"]["text"]) if c.guarded else {}
     acronym_pairs = [(e.place[a], e.place[b]) for a, b in sorted(short.items()) if a in e.place and b in e.place]
-    near = _near(cfg, e.vectors, c.tau)
+    pairs = _near(cfg, e.vectors)
+    near = _from(pairs, c.tau)
     settings = {"link": c.tau - c.slack, "guarded": c.guarded, "forced": forced, "forbidden": forbidden}
     made, rule = groups(e.texts, e.vectors, near, short_forms=acronym_pairs, **settings)
     ctx.counts |= {"pairs": len(near[0]), "groups": len(made), "acronyms": len(acronym_pairs)}
@@ -78,7 +86,7 @@ def _aliases(cfg, inputs, ctx) -> pl.DataFrame:
             float(e.vectors[n] @ e.vectors[keep]),
             rule[n] if first.get(n) == keep else "budget",
         )
-        for keep, group in _within_budget(cfg, e, members, forbidden, ctx).items()
+        for keep, group in _within_budget(cfg, e, pairs, members, forbidden, ctx).items()
         for n in group
         if n != keep
     ]
