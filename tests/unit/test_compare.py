@@ -12,7 +12,15 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import write_table
 from secateur.report.compare import compare, lines
 
-EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "confidence": 0.95, "min_clusters": 2, "seed": 7}
+EVAL = {
+    "claim": [64],
+    "gain_budgets": [64],
+    "permutations": 1000,
+    "resamples": 200,
+    "confidence": 0.95,
+    "min_clusters": 2,
+    "seed": 7,
+}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
 COUNT = 24

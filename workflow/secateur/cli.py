@@ -18,6 +18,7 @@ SECTIONS = {
         figures.summary,
         figures.table,
         figures.compare,
+        figures.panel,
         figures.show,
         figures.figures,
         figures.keep,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Paired", "bootstrap", "holm", "paired", "units"]
+__all__ = ["Paired", "bootstrap", "drawn_means", "holm", "paired", "units"]
 
 _CELLS = 1 << 20  # draws x series held at a time: 8 MB an array
 _ROUNDING = 1e-12  # of the largest difference: a mean nearer to 0 than this is 0, so that rounding breaks no tie
@@ -37,6 +37,13 @@ def _sums(values: NDArray[np.float64], unit: NDArray[np.int64]) -> tuple[NDArray
     return sums, np.bincount(unit, minlength=count).astype(float)
 
 
+def drawn_means(values: NDArray[np.float64], unit: NDArray[np.int64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """(resamples, series) means of the questions of units drawn with replacement; the same units for the same seed."""
+    sums, sizes = _sums(values, unit)
+    drawn = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=resamples)
+    return (drawn @ sums) / (drawn @ sizes)[:, None]
+
+
 def bootstrap(
     values: NDArray[np.float64], unit: NDArray[np.int64], resamples: int, confidence: float, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -44,9 +51,7 @@ def bootstrap(
 
     values: (questions, series); whole units are drawn with replacement.
     """
-    sums, sizes = _sums(values, unit)
-    drawn = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=resamples)
-    means = (drawn @ sums) / (drawn @ sizes)[:, None]
+    means = drawn_means(values, unit, resamples, seed)
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
     return low, high

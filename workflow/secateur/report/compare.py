@@ -20,7 +20,7 @@ from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table
 from secateur.report.format import UNTOLD, bounds, enough, number, row_name, row_of, sizes
 
-__all__ = ["compare", "lines", "settings"]
+__all__ = ["compare", "figures_of", "lines", "questions_of", "settings"]
 
 EXPERIMENTS = Path("results/experiments")
 FIRST = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")  # if none is named
@@ -181,23 +181,25 @@ def _variants(row: _Row, config: Mapping[str, Any], of: Mapping[str, Any]) -> li
     ]
 
 
-def _figures(row: _Row, variants: Sequence[Found], cfg: SimpleNamespace, of: Mapping[str, Any]) -> pl.DataFrame:
-    """question_id, value of a row in a metric."""
-    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants])
+def figures_of(
+    root: Path, variants: Sequence[Found], cfg: SimpleNamespace, of: Mapping[str, Any], scorer: str | None
+) -> pl.DataFrame:
+    """question_id, value of what stands behind a row, in an order and a metric."""
+    tables = pl.concat([read_table(TABLES["question_metrics"], root / v["file"]) for v in variants])
     tables = tables.filter(pl.col("hop").is_null())
-    wanted = {"scorer": row.scorer, "order": of["order"]}
+    wanted = {"scorer": scorer, "order": of["order"]}
     own = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
     if of["metric"].endswith("@claim"):
         own = claims(own.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
     return own.filter(pl.col("metric") == of["metric"]).select("question_id", "value")
 
 
-def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
+def questions_of(root: Path, experiment: str, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
     """The questions that a data set's rows are reported of, with their clusters."""
-    inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
+    inputs = read_json(root / EXPERIMENTS / experiment / "run.json")["inputs"]
     (path,) = (path for path in inputs if path.endswith(f"/{dataset}/questions/questions.parquet"))
     (split,) = (one["split"] for one in config["extra.datasets"] if one["name"] == dataset)
-    return of_split(read_table(TABLES["questions"], row.root / path), split).select("question_id", "cluster_id")
+    return of_split(read_table(TABLES["questions"], root / path), split).select("question_id", "cluster_id")
 
 
 def _tested(left: _Row, right: _Row, of: Mapping[str, Any]) -> Found:
@@ -205,9 +207,11 @@ def _tested(left: _Row, right: _Row, of: Mapping[str, Any]) -> Found:
     configs = [settings(row.root, row.experiment) for row in (left, right)]
     cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in configs[0].items() if k.startswith("eval.")})
     behind = [_variants(row, config, of) for row, config in zip((left, right), configs, strict=True)]
-    mine, other = (_figures(row, own, cfg, of) for row, own in zip((left, right), behind, strict=True))
+    mine, other = (
+        figures_of(row.root, own, cfg, of, row.scorer) for row, own in zip((left, right), behind, strict=True)
+    )
     axes, others = (dict(axes_of(own[0], row.scorer)) for row, own in zip((left, right), behind, strict=True))
-    joined = _questions(left, configs[0], of["dataset"]).join(mine, on="question_id")
+    joined = questions_of(left.root, left.experiment, configs[0], of["dataset"]).join(mine, on="question_id")
     joined = joined.join(other.rename({"value": "base"}), on="question_id").sort("question_id")
     if joined.is_empty():
         raise SecateurError(f"{left.name} and {right.name} have no question in common in {of['metric']}")
