@@ -17,6 +17,8 @@ ITERATIONS, SEED = 10, 7  # of the k-means of the cells
 AROUND = 1024  # cells beside a vector's own, by their centres, among which its nearest are looked for
 BLOCK = 1024  # centres compared with all others at once
 
+Cells = tuple[NDArray[np.int64], list[int], NDArray[np.float32]]
+
 
 def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> Pairs:
     """Pairs i < j with cosine >= tau, sorted by (i, j): none is wrong, few are missed, fewer with more probes.
@@ -24,17 +26,22 @@ def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> 
     vectors: (n, d) unit rows, which may be memory-mapped: codes take a quarter of their bytes. A pair is found where the
     cell of one is among the `probes` cells nearest to the other.
     """
-    cell = clusters(vectors, len(vectors) // PER_CELL, ITERATIONS, SEED)
-    for count in (1, probes):  # a tree's leaves are not the nearest: each vector goes to the cell that is
-        order = np.argsort(cell, kind="stable")
-        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-        ends, centres = [*starts, len(order)], means(vectors, order, starts)
-        nearest = _nearest(vectors, order, ends, centres, count)
-        cell = nearest[:, 0]
-    return near_pairs(vectors, order, tau, _tiles(nearest[order], ends))
+    leaf = clusters(vectors, len(vectors) // PER_CELL, ITERATIONS, SEED)
+    cell = _nearest(vectors, *_cells(vectors, leaf), 1)[:, 0]  # a leaf of the tree may not be the nearest of all
+    order, ends, centres = _cells(vectors, cell)
+    return near_pairs(vectors, order, tau, _tiles(_nearest(vectors, order, ends, centres, probes)[order], ends))
 
 
-def _nearest(vectors: NDArray[np.float32], order: NDArray[np.int64], ends: list[int], centres, count: int):
+def _cells(vectors: NDArray[np.float32], cell: NDArray[np.integer]) -> Cells:
+    """The vectors cell by cell, where each cell ends and the next begins, and its centre; empty cells are left out."""
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    return order, [*starts, len(order)], means(vectors, order, starts)
+
+
+def _nearest(
+    vectors: NDArray[np.float32], order: NDArray[np.int64], ends: list[int], centres: NDArray[np.float32], count: int
+) -> NDArray[np.int32]:
     """(n, count) the cells whose centres are nearest to each vector, of those around its own."""
     count = min(count, len(centres))
     found = np.empty((len(order), count), np.int32)
@@ -54,4 +61,5 @@ def _tiles(probed: NDArray[np.int32], ends: list[int]) -> Iterator[Tile]:
     place = np.repeat(np.arange(len(probed)), probed.shape[1])[np.argsort(probed, axis=None, kind="stable")]
     counts = np.bincount(probed.ravel(), minlength=len(ends) - 1)
     for cell, others in enumerate(np.split(place, counts.cumsum()[:-1])):
-        yield slice(ends[cell], ends[cell + 1]), others
+        if len(others):
+            yield slice(ends[cell], ends[cell + 1]), others
