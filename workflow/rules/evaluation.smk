@@ -157,6 +157,7 @@ rule compare_variants:
     benchmark:
         f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
     threads: 1
+    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     params:
         **leaf_params(
             "compare_variants",

@@ -65,6 +65,7 @@ rule build_report:
     benchmark:
         f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
     threads: 1
+    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     params:
         **leaf_params(
             "build_report",
@@ -104,6 +105,7 @@ rule track_variants:
     benchmark:
         f"logs/track_variants/{EXPERIMENT}.benchmark.tsv"
     threads: 1
+    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     params:
         **leaf_params("track_variants", variants=tracked_rows, name=experiment_name),
     message:

@@ -58,7 +58,7 @@ def _nearest(
 
 def _tiles(probed: NDArray[np.int32], ends: list[int]) -> Iterator[Tile]:
     """Each cell with the places of the vectors that it is near to. probed: (n, probes) cells, by place."""
-    place = np.repeat(np.arange(len(probed)), probed.shape[1])[np.argsort(probed, axis=None, kind="stable")]
+    place = np.argsort(probed, axis=None, kind="stable") // probed.shape[1]
     counts = np.bincount(probed.ravel(), minlength=len(ends) - 1)
     for cell, others in enumerate(np.split(place, counts.cumsum()[:-1])):
         if len(others):
