@@ -1,8 +1,10 @@
-"""What the contexts add to the log-probability of the gold answer, at every budget, on a sample of the questions."""
+"""What the contexts add to the log-probability of the gold answer, at every budget, for one shard of a sample of the
+questions."""
 
 from secateur.contexts.table import made_for, texts
 from secateur.ecs.answer_gain import gain_rows
 from secateur.ecs.reading.template import Question
+from secateur.ecs.selection.pool import part_of
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
 from secateur.models.reader import load
@@ -16,9 +18,10 @@ def run(cfg, inputs, outputs, ctx):
     lm, aware = load(cfg.lm, ctx.cache, ctx.device), bool(inputs["contexts"]["answer_aware"].any())
     budgets = made_for(inputs["contexts"], cfg.eval.gain_budgets)
     control = next(iter(made_for(inputs["contexts"], [cfg.eval.gain_control])), None)
-    rows = gain_rows(lm, cfg.ecs, questions, known, budgets, control, ctx)
+    mine = part_of(len(questions), ctx.axes["shard"])
+    rows = gain_rows(lm, cfg.ecs, questions, known, budgets, control, mine, ctx)
     outputs["question_metrics"] = long_rows([(q, cfg.extra.order, None, aware, m, v) for q, m, v in rows])
-    return {"questions": len(questions)}
+    return {"questions": len(mine)}
 
 
 if "snakemake" in globals():

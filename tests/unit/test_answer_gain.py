@@ -8,6 +8,7 @@ import pytest
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, gain_rows, unit_gains
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.selection.pool import part_of
 
 ASKED = [
     Question("q1", "What had she swallowed?", "half a tennis ball"),
@@ -27,8 +28,9 @@ def context(tmp_path):
     return SimpleNamespace(cache=tmp_path, progress=lambda rows, total, unit: rows)
 
 
-def gains(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128)) -> dict[tuple[str, str], float]:
-    return {(q, metric): value for q, metric, value in gain_rows(lm, cfg, asked, contexts, budgets, 128, ctx)}
+def gains(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128), mine=None) -> dict[tuple[str, str], float]:
+    mine = range(len(asked)) if mine is None else mine
+    return {(q, metric): value for q, metric, value in gain_rows(lm, cfg, asked, contexts, budgets, 128, mine, ctx)}
 
 
 def mean_logprob(lm, cfg, naive, question: Question, text: str) -> float:
@@ -54,6 +56,15 @@ def test_gain_and_control_are_those_of_one_sequence_at_a_time(tiny_lm, ecs, naiv
         ):
             expected = mean_logprob(lm, cfg, naive, question, text) - closed
             assert found[question.id, name] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_shards_of_the_questions_say_what_all_of_them_say(tiny_lm, ecs, context, tmp_path, count):
+    whole, parts = gains(tiny_lm(), ecs(), context), {}
+    for n in range(count):
+        fresh = SimpleNamespace(cache=tmp_path / str(n), progress=context.progress)
+        parts |= gains(tiny_lm(), ecs(), fresh, mine=part_of(len(ASKED), f"{n}of{count}"))
+    assert parts == whole
 
 
 def test_an_empty_context_gains_nothing(tiny_lm, ecs, context):

@@ -137,8 +137,8 @@ def test_a_reranked_source_is_read_from_the_reranked_rankings(found):
 def test_figures_of_all_kinds_have_paths_of_their_own(found):
     for variant in (v for v in found if v.kind == "documents" and not v.study):
         options = variant.wildcards
-        paths = [layout.figures(options, None), layout.gain(options), layout.answered(options)]
-        assert len(set(paths)) == 3
+        paths = [layout.figures(options, None), *layout.gains(options, 2), layout.answered(options)]
+        assert len(set(paths)) == 4
         assert all(path.startswith(f"results/{variant.corpus}/{variant.dataset}/") for path in paths)
 
 

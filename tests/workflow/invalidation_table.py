@@ -350,6 +350,7 @@ KEYS = {
     "eval.against=[]": {"compare_variants"},
     "eval.gain_budgets=[64]": {"measure_answer_gain", "compare_variants"},
     "eval.gain_control=128": {"measure_answer_gain"},
+    "eval.gain_shards=3": {"measure_answer_gain"} | EXPERIMENT,
     "eval.folds=3": {"assemble_contexts"},
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},

@@ -60,17 +60,17 @@ rule measure_answer_gain:
         contexts=CONTEXTS,
         model=of_options(reader_model),
     output:
-        question_metrics="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/question_metrics.parquet",
-        record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/run.json",
+        question_metrics="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/question_metrics.parquet",
+        record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/run.json",
     log:
-        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}.log",
+        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.log",
     benchmark:
-        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}.benchmark.tsv"
+        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("measure_answer_gain", "lm", *slices.GAINING, order=order_of),
     message:
-        "Measure the answer gain of the contexts of {wildcards.dataset}"
+        "Measure the answer gain of the contexts of {wildcards.dataset}, shard {wildcards.shard}"
     script:
         "../../scripts/measure_answer_gain.py"
 
@@ -156,8 +156,8 @@ rule compare_variants:
         f"logs/compare_variants/{EXPERIMENT}.log",
     benchmark:
         f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
-    threads: 1
     retries: 0  # runs where Snakemake does: what stopped it would stop it again
+    threads: 1
     params:
         **leaf_params(
             "compare_variants",

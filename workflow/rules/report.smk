@@ -64,8 +64,8 @@ rule build_report:
         f"logs/build_report/{EXPERIMENT}.log",
     benchmark:
         f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
-    threads: 1
     retries: 0  # runs where Snakemake does: what stopped it would stop it again
+    threads: 1
     params:
         **leaf_params(
             "build_report",
@@ -104,8 +104,8 @@ rule track_variants:
         f"logs/track_variants/{EXPERIMENT}.log",
     benchmark:
         f"logs/track_variants/{EXPERIMENT}.benchmark.tsv"
-    threads: 1
     retries: 0  # runs where Snakemake does: what stopped it would stop it again
+    threads: 1
     params:
         **leaf_params("track_variants", variants=tracked_rows, name=experiment_name),
     message:

@@ -15,7 +15,7 @@ def planned_files(variant):
     found = [layout.answered(options)] if variant.answered else []
     found += [layout.judged(options, judge) for judge in variant.judges]
     found += [layout.agreed(options, pair) for pair in combinations(variant.judges, 2)]
-    found += [layout.gain(options)] if variant.gained else []
+    found += layout.gains(options, option("eval", "default").gain_shards) if variant.gained else []
     found += [layout.asked(options)] if variant["family"] == "peer" else []
     if variant.study:
         return [layout.figures(options, variant.study)]

@@ -58,14 +58,16 @@ def gain_rows(
     contexts: Contexts,
     budgets: Sequence[int],
     control: int | None,
+    mine: range,
     ctx,
 ) -> list[tuple[str, str, float]]:
     """(question id, metric, value): answer_gain@B at every budget, answer_gain_shuffled@B at the budget `control`, and
     closed_book, the log-probability of the answer per token that gain counts from. Without a control there is none.
 
-    The shuffled context of a question is that of the next one, the last one's is the first's; one alone has none.
+    mine: the places of those that are measured. The shuffled context of a question is that of the next one of all, the
+    last one's is the first's; one alone has none.
     """
-    paired = [(one, questions[(n + 1) % len(questions)]) for n, one in enumerate(questions)]
+    paired = [(questions[n], questions[(n + 1) % len(questions)]) for n in mine]
     blocks = [paired[n : n + TOGETHER] for n in range(0, len(paired), TOGETHER)]
     rows = []
     for block in ctx.progress(blocks, len(blocks), "blocks of questions"):

@@ -168,9 +168,10 @@ def asked(options: Options) -> str:
     return f"{folder(options)}/rankings/{ranking(options)}/question_metrics.parquet"
 
 
-def gain(options: Options) -> str:
-    """The answer gains of a source."""
-    return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}/question_metrics.parquet"
+def gains(options: Options, shards: int) -> list[str]:
+    """The answer gains of a source, shard by shard."""
+    own = f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}"
+    return [f"{own}/{n}of{shards}/question_metrics.parquet" for n in range(shards)]
 
 
 def answers(folder: str, source: str, answer: str, shards: int) -> list[str]:

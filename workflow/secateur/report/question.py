@@ -253,7 +253,10 @@ def _ranked(
 
 def _figures(way: _Way) -> list[str]:
     """What was measured of the question: a table of what has budgets, the rest line by line."""
-    paths = [layout.figures(way.options, None), layout.gain(way.options), layout.answered(way.options)]
+    (whole,) = layout.gains(way.options, 1)
+    gained = sorted((way.root / whole).parents[1].glob("*of*/question_metrics.parquet"))
+    paths = [layout.figures(way.options, None), *(str(path.relative_to(way.root)) for path in gained)]
+    paths.append(layout.answered(way.options))
     tables = [way.own(path).filter(pl.col("hop").is_null()) for path in paths if (way.root / path).exists()]
     values = {metric: value for rows in tables for metric, value in rows.select("metric", "value").iter_rows()}
     at = {name: name.split("@") for name in values if "@" in name}
