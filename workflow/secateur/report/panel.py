@@ -25,6 +25,7 @@ from secateur.report.format import UNTOLD, enough, sizes
 __all__ = ["lines", "panel", "ranks_alike"]
 
 LEAST = 3  # rows: of two, a rank correlation says nothing
+COUNTED = "reader"  # behind a reader's name, where budgets are counted in its own tokens
 OTHERS = tuple(axis for axis in AXES if axis != "reader")
 Found = dict[str, Any]
 
@@ -67,7 +68,8 @@ def _reads(root: Path, experiment: str, config: Mapping[str, Any], cfg, metric: 
             by_row: dict[tuple, dict[str, Found]] = {}
             for variant in (v for v in own if v["order"] == order):
                 axes = dict(axes_of(variant, None))
-                by_row.setdefault(tuple(axes[a] for a in OTHERS), {})[axes["reader"]] = variant
+                reader = axes["reader"].removesuffix(COUNTED)
+                by_row.setdefault(tuple(axes[a] for a in OTHERS), {})[reader] = variant
             readers = sorted({reader for row in by_row.values() for reader in row})
             whole = [row for row in by_row.values() if len(row) == len(readers)]
             if len(readers) < 2 or len(whole) < LEAST:
