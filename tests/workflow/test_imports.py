@@ -50,6 +50,7 @@ ORDER = [
     "pipeline.plan report.reference",
     "pipeline.costs pipeline.dry pipeline.litter",
     "report.turns report.runs report.question report.compare report.figures report.tracking report.paper",
+    "report.panel",
     "report.doctor report.advisories",
     "crate.material",
     "crate.portable crate.contents crate.datasets",

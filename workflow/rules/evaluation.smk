@@ -156,7 +156,6 @@ rule compare_variants:
         f"logs/compare_variants/{EXPERIMENT}.log",
     benchmark:
         f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
-    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     threads: 1
     params:
         **leaf_params(

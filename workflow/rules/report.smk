@@ -64,7 +64,6 @@ rule build_report:
         f"logs/build_report/{EXPERIMENT}.log",
     benchmark:
         f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
-    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     threads: 1
     params:
         **leaf_params(
@@ -104,7 +103,6 @@ rule track_variants:
         f"logs/track_variants/{EXPERIMENT}.log",
     benchmark:
         f"logs/track_variants/{EXPERIMENT}.benchmark.tsv"
-    retries: 0  # runs where Snakemake does: what stopped it would stop it again
     threads: 1
     params:
         **leaf_params("track_variants", variants=tracked_rows, name=experiment_name),
