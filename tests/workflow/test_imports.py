@@ -12,7 +12,7 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "pipeline.errors pipeline.distinct pipeline.layout pipeline.redaction",
+    "pipeline.errors pipeline.distinct pipeline.layout pipeline.redaction pipeline.shards",
     "pipeline.tables.* pipeline.artifacts models.words",
     "pipeline.cache cluster.states cluster.submit",
     "cluster.leftovers cluster.resources",

@@ -4,9 +4,10 @@ import polars as pl
 
 from secateur.ecs.scoring.null import draws
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.shards import part_of
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["candidates", "part_of", "pooled", "shard_of", "with_neighbours"]
+__all__ = ["candidates", "pooled", "shard_of", "with_neighbours"]
 
 AWARE = "+answer"  # of the ranking that sees the gold answer
 
@@ -60,16 +61,6 @@ def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
     passages."""
     mine = part_of(questions.height, shard)
     return questions.sort("group_id", "position").slice(mine.start, len(mine))
-
-
-def part_of(count: int, shard: str) -> range:
-    """The places of a shard "NofCOUNT" among so many.
-
-    >>> [part_of(5, f"{n}of3") for n in range(3)]
-    [range(0, 1), range(1, 3), range(3, 5)]
-    """
-    number, shards = map(int, shard.split("of"))
-    return range(count * number // shards, count * (number + 1) // shards)
 
 
 def with_neighbours(passages: pl.DataFrame, reach: int) -> pl.DataFrame:
