@@ -71,7 +71,7 @@ def test_contexts_are_those_of_the_system_they_were_taken_from(imported):
     assert set(file["scorer"]) == set(file["form"]) == {"imported"}
 
 
-@pytest.mark.parametrize(("figures", "reader"), [("evidence", ""), ("answer_gain", "default")])
+@pytest.mark.parametrize(("figures", "reader"), [("evidence", ""), ("answer_gain", "default/0of1")])
 def test_so_are_their_figures(imported, figures, reader):
     own, *others = (table(imported, "question_metrics", DATA, figures, source(name), reader) for name in SOURCES)
     assert own.height
