@@ -5,12 +5,16 @@ import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_compare import COUNT, experiment
 
+from secateur.pipeline.artifacts import read_json, write_json
 from secateur.pipeline.errors import SecateurError
+from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import write_table
 from secateur.report.panel import lines, panel, ranks_alike
 
 FORMS = ("whole", "dense", "lines", "words")
@@ -70,6 +74,26 @@ def test_rows_of_one_reader_are_refused_with_what_is_needed(tmp_path):
     experiment(tmp_path, "one", found, **axes)
     with pytest.raises(SecateurError, match=r"one has no 3 rows whose evidence_recall@claim two readers.*crossed"):
         panel(tmp_path, "one", "evidence_recall@claim")
+
+
+def test_figures_that_stand_in_several_files_are_all_read(tmp_path):
+    """A variant has a file of evidence and one of gains, and gains may be in shards."""
+    found, axes = rows({"small": (0.4, 0.3, 0.2, 0.1), "large": (0.8, 0.7, 0.5, 0.1)})
+    experiment(tmp_path, "two", found, **axes)
+    record = tmp_path / "results/experiments/two/run.json"
+    config = read_json(record)
+    parts = []
+    for variant in config["config"]["extra.variants"]:
+        whole = pl.read_parquet(tmp_path / variant["file"])
+        for n, half in enumerate((whole.head(COUNT // 2), whole.tail(COUNT - COUNT // 2))):
+            path = f"{variant['file']}.{n}"
+            write_table(TABLES["question_metrics"], half, tmp_path / path)
+            parts.append(variant | {"file": path})
+    config["config"]["extra.variants"] = parts
+    write_json(record, config)
+    (only,) = panel(tmp_path, "two", "evidence_recall@claim")
+    assert only["n"] == COUNT
+    assert only["correlation"] == pytest.approx(1)
 
 
 def test_a_row_that_one_reader_lacks_is_left_out(tmp_path):

@@ -65,18 +65,20 @@ def _reads(root: Path, experiment: str, config: Mapping[str, Any], cfg, metric: 
     for dataset in dict.fromkeys(v["dataset"] for v in config["extra.variants"]):
         own = [v for v in config["extra.variants"] if v["dataset"] == dataset and not v["listed"]]
         for order in dict.fromkeys(v["order"] for v in own):
-            by_row: dict[tuple, dict[str, Found]] = {}
+            by_row: dict[tuple, dict[str, list[Found]]] = {}  # a variant stands there once for each file of its figures
             for variant in (v for v in own if v["order"] == order):
                 axes = dict(axes_of(variant, None))
                 reader = axes["reader"].removesuffix(COUNTED)
-                by_row.setdefault(tuple(axes[a] for a in OTHERS), {})[reader] = variant
+                behind = by_row.setdefault(tuple(axes[a] for a in OTHERS), {}).setdefault(reader, [])
+                if all(one["system"] == variant["system"] for one in behind):
+                    behind.append(variant)
             readers = sorted({reader for row in by_row.values() for reader in row})
             whole = [row for row in by_row.values() if len(row) == len(readers)]
             if len(readers) < 2 or len(whole) < LEAST:
                 continue
             asked = questions_of(root, experiment, config, dataset).sort("question_id")
             tables = [
-                figures_of(root, [row[reader]], cfg, {"order": order, "metric": metric}, None)
+                figures_of(root, row[reader], cfg, {"order": order, "metric": metric}, None)
                 for row in whole
                 for reader in readers
             ]
@@ -85,8 +87,8 @@ def _reads(root: Path, experiment: str, config: Mapping[str, Any], cfg, metric: 
             if asked.is_empty():
                 continue
             values = asked.select(pl.selectors.starts_with("v")).to_numpy()
-            axes = [dict(axes_of(row[readers[0]], None)) for row in whole]
-            names = [min((v["system"] for v in row.values()), key=len) for row in whole]
+            axes = [dict(axes_of(row[readers[0]][0], None)) for row in whole]
+            names = [min((behind[0]["system"] for behind in row.values()), key=len) for row in whole]
             unit = units(asked["cluster_id"].to_list(), cfg.min_clusters)
             yield _Read(dataset, order, names, axes, readers, values.reshape(-1, len(whole), len(readers)), unit)
 
