@@ -1,6 +1,6 @@
 """Layer 1 of consolidation against a bare faiss Flat range search over the same vectors: 20k x 384, tau .93.
 
-`--size` takes other numbers of vectors. Above `consolidation.exact_limit` the inverted index is measured instead, in a
+`--size` takes other numbers of vectors. Above `consolidation.exact_limit` cells of near vectors are measured instead, in a
 process of its own over memory-mapped vectors: peak memory, and the recall of pairs on a sample of rows.
 """
 
@@ -79,8 +79,10 @@ def exact(count: int) -> list[Figure]:
 def child(path: Path) -> None:
     """Print CPU seconds, peak bytes; leave the pairs beside the vectors."""
     import faiss
+    import torch
 
     faiss.omp_set_num_threads(1)
+    torch.set_num_threads(1)
     entities, started = np.load(path, mmap_mode="r"), time.process_time()
     i, j, _ = approximate_pairs(entities, OPTION.tau, OPTION.probes)
     status = Path("/proc/self/status").read_text()  # getrusage would count what the parent held before exec
@@ -89,7 +91,7 @@ def child(path: Path) -> None:
 
 
 def large(count: int) -> list[Figure]:
-    """The inverted index: CPU seconds, peak memory, recall of the pairs of SAMPLE rows."""
+    """Cells of near vectors: CPU seconds, peak memory, recall of the pairs of SAMPLE rows."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.npy"
         entities = np.lib.format.open_memmap(path, "w+", np.float32, (count, DIM))
@@ -109,7 +111,7 @@ def large(count: int) -> list[Figure]:
     name = f"consolidate {count // 1000}k"
     bytes_ = count * DIM * 4
     return [
-        Figure(f"{name} by index", seconds, "CPU seconds", None, None, None, None),
+        Figure(f"{name} by cells", seconds, "CPU seconds", None, None, None, None),
         Figure(f"{name} peak memory", peak, "bytes", "the vectors' bytes", bytes_, MEMORY, "<="),
         Figure(
             f"pair recall of {SAMPLE} rows",

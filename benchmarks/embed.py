@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOY = (ROOT / "data/toy/documents/passages.jsonl", ROOT / "data/toy/dialogue/passages.jsonl")
 MEDICAL = Path(os.environ.get("SECATEUR_MIRROR", "")) / "medical_corpus.json.gz"
 COUNT, BATCH = 400, 32
-GOAL, COSINE = 2.4, 0.99999
+GOAL, COSINE = 3.0, 0.99999
 GOAL_BF16, COSINE_BF16 = 3.0, 0.9995
 
 

@@ -33,11 +33,10 @@ PASSAGES, QUESTIONS = (10_000, 100_000), 20
 TRIPLES, PER_ARTICLE, PER_ENTITY, RELATIONS = 10, 10, 10, 5_000  # of a passage; passages; triples to an entity
 WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 64, 0.1, 1.05, 7, 20_000
 GROWTH = 1.05
-CODEBOOK, RUNS, GRAPH = "codebook", "runs", "graph"
 STAGES = {
-    CODEBOOK: (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
-    RUNS: (build_runs, ("edges", "lines", "edge_sources"), ("runs", "run_edges")),
-    GRAPH: (
+    "codebook": (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
+    "runs": (build_runs, ("edges", "lines", "edge_sources"), ("runs", "run_edges")),
+    "graph": (
         consolidate,
         ("passages", "entities", "edges", "edge_sources", "run_edges"),
         ("aliases", "edges", "edge_sources", "run_edges", "tombstones"),

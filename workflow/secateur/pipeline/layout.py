@@ -168,10 +168,14 @@ def asked(options: Options) -> str:
     return f"{folder(options)}/rankings/{ranking(options)}/question_metrics.parquet"
 
 
+def gained(options: Options) -> str:
+    """The folder of the answer gains of a source."""
+    return f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}"
+
+
 def gains(options: Options, shards: int) -> list[str]:
     """The answer gains of a source, shard by shard."""
-    own = f"{folder(options)}/answer_gain/{source(options)}/{options['ecs']}"
-    return [f"{own}/{n}of{shards}/question_metrics.parquet" for n in range(shards)]
+    return [f"{gained(options)}/{n}of{shards}/question_metrics.parquet" for n in range(shards)]
 
 
 def answers(folder: str, source: str, answer: str, shards: int) -> list[str]:

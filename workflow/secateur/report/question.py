@@ -253,9 +253,8 @@ def _ranked(
 
 def _figures(way: _Way) -> list[str]:
     """What was measured of the question: a table of what has budgets, the rest line by line."""
-    (whole,) = layout.gains(way.options, 1)
-    gained = sorted((way.root / whole).parents[1].glob("*of*/question_metrics.parquet"))
-    paths = [layout.figures(way.options, None), *(str(path.relative_to(way.root)) for path in gained)]
+    shards = sorted((way.root / layout.gained(way.options)).glob("*/question_metrics.parquet"))
+    paths = [layout.figures(way.options, None), *(str(path.relative_to(way.root)) for path in shards)]
     paths.append(layout.answered(way.options))
     tables = [way.own(path).filter(pl.col("hop").is_null()) for path in paths if (way.root / path).exists()]
     values = {metric: value for rows in tables for metric, value in rows.select("metric", "value").iter_rows()}
