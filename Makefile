@@ -74,7 +74,7 @@ chaos: $(READY)  ## kill and harm a small run, e.g. make chaos SEED=1 KILLS=200;
 
 bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie; ARGS=... hands arguments on
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
-	@cd benchmarks && ../$(BIN)/python $(NAME).py $(ARGS)
+	@cd benchmarks && PYTHONPATH=.. ../$(BIN)/python $(NAME).py $(ARGS)
 
 docs: $(READY)  ## the generated pages: configuration, kinds and tables
 	@$(BIN)/secateur docs
