@@ -64,21 +64,21 @@ def test_where_nobody_answers_nothing_is_known():
 @pytest.mark.parametrize(
     ("state", "line", "expected"),
     [
-        ("OUT_OF_MEMORY", "OUT_OF_MEMORY|0:125|c1|8000M|02:00:00|00:01:00", "OUT_OF_MEMORY (it was granted 8000M)"),
-        ("TIMEOUT", "TIMEOUT|0:0|c1|8000M|02:00:00|02:00:10", "TIMEOUT (it was granted 02:00:00)"),
-        ("CANCELLED", "CANCELLED by 1000|0:0|c1|8000M|02:00:00|00:01:00", "CANCELLED by 1000 (after 00:01:00)"),
+        ("OUT_OF_MEMORY", "OUT_OF_MEMORY|0:125|c1|02:00:00|00:01:00", "OUT_OF_MEMORY (it was granted 250M)"),
+        ("TIMEOUT", "TIMEOUT|0:0|c1|02:00:00|02:00:10", "TIMEOUT (it was granted 02:00:00)"),
+        ("CANCELLED", "CANCELLED by 1000|0:0|c1|02:00:00|00:01:00", "CANCELLED by 1000 (after 00:01:00)"),
         (
             "FAILED",
-            "FAILED|0:9|c1|250M|02:00:00|00:00:02",
+            "FAILED|0:9|c1|02:00:00|00:00:02",
             "FAILED (exit code 0:9, after 00:00:02; it was granted 250M)",
         ),
-        ("FAILED", "FAILED|1:0|c1|250M|02:00:00|00:00:02", "FAILED (exit code 1:0, after 00:00:02)"),
-        ("PREEMPTED", "PREEMPTED|0:0|c1|8000M|02:00:00|00:01:00", "PREEMPTED"),
+        ("FAILED", "FAILED|1:0|c1|02:00:00|00:00:02", "FAILED (exit code 1:0, after 00:00:02)"),
+        ("PREEMPTED", "PREEMPTED|0:0|c1|02:00:00|00:01:00", "PREEMPTED"),
     ],
 )
 def test_why_a_job_ended_is_one_line(state, line, expected):
-    assert asyncio.run(reason("1", state, told(sacct=line + "\n"))) == expected
-    assert asyncio.run(reason("1", state, told())) == state
+    assert asyncio.run(reason("1", state, 250, told(sacct=line + "\n"))) == expected
+    assert asyncio.run(reason("1", state, 250, told())) == state
 
 
 # --- submitting ----------------------------------------------------------------------------------

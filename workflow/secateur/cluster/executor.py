@@ -125,7 +125,8 @@ async def check_active_jobs(self: Any, active_jobs: list[Any]) -> AsyncIterator[
 
 async def _ended(self: Any, one: Any, state: str) -> None:
     """Report a job that failed: why, in its record too, and whether it may be tried again."""
-    said = f"SLURM job {one.external_jobid}: {await reason(one.external_jobid, state)}"
+    why = await reason(one.external_jobid, state, one.job.resources["mem_mb"])
+    said = f"SLURM job {one.external_jobid}: {why}"
     if state == "NODE_FAIL":
         self._failed_nodes |= await nodes(one.external_jobid)
     own, final = await asyncio.to_thread(_noted, one, said)

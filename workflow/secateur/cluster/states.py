@@ -15,7 +15,7 @@ SQUEUE = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T"]
 SACCT = ["sacct", "--allocations", "--noheader", "--parsable2"]
 KILLED = "0:9"  # SIGKILL: what sacct says of a job over its memory where SLURM looks for itself, without cgroups
 LIMIT = 60  # seconds for one of SLURM's commands
-TOLD = ("State", "ExitCode", "NodeList", "ReqMem", "Timelimit", "Elapsed")
+TOLD = ("State", "ExitCode", "NodeList", "Timelimit", "Elapsed")
 Ask = Callable[[Sequence[str]], Awaitable[str | None]]
 
 
@@ -60,17 +60,20 @@ async def states(run: str, jobs: Iterable[str], ask: Ask = ask) -> dict[str, str
     return known if queue is not None else dict.fromkeys(wanted, "PENDING") | known
 
 
-async def reason(job: str, state: str, ask: Ask = ask) -> str:
-    """Why a job ended, in one line: the state, and what accounting says beside it where it answers."""
+async def reason(job: str, state: str, mem_mb: int, ask: Ask = ask) -> str:
+    """Why a job ended, in one line: the state, and what accounting says beside it where it answers.
+
+    The memory is what was asked for: in the second after a short job's end sacct can print `16?` for it.
+    """
     said = await ask([*SACCT, f"--format={','.join(TOLD)}", f"--jobs={job}"])
     if not said or not said.strip():
         return state
-    full, code, nodes, memory, limit, elapsed = said.splitlines()[0].split("|")
+    full, code, nodes, limit, elapsed = said.splitlines()[0].split("|")
     beside = {
-        "OUT_OF_MEMORY": f"it was granted {memory}",
+        "OUT_OF_MEMORY": f"it was granted {mem_mb}M",
         "TIMEOUT": f"it was granted {limit}",
         "NODE_FAIL": f"on {nodes}",
-        "FAILED": f"exit code {code}, after {elapsed}" + (f"; it was granted {memory}" if code == KILLED else ""),
+        "FAILED": f"exit code {code}, after {elapsed}" + (f"; it was granted {mem_mb}M" if code == KILLED else ""),
         "CANCELLED": f"after {elapsed}",
     }.get(state)
     return f"{full} ({beside})" if beside else full
