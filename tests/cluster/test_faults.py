@@ -85,6 +85,7 @@ def test_a_driver_that_slept_while_its_jobs_ended_and_were_forgotten_goes_on(dri
     driven.running("extract_triples")
     os.kill(driver.pid, signal.SIGSTOP)
     until(lambda: not driven.cluster.jobs(), LIMIT, "the end of the jobs")
+    until(lambda: bool(driven.submitted("extract_triples")), LIMIT, "accounting's word of a job")  # it lags behind
     known = driven.submitted("extract_triples")[0][0]
     until(lambda: known not in driven.cluster.ask("squeue", "-h", "--states=all", "--format=%i").split(), 240)
     os.kill(driver.pid, signal.SIGCONT)
