@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,7 +56,8 @@ def found(root: Path, experiment: str) -> list[Spec]:
     """The jobs behind an experiment, each after those whose files it reads. Read once, and kept beside the results."""
     kept = root / "jobs.json"
     if not kept.exists():
-        with get_context("fork").Pool(1) as alone:  # Snakemake changes the process that reads a workflow
+        # Snakemake changes the process that reads a workflow. A pool ends its own with SIGTERM, of which ours would tell.
+        with get_context("fork").Pool(1, signal.signal, (signal.SIGTERM, signal.SIG_DFL)) as alone:
             kept.write_text(alone.apply(_read, (root, experiment)))
     return [Spec(**one) for one in json.loads(kept.read_text())]
 

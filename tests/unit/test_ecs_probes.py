@@ -43,7 +43,7 @@ def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     lm = tiny_lm(bos=bos, pack=32)
     texts = ["Question: What", "Mira", "Jonas left his flat by June 1994 . " * 2, "Question: What"]
     found = follow(lm, [ids(lm, t) for t in texts], 6, greedily)
-    assert [list(path) for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
+    assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
 
 
 @pytest.mark.parametrize("pack", [16, 200])
@@ -68,7 +68,8 @@ def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
 def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
     lm = tiny_lm()
     context = ids(lm, "Question: What")
-    assert follow(lm, [context], 5, sampling(1e-3, [3])) == follow(lm, [context], 5, greedily)
+    sampled, best = (follow(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
+    assert sampled.tokens == best.tokens
 
 
 def test_the_expected_shift_is_the_mean_of_signed_over_the_sampled_answers(tiny_lm, ecs):
@@ -96,7 +97,8 @@ def test_the_judges_sentences_are_the_papers():
 @pytest.mark.parametrize("name", JUDGES)
 def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat):
     lm = tiny_lm(chat=chat, bos=chat)
-    found = judge(lm, name, ASKED, SHOWN, PAIRS)
+    found = [row[name] for row in judge(lm, list(JUDGES), ASKED, SHOWN, PAIRS)]
+    assert found == pytest.approx([row[name] for row in judge(lm, [name], ASKED, SHOWN, PAIRS)], abs=1e-4)
     sentence, answered = JUDGES[name]
     for (q, p), value in zip(PAIRS, found, strict=True):
         if answered and ASKED[q].answer is None:

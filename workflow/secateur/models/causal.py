@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import STEADY, steady
 from secateur.models.prepare import is_gguf, prepare, weights_digest
@@ -63,6 +64,7 @@ class CausalLM:
         self.model, self.tokenizer, self.pack, self.name, self._weights = model.eval(), tokenizer, pack, name, weights
         self.encoder = Encoder(tokenizer, window)
         self._config = model.config.get_text_config()
+        attend_in_blocks(model)
 
     @cached_property
     def identity(self) -> str:
@@ -118,21 +120,17 @@ class CausalLM:
             own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
         return logits.float(), [Prefix(width, layers) for layers in own]
 
-    def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]):
-        """One more token after each prefix: (n, vocabulary) logits in fp32, and the prefixes with it."""
-        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)))
-        start = _shared(prefixes)[1]
-        return logits, [_joined([p, _cut(cache, start + n, 1)]) for n, p in enumerate(prefixes)]
-
     def _forward(self, sequences, prefixes, rows):
         """Logits at the rows, and the keys and values of prefixes and sequences."""
         import torch
         from transformers import DynamicCache
 
-        device, trunks = self.model.device, _shared(prefixes)[0]
+        device, trunks, lengths = self.model.device, _shared(prefixes)[0], [len(s) for s in sequences]
         cache = DynamicCache(list(_joined(trunks).layers)) if trunks else DynamicCache()
+        place = {p: n for n, p in enumerate(trunks)}
+        parts = blocks(lengths, [place.get(p) for p in prefixes], [p.length for p in trunks])
         with torch.inference_mode():
-            mask, positions = self._mask([len(s) for s in sequences], prefixes)
+            mask, positions = self._mask(lengths, prefixes)
             logits = self.model(
                 input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
                 position_ids=positions[None],
@@ -140,6 +138,7 @@ class CausalLM:
                 past_key_values=cache,
                 use_cache=True,
                 logits_to_keep=torch.tensor(list(rows), device=device),
+                blocks=parts if device.type == "cpu" else None,  # a GPU is given one large product, not many small ones
             ).logits[0]
         return logits.float(), cache
 

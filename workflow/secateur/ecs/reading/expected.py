@@ -28,7 +28,9 @@ def pseudo_answers(
         (context,) = encode(lm, cfg, [question], [passages], answered=False)
         seeds = [_seed(cfg.seed, question.id, n) for n in range(cfg.pseudo_answers)]
         paths = follow(lm, [context.ids] * len(seeds), cfg.pseudo_tokens, sampling(cfg.temperature, seeds))
-        lines = (lm.tokenizer.decode(path, skip_special_tokens=True).strip().split("\n")[0].strip() for path in paths)
+        lines = (
+            lm.tokenizer.decode(path.tokens, skip_special_tokens=True).strip().split("\n")[0].strip() for path in paths
+        )
         found.append([line for line in lines if line])
     return found
 

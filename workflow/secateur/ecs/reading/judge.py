@@ -47,16 +47,24 @@ def _asked(lm: CausalLM | Served, question: Question, passage: Passage, sentence
 
 
 def judge(
-    lm: CausalLM | Served, name: str, questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs
-) -> list[float | None]:
-    """p(yes) / (p(yes) + p(no)) of each pair under one of `JUDGES`; None where the answer is to be shown and unknown."""
-    sentence, answered = JUDGES[name]
-    (yes, no), found = verdict_tokens(lm), [None] * len(pairs)
-    work = [n for n, (q, _) in enumerate(pairs) if not answered or (questions[q].answer or "").strip()]
-    texts = [_asked(lm, questions[pairs[n][0]], passages[pairs[n][1]], sentence, answered) for n in work]
-    names = [f"question {questions[pairs[n][0]].id}" for n in work]
-    sequences = lm.encoder.encode(texts, [""] * len(texts), [None] * len(texts), names)
-    for place, said in named(lm, sequences, [pairs[n][1] for n in work], [*yes, *no]):
-        said = said.double()
-        found[work[place]] = float((said[: len(yes)].logsumexp(0) - said.logsumexp(0)).exp())
+    lm: CausalLM | Served,
+    names: Sequence[str],
+    questions: Sequence[Question],
+    passages: Sequence[Passage],
+    pairs: Pairs,
+) -> list[dict[str, float | None]]:
+    """p(yes) / (p(yes) + p(no)) of each pair under each of some `JUDGES`; None where the answer is to be shown and unknown.
+
+    What is asked of a pair begins alike, and that is read once.
+    """
+    yes, no = verdict_tokens(lm)
+    posed = [(n, name) for n in range(len(pairs)) for name in names]
+    known = [(n, name) for n, name in posed if not JUDGES[name][1] or (questions[pairs[n][0]].answer or "").strip()]
+    texts = [_asked(lm, questions[pairs[n][0]], passages[pairs[n][1]], *JUDGES[name]) for n, name in known]
+    ids = [f"question {questions[pairs[n][0]].id}" for n, _ in known]
+    sequences = lm.encoder.encode(texts, [""] * len(texts), [None] * len(texts), ids)
+    found: list[dict[str, float | None]] = [dict.fromkeys(names) for _ in pairs]
+    for place, said in named(lm, sequences, [n for n, _ in known], [*yes, *no]):
+        said, (n, name) = said.double(), known[place]
+        found[n][name] = float((said[: len(yes)].logsumexp(0) - said.logsumexp(0)).exp())
     return found

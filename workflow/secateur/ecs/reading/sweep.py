@@ -74,11 +74,11 @@ def statistics(
             part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)
             rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
             these = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, own[p].id) in probed]
-            for name in probes if these else ():
+            for names in _together(probes) if these else ():
                 asked_of = [pairs[n] for n in these]
-                values = _cached(known, (*part, name, *block.drawn(name), these), block.probe, name, own, asked_of)
+                values = _cached(known, (*part, *names, *block.drawn(names), these), block.probe, names, own, asked_of)
                 for n, value in zip(these, values, strict=True):
-                    rows[n] = rows[n] | {name: value}
+                    rows[n] = rows[n] | value
             yield frame_of(rows)
 
 
@@ -103,9 +103,9 @@ class _Block:
         found = {q.id: answers for q, answers in zip(known, made, strict=True)}
         return [found.get(q.id, []) for q in self.asked]
 
-    def drawn(self, probe: str) -> list[Any]:
+    def drawn(self, probes: Sequence[str]) -> list[Any]:
         """What pseudo-answers depend on, where a probe samples them."""
-        if probe != "expected_shift":
+        if "expected_shift" not in probes:
             return []
         return [
             *(getattr(self.cfg, name) for name in SAMPLED),
@@ -124,18 +124,27 @@ class _Block:
         """The statistics that one pass gives."""
         return pair_rows(self.lm, self.cfg, self.asked, own, pairs, self.base)
 
-    def probe(self, name: str, own: Sequence[Passage], pairs: Pairs) -> list[float | None]:
-        """One column more. Only the questions of the pairs are read: a block has many, and few of them are probed."""
+    def probe(self, names: Sequence[str], own: Sequence[Passage], pairs: Pairs) -> list[dict[str, float | None]]:
+        """Columns more. Only the questions of the pairs are read: a block has many, and few of them are probed."""
         used = sorted({q for q, _ in pairs})
         asked, place = [self.asked[q] for q in used], {q: n for n, q in enumerate(used)}
         pairs = [(place[q], p) for q, p in pairs]
+        (name, *_) = names
         if name in JUDGES:
-            return judge(self.lm, name, asked, own, pairs)
+            return judge(self.lm, names, asked, own, pairs)
         if name in TRAJECTORIES:
-            return TRAJECTORIES[name](self.lm, self.cfg, asked, own, pairs)
-        if name == "rival_share":
-            return rival_share(self.lm, self.cfg, asked, own, pairs)
-        return expected_shift(self.lm, self.cfg, asked, own, pairs, [self.answers[q] for q in used])
+            values = TRAJECTORIES[name](self.lm, self.cfg, asked, own, pairs)
+        elif name == "rival_share":
+            values = rival_share(self.lm, self.cfg, asked, own, pairs)
+        else:
+            values = expected_shift(self.lm, self.cfg, asked, own, pairs, [self.answers[q] for q in used])
+        return [{name: value} for value in values]
+
+
+def _together(probes: Sequence[str]) -> list[list[str]]:
+    """The probes, those in one list that read the same of a pair."""
+    judges = [name for name in probes if name in JUDGES]
+    return [*([judges] if judges else []), *([name] for name in probes if name not in JUDGES)]
 
 
 def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., list], *args: Any) -> list:
