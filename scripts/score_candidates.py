@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.ecs.reading.sweep import frame_of, statistics
-from secateur.ecs.selection.pool import shard_of, with_neighbours
+from secateur.ecs.selection.pool import shard_of, with_before
 from secateur.models.reader import load
 from secateur.pipeline.contract import main
 
@@ -12,7 +12,7 @@ def run(cfg, inputs, outputs, ctx):
     asked = shard_of(inputs["questions"], ctx.axes["shard"])
     pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
-    shown = with_neighbours(inputs["passages"], cfg.ecs.neighbours)
+    shown = with_before(inputs["passages"], cfg.ecs.before)
     best = dict(
         pool.filter("free", "probed").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows()
     )

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scripts import propose_passages
 
-from secateur.ecs.selection.pool import candidates, pooled, shard_of, with_neighbours
+from secateur.ecs.selection.pool import candidates, pooled, shard_of, with_before
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
@@ -157,25 +157,26 @@ TURNS = pl.DataFrame(
 )
 
 
-def test_neighbours_stay_inside_their_document_and_bring_their_speakers():
-    shown = dict(with_neighbours(TURNS, 1).select("passage_id", "text").iter_rows())
-    assert shown == {
-        "a0": "Jonas: What was it?\nMira: A spaniel.",
-        "a1": "Jonas: What was it?\nMira: A spaniel.\nOh.",
+def test_what_goes_before_stays_inside_its_document_and_brings_its_speaker():
+    shown = with_before(TURNS, 1)
+    assert dict(shown.select("passage_id", "text").iter_rows()) == {
+        "a0": "Jonas: What was it?",
+        "a1": "Jonas: What was it?\nMira: A spaniel.",
         "a2": "Mira: A spaniel.\nOh.",
         "b0": "Mira: Alone.",
     }
+    assert dict(shown.select("passage_id", "own").iter_rows())["a1"] == "Mira: A spaniel."
 
 
-def test_a_passage_with_neighbours_keeps_its_date_and_names_no_speaker_of_its_own():
-    shown = with_neighbours(TURNS, 1)
+def test_a_passage_with_one_before_it_keeps_its_date_and_names_no_speaker_of_its_own():
+    shown = with_before(TURNS, 1)
     assert shown["speaker"].null_count() == shown.height
     assert shown.filter(passage_id="b0")["date"].item() == "May"
-    assert set(shown.columns) == set(TURNS.columns)
+    assert set(shown.columns) == {*TURNS.columns, "own"}
 
 
-def test_without_neighbours_passages_are_as_they_were():
-    assert with_neighbours(TURNS, 0).equals(TURNS)
+def test_with_nothing_before_them_passages_are_as_they_were():
+    assert with_before(TURNS, 0).drop("own").equals(TURNS.sort("doc_id", "position"))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

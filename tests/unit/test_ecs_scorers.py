@@ -24,12 +24,28 @@ TABLE = frame_of(
         | {"entropy": 4.0},
         ROW
         | {"passage_id": "p", "tokens": 10, "answer_logprob": -2.0, "answer_first": -1.0, "question_logprob": -12.0}
-        | {"entropy": 1.5, "kl": 0.5, "js": 0.1, "kl_tail": 0.4, "kl_paper": 0.9, "kl_path": [0.5, 0.25]}
+        | {
+            "question_new": 3.0,
+            "entropy": 1.5,
+            "kl": 0.5,
+            "js": 0.1,
+            "kl_tail": 0.4,
+            "kl_paper": 0.9,
+            "kl_path": [0.5, 0.25],
+        }
         | {"trajectory_ctx": 0.7, "trajectory_base": 0.6, "expected_shift": 1.25}
         | {"rival_share": 0.5, "judge_helpful_answer": 0.9, "judge_factual": 0.5, "judge_helpful": 0.2},
         ROW
         | {"passage_id": "w", "tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0}
-        | {"entropy": 4.5, "kl": 0.25, "js": 0.05, "kl_tail": 0.2, "kl_paper": 0.3, "kl_path": [0.25, 0.5]},
+        | {
+            "question_new": -0.5,
+            "entropy": 4.5,
+            "kl": 0.25,
+            "js": 0.05,
+            "kl_tail": 0.2,
+            "kl_paper": 0.3,
+            "kl_path": [0.25, 0.5],
+        },
     ]
 )
 EXPECTED = {
@@ -48,6 +64,7 @@ EXPECTED = {
     "js": (0.1, 0.05),
     "entropy_drop": (2.5, -0.5),
     "pmi_q": (8.0, -1.0),
+    "pmi_new": (3.0, -0.5),
     "judge_helpful_answer": (0.9, None),
     "judge_factual": (0.5, None),
     "judge_helpful": (0.2, None),

@@ -115,7 +115,7 @@ rule select_greedily:
             "select_greedily",
             "lm",
             *slices.PASSING,
-            "ecs.neighbours",
+            "ecs.before",
             "ecs.grow_by",
             "ecs.percentile",
             "dataset.first",

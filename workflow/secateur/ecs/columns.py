@@ -31,6 +31,7 @@ COLUMNS = {
     "answer_first": Column(aware=True),
     "question_tokens": Column(),
     "question_logprob": Column(),
+    "question_new": Column(),
     "entropy": Column(WHOLE),
     "kl": Column(WHOLE),
     "js": Column(WHOLE),

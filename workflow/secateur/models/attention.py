@@ -66,7 +66,7 @@ def _attend(module, query, key, value, attention_mask, scaling=None, blocks: Seq
         asked = query[0, :, block.rows].reshape(shared, -1, width)
         mask, keys, values = (_seen(block, all_) for all_ in (attention_mask[0, :, block.rows].mT, key[0], value[0]))
         # PyTorch's fused product is no faster on blocks of this size, and in bfloat16 a third as fast.
-        weights = torch.bmm(asked, keys.mT).float().mul_(scaling)
+        weights = torch.bmm(asked, keys.mT).to(torch.promote_types(value.dtype, torch.float32)).mul_(scaling)
         weights.unflatten(1, (-1, mask.shape[-1])).add_(mask.mT)
         found.append(torch.bmm(weights.softmax(-1).to(value.dtype), values).reshape(query.shape[1], -1, width))
     return torch.cat(found, 1).transpose(0, 1)[None].contiguous(), None

@@ -32,7 +32,7 @@ RANKING = keys_but("rankers", "scores", "utilities")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # what a pass gives
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 SAMPLING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed")
-READING = (*ROWS, *SAMPLING, *keys_of("ecs", "neighbours", "probes"))
+READING = (*ROWS, *SAMPLING, *keys_of("ecs", "before", "probes"))
 GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
 MEASURING = "eval.metrics=default"
 ANSWERING = keys_but("answer", "shards")  # which stands in paths

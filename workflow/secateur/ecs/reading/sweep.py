@@ -71,7 +71,7 @@ def statistics(
         key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
         yield frame_of(_cached(known, (*key, "base"), block.alone))
         for own, pairs in blocks:
-            part = (*key, [(p.id, passage_line(p), p.text) for p in own], pairs)
+            part = (*key, [(p.id, passage_line(p), p.text, p.own) for p in own], pairs)
             rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
             these = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, own[p].id) in probed]
             for names in _together(probes) if these else ():
@@ -195,7 +195,8 @@ def _probed(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
 
 
 def _people(frame: pl.DataFrame) -> list[Passage]:
-    return [Passage(*row) for row in frame.select("passage_id", "text", "speaker", "date").iter_rows()]
+    own = pl.col("own") if "own" in frame.columns else pl.lit(None, pl.String).alias("own")
+    return [Passage(*row) for row in frame.select("passage_id", "text", "speaker", "date", own).iter_rows()]
 
 
 def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

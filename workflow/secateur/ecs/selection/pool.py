@@ -7,7 +7,7 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.shards import part_of
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["candidates", "pooled", "shard_of", "with_neighbours"]
+__all__ = ["candidates", "pooled", "shard_of", "with_before"]
 
 AWARE = "+answer"  # of the ranking that sees the gold answer
 
@@ -63,16 +63,17 @@ def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
     return questions.sort("group_id", "position").slice(mine.start, len(mine))
 
 
-def with_neighbours(passages: pl.DataFrame, reach: int) -> pl.DataFrame:
-    """Passages that show `reach` passages of their document on each side: a line each, with its speaker.
+def with_before(passages: pl.DataFrame, before: int) -> pl.DataFrame:
+    """Passages that show so many passages of their document before them: a line each, with its speaker; and as `own` what
+    they say themselves.
 
-    What a turn answers stands in the turn before it. The date stands before the first line.
+    What a turn answers stands in the turn before it. One after it would be shown with two turns, and not tell them apart.
+    The date stands before the first line.
     """
-    if not reach:
-        return passages
-    ordered = passages.sort("doc_id", "position").with_columns(
-        line=pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
-    )
-    shown = [pl.col("line").shift(-step).over("doc_id") for step in range(-reach, reach + 1)]
+    line = pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
+    ordered = passages.sort("doc_id", "position").with_columns(own=line)
+    if not before:
+        return ordered
+    shown = [pl.col("own").shift(step).over("doc_id") for step in range(before, -1, -1)]
     text = pl.concat_str(shown, separator="\n", ignore_nulls=True)
-    return ordered.with_columns(text=text, speaker=pl.lit(None, pl.String)).drop("line")
+    return ordered.with_columns(text=text, speaker=pl.lit(None, pl.String))

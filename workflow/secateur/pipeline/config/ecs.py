@@ -16,7 +16,7 @@ class Ecs:
     pooled_by: str = key("scorer without a language model by which a question's candidates are found")
     pool: int = key("candidates of each question, by that scorer", low=1)
     pool_aware: int = key("candidates found by its +answer form besides, for answer-aware scorers only", low=0)
-    neighbours: int = key("passages of the document shown on each side of a candidate", low=0)
+    before: int = key("passages of the document shown before a candidate", low=0)
     probes: tuple[str, ...] = key("columns of the statistics that take passes of their own, for probed questions")
     grow_by: dict[str, float] = key("greedy selection: weight of each score (z) in a candidate's utility given C")
     layout: Literal["passage_first", "question_first"] = key("order of passage and question in the template")
