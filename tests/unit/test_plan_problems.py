@@ -112,8 +112,9 @@ def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(w
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("ecs.pooled_by=zsumm", r"ecs\.pooled_by names zsumm, allowed: tfidf, .*did you mean 'zsum'"),
-        ("ecs.pooled_by=zsum+answer", r"ecs\.pooled_by names zsum\+answer, allowed: tfidf, "),
+        ("+ecs.pooled_by.zsumm=1", r"ecs\.pooled_by names zsumm, allowed: tfidf, .*did you mean 'zsum'"),
+        ("ecs.pooled_by={zsum+answer: 1}", r"ecs\.pooled_by names zsum\+answer, allowed: tfidf, "),
+        ("ecs.pooled_by={zsum+neighbour: 0}", r"ecs\.pooled_by names no ranking, allowed: tfidf, "),
         ("ecs.probes=[judge]", r"ecs\.probes names judge, allowed: trajectory_ctx"),
         ("+ecs.grow_by.kl_first=1", r"ecs\.grow_by names kl_first, allowed: tfidf, .*pmi_q"),
         (
@@ -146,7 +147,7 @@ def test_a_name_that_a_sweep_would_not_find_is_refused_before_it(write, override
 
 
 def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
-    assert write(datasets="[locomo]", systems="[rankers]", overrides=("ecs.pooled_by=zsumm",))
+    assert write(datasets="[locomo]", systems="[rankers]", overrides=("+ecs.pooled_by.zsumm=1",))
 
 
 def test_what_a_server_cannot_give_is_refused_before_a_sweep(write):

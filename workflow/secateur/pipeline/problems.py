@@ -114,7 +114,9 @@ def _pool_problems(dataset: Dataset, lm, ecs, rankers) -> list[str]:
     """Names in what the utility under a language model needs that nothing has, each in a clause."""
     forms, subsets = ranking.forms(rankers), (dataset.scored, dataset.probed, dataset.grown_of)
     free = [name for name in forms if "+answer" not in name]  # the answer is seen by `ecs.pool_aware` alone
-    wrong = _unknown("ecs.pooled_by", [ecs.pooled_by], free)
+    wrong = _unknown("ecs.pooled_by", ecs.pooled_by, [*free, SPEAKER])
+    if not any(weight for name, weight in ecs.pooled_by.items() if name != SPEAKER):
+        wrong += [f"ecs.pooled_by names no ranking, allowed: {', '.join(free)}"]
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
     known = [*forms, *rankers.scores, LENGTH, SPEAKER]

@@ -19,7 +19,7 @@ from secateur.ecs.scoring.score import score, sees_answer
 from secateur.models.words import content_words
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
+__all__ = ["answer_aware", "calibrated", "choosable", "features", "joined", "names_speaker"]
 
 KEY = ["question_id", "passage_id"]
 
@@ -31,7 +31,7 @@ def answer_aware(of: str | Sequence[str], scores: Mapping[str, Any]) -> bool:
     return any("+answer" in name or (name in scores and sees_answer(scores[name])) for name in names)
 
 
-def _named(pool: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+def names_speaker(pool: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """1 where a word of the speaker's name stands in the question, 0 elsewhere."""
     pairs = pool.select(KEY).join(questions.select("question_id", asked="text"), on="question_id", how="left")
     pairs = pairs.join(passages.select("passage_id", "speaker"), on="passage_id", how="left")
@@ -59,7 +59,7 @@ def features(
         if name == LENGTH:
             column = found.select(*KEY, pl.col("chars").alias(name))
         elif name == SPEAKER:
-            column = _named(pool, questions, passages)
+            column = names_speaker(pool, questions, passages)
         elif name in baselines:
             column = rankings.filter(pl.col("scorer") == name).select(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)

@@ -1,7 +1,10 @@
 """What a language model reads for a question: the best of a cheap ranking, and passages drawn by chance for the null."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
+from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.null import draws
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.shards import part_of
@@ -9,26 +12,56 @@ from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["candidates", "pooled", "shard_of", "with_before"]
 
+KEY = ["question_id", "passage_id"]
 AWARE = "+answer"  # of the ranking that sees the gold answer
+EPS = 1e-9  # keeps the z-scores of a constant finite
+DIGITS = 9  # of a sum, whose last ones hang on the order of its terms
 
 
-def candidates(utilities: pl.DataFrame, scorer: str, count: int, aware: int) -> pl.DataFrame:
-    """(question_id, passage_id, rank, free): a question's `count` best by `scorer`, then its `aware` best by its answer-aware
-    form, each passage once. Answer-free scorers choose among the free ones, answer-aware ones among all.
+def candidates(
+    rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], count: int, aware: int
+) -> pl.DataFrame:
+    """(question_id, passage_id, rank, free): a question's `count` best by a weighed sum of rankings, then its `aware` best by
+    the sum of their answer-aware forms, each passage once. Answer-free scorers choose among the free ones, answer-aware
+    ones among all.
 
+    rankings: question_id, passage_id, scorer, rank, value; named: question_id, passage_id, value, what `names_speaker` says.
+    weights: by scorer; z-scores are over a question's passages.
     Raises SecateurError where the table has no such scorer.
     """
-    known = utilities["scorer"].unique().to_list()
-    if scorer not in known:
-        raise SecateurError(
-            f"ecs.pooled_by is {scorer!r}, but conf/rankers has {', '.join(sorted(known))}. Fix: name one of them."
-        )
-    free = utilities.filter((pl.col("scorer") == scorer) & (pl.col("rank") < count))
-    more = utilities.filter((pl.col("scorer") == scorer + AWARE) & (pl.col("rank") < aware))
+    known = rankings["scorer"].unique().to_list()
+    for name in weights:
+        if name != SPEAKER and name not in known:
+            raise SecateurError(
+                f"ecs.pooled_by names {name!r}, but conf/rankers has {', '.join(sorted(known))}. Fix: name one of them."
+            )
+    free, more = (_summed(rankings, named, weights, form) for form in ("", AWARE))
+    free, more = free.filter(pl.col("rank") < count), more.filter(pl.col("rank") < aware)
     both = pl.concat([part.with_columns(free=pl.lit(part is free)) for part in (free, more)])
-    kept = both.unique(["question_id", "passage_id"], keep="first", maintain_order=True)
+    kept = both.unique(KEY, keep="first", maintain_order=True)
     place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
-    return kept.select("question_id", "passage_id", place.alias("rank"), "free")
+    return kept.select(*KEY, place.alias("rank"), "free")
+
+
+def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], form: str) -> pl.DataFrame:
+    """(question_id, passage_id, rank) of the passages that the rankings in a form hold, best first; ties as they stand there."""
+    own = [name + form for name in weights if name != SPEAKER]
+    ranked = rankings.filter(pl.col("scorer").is_in(own))
+    told = named.join(ranked, on=KEY, how="semi").select(
+        *KEY, scorer=pl.lit(SPEAKER), value=pl.col("value").cast(pl.Float64)
+    )
+    weight = {name + (form if name != SPEAKER else ""): value for name, value in weights.items()}
+    both = pl.concat([ranked.select(*KEY, "scorer", pl.col("value").cast(pl.Float64)), told])
+    value, over = pl.col("value"), ["question_id", "scorer"]
+    z = (value - value.mean().over(over)) / (value.std(ddof=0).over(over) + EPS)
+    share = z * pl.col("scorer").replace_strict(weight, default=0.0, return_dtype=pl.Float64)
+    total = both.with_columns(share.alias("value")).group_by(KEY).agg(pl.col("value").sum().round(DIGITS))
+    place = ranked.group_by(KEY).agg(pl.col("rank").min())
+    rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
+    ordered = total.join(place, on=KEY).sort(
+        "question_id", "value", "rank", "passage_id", descending=[False, True, False, False]
+    )
+    return ordered.select(*KEY, rank.alias("rank"))
 
 
 def pooled(

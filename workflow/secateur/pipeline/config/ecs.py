@@ -13,7 +13,7 @@ class Ecs:
     """Utility of context under a language model (ECS paper, section 3)."""
 
     shards: int = key("jobs the questions are spread over", low=1, high=1000)
-    pooled_by: str = key("scorer without a language model by which a question's candidates are found")
+    pooled_by: dict[str, float] = key("weight of each ranking (z) by whose sum a question's candidates are found")
     pool: int = key("candidates of each question, by that scorer", low=1)
     pool_aware: int = key("candidates found by its +answer form besides, for answer-aware scorers only", low=0)
     before: int = key("passages of the document shown before a candidate", low=0)
