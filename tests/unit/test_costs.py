@@ -162,7 +162,9 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
         scorers = {"bm25": own} | ({"bm25+answer": own[::-1]} if answer else {})
         rows += [(question, scorer, n, p) for scorer, ranked in scorers.items() for n, p in enumerate(ranked)]
     rankings = pl.DataFrame(rows, schema=["question_id", "scorer", "rank", "passage_id"], orient="row")
-    made = pooled(candidates(rankings, "bm25", pool, aware), questions, texts, {"q1", "q3"}, draws, 7)
+    rankings = rankings.with_columns(value=-pl.col("rank"))
+    nobody = pl.DataFrame(schema={"question_id": pl.String, "passage_id": pl.String, "value": pl.Float64})
+    made = pooled(candidates(rankings, nobody, {"bm25": 1.0}, pool, aware), questions, texts, {"q1", "q3"}, draws, 7)
     most = pairs_at_most(questions, texts, {"q1", "q3"}, pool, aware, draws)
     assert made.height <= most <= 40 + 40 + 5
     if pool == 30:

@@ -16,10 +16,10 @@ from secateur.ecs.names import LENGTH, SPEAKER
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, standardised
 from secateur.ecs.scoring.null import null
 from secateur.ecs.scoring.score import score, sees_answer
-from secateur.models.words import content_words
+from secateur.ecs.scoring.speaker import names_speaker
 from secateur.pipeline.errors import SecateurError, nearest
 
-__all__ = ["answer_aware", "calibrated", "choosable", "features", "joined", "names_speaker"]
+__all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
 
 KEY = ["question_id", "passage_id"]
 
@@ -29,15 +29,6 @@ def answer_aware(of: str | Sequence[str], scores: Mapping[str, Any]) -> bool:
     others' only. scores: `rankers.scores`."""
     names = [of] if isinstance(of, str) else of
     return any("+answer" in name or (name in scores and sees_answer(scores[name])) for name in names)
-
-
-def names_speaker(pool: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """1 where a word of the speaker's name stands in the question, 0 elsewhere."""
-    pairs = pool.select(KEY).join(questions.select("question_id", asked="text"), on="question_id", how="left")
-    pairs = pairs.join(passages.select("passage_id", "speaker"), on="passage_id", how="left")
-    words = {text: content_words(text or "") for name in ("asked", "speaker") for text in pairs[name].unique()}
-    said = [float(bool(words[asked] & words[speaker])) for asked, speaker in pairs.select("asked", "speaker").rows()]
-    return pairs.select(*KEY, pl.Series(SPEAKER, said))
 
 
 def features(
