@@ -17,7 +17,10 @@ def run(cfg, inputs, outputs, ctx):
     refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
     questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
     rankings = inputs["rankings"].join(questions, on="question_id", how="semi")
-    named = names_speaker(rankings.select("question_id", "passage_id").unique(), questions, passages)
+    pairs = (
+        rankings.filter(pl.col("scorer").is_in(list(cfg.ecs.pooled_by))).select("question_id", "passage_id").unique()
+    )
+    named = names_speaker(pairs, questions, passages)
     said = named.rename({SPEAKER: "value"})
     chosen = candidates(rankings, said, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())

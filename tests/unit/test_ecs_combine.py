@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.ecs.names import LENGTH, SPEAKER, needed
+from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER, needed
 from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
 from secateur.pipeline.errors import SecateurError
@@ -67,6 +67,15 @@ def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined(
 def test_a_speaker_is_named_by_a_whole_word_of_the_question():
     found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, [SPEAKER])
     assert found[SPEAKER].to_list() == [0.0, 1.0, 0.0]
+
+
+def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom():
+    asked = pl.DataFrame({"question_id": ["q1"], "text": ["Which dogs, or which dog, has Ana?"]})  # dog, dog, ana
+    said = pl.DataFrame(
+        {"passage_id": ["a", "b", "c"], "text": ["Oh.", "A dog.", "Dogs!"], "speaker": ["Ana", "ANA", None]}
+    )
+    found = features(POOL, asked, said, UTILITIES, STATISTICS, SCORES, [OVERLAP])
+    assert found[OVERLAP].to_list() == [1.0, 3.0, 2.0]
 
 
 def test_lambda_is_taken_from_signed_for_each_token():

@@ -1,8 +1,8 @@
 """Scorers over the candidates of a pool: scores under a model, calibrated ones, and joined ones (ECS, section 3).
 
-A feature is a baseline's score, one under a language model, `length` or `names_speaker`. What joins features is answer-aware
-where one of them is, and then chooses among all candidates; what is answer-free chooses among those found without the
-answer.
+A feature is a baseline's score, one under a language model, or a plain one (`length`, `overlap`, `names_speaker`). What
+joins features is answer-aware where one of them is, and then chooses among all candidates; what is answer-free chooses among
+those found without the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.ecs.names import LENGTH, SPEAKER
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, standardised
 from secateur.ecs.scoring.null import null
+from secateur.ecs.scoring.plain import PLAIN
 from secateur.ecs.scoring.score import score, sees_answer
-from secateur.ecs.scoring.speaker import names_speaker
 from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
@@ -42,15 +41,13 @@ def features(
 ) -> pl.DataFrame:
     """(question_id, passage_id, rank, free, quartile, turn, *names) of every pooled passage; null where undefined.
 
-    scores: `rankers.scores`. Raises SecateurError for a name that is neither a baseline's in `rankings` nor among them.
+    scores: `rankers.scores`. Raises SecateurError for a name that is neither a baseline's in `rankings`, nor among them, nor
+    of a plain feature.
     """
-    baselines, length = set(rankings["scorer"].unique()), pl.col("text").str.len_chars().cast(pl.Float64).log1p()
-    found = pool.join(passages.select("passage_id", length.alias("chars")), on="passage_id", maintain_order="left")
+    baselines, found = set(rankings["scorer"].unique()), pool.drop("probed")
     for name in names:
-        if name == LENGTH:
-            column = found.select(*KEY, pl.col("chars").alias(name))
-        elif name == SPEAKER:
-            column = names_speaker(pool, questions, passages)
+        if name in PLAIN:
+            column = PLAIN[name](pool, questions, passages)
         elif name in baselines:
             column = rankings.filter(pl.col("scorer") == name).select(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)
@@ -58,12 +55,12 @@ def features(
         elif name in scores:
             column = score(statistics, scores[name]).rename({"value": name})
         else:
-            allowed = [*sorted(baselines), *scores, LENGTH, SPEAKER]
+            allowed = [*sorted(baselines), *scores, *PLAIN]
             raise SecateurError(
                 f"conf/rankers: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
             )
         found = found.join(column, on=KEY, how="left", maintain_order="left")
-    return found.drop("chars", "probed")
+    return found
 
 
 def choosable(table: pl.DataFrame, aware: bool) -> pl.DataFrame:

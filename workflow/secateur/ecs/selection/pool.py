@@ -76,9 +76,8 @@ def pooled(
     drawn = draws(own, passages, count, seed).with_columns(
         turn=pl.when("drawn").then(pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "quartile"))
     )
-    key = ["question_id", "passage_id"]
-    both = chosen.join(drawn.drop("drawn"), on=key, how="left", maintain_order="left")
-    chance = drawn.filter("drawn").drop("drawn").join(chosen, on=key, how="anti", maintain_order="left")
+    both = chosen.join(drawn.drop("drawn"), on=KEY, how="left", maintain_order="left")
+    chance = drawn.filter("drawn").drop("drawn").join(chosen, on=KEY, how="anti", maintain_order="left")
     asked = pl.col("question_id").is_in(list(probed))
     return pl.concat(
         [

@@ -14,8 +14,10 @@ class Ecs:
 
     shards: int = key("jobs the questions are spread over", low=1, high=1000)
     pooled_by: dict[str, float] = key("weight of each ranking (z) by whose sum a question's candidates are found")
-    pool: int = key("candidates of each question, by that scorer", low=1)
-    pool_aware: int = key("candidates found by its +answer form besides, for answer-aware scorers only", low=0)
+    pool: int = key("candidates of each question, by that sum", low=1)
+    pool_aware: int = key(
+        "candidates found by the sum of the +answer forms besides, for answer-aware scorers only", low=0
+    )
     before: int = key("passages of the document shown before a candidate", low=0)
     probes: tuple[str, ...] = key("columns of the statistics that take passes of their own, for probed questions")
     grow_by: dict[str, float] = key("greedy selection: weight of each score (z) in a candidate's utility given C")
