@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LENGTH", "OVERLAP", "SPEAKER", "needed", "twins"]
+__all__ = ["LENGTH", "OVERLAP", "PLAIN", "SPEAKER", "needed", "twins"]
 
 LENGTH = "length"  # a feature: log(1 + characters) of the passage itself
 OVERLAP = "overlap"  # a feature: how many content words of the question the passage holds
 SPEAKER = "names_speaker"  # a feature: whether the question names who says the passage
+PLAIN = (LENGTH, OVERLAP, SPEAKER)
 
 
 def needed(scores: Mapping[str, Any], joined: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from secateur.ecs import backends
 from secateur.ecs.columns import PROBES
-from secateur.ecs.names import LENGTH, SPEAKER, needed
+from secateur.ecs.names import PLAIN, SPEAKER, needed
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 from secateur.pipeline import kinds, layout
@@ -119,7 +119,7 @@ def _pool_problems(dataset: Dataset, lm, ecs, rankers) -> list[str]:
         wrong += [f"ecs.pooled_by names no ranking, allowed: {', '.join(free)}"]
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
-    known = [*forms, *rankers.scores, LENGTH, SPEAKER]
+    known = [*forms, *rankers.scores, *PLAIN]
     wrong += _unknown("rankers.utilities", needed({}, rankers.utilities), known)
     wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
     wrong += [] if rankers.scores else ["rankers.scores is empty"]

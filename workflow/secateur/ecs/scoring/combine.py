@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.ecs.names import PLAIN
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, standardised
 from secateur.ecs.scoring.null import null
-from secateur.ecs.scoring.plain import PLAIN
+from secateur.ecs.scoring.plain import plain
 from secateur.ecs.scoring.score import score, sees_answer
 from secateur.pipeline.errors import SecateurError, nearest
 
@@ -47,7 +48,7 @@ def features(
     baselines, found = set(rankings["scorer"].unique()), pool.drop("probed")
     for name in names:
         if name in PLAIN:
-            column = PLAIN[name](pool, questions, passages)
+            column = plain(name, pool, questions, passages)
         elif name in baselines:
             column = rankings.filter(pl.col("scorer") == name).select(
                 *KEY, pl.col("value").cast(pl.Float64).alias(name)

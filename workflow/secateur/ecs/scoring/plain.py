@@ -2,11 +2,11 @@
 
 import polars as pl
 
-from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER
+from secateur.ecs.names import LENGTH, OVERLAP, PLAIN
 from secateur.ecs.scoring.speaker import names_speaker
 from secateur.models.words import content_words, word_list
 
-__all__ = ["PLAIN", "length", "overlap"]
+__all__ = ["length", "overlap", "plain"]
 
 KEY = ["question_id", "passage_id"]
 
@@ -30,4 +30,6 @@ def overlap(pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame
     return pairs.select(*KEY, pl.Series(OVERLAP, held))
 
 
-PLAIN = {LENGTH: length, OVERLAP: overlap, SPEAKER: names_speaker}
+def plain(name: str, pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, passage_id, name) of pairs, for a name of PLAIN."""
+    return dict(zip(PLAIN, (length, overlap, names_speaker), strict=True))[name](pairs, questions, passages)
