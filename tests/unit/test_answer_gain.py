@@ -56,6 +56,13 @@ def test_gain_and_control_are_those_of_one_sequence_at_a_time(tiny_lm, ecs, naiv
         ):
             expected = mean_logprob(lm, cfg, naive, question, text) - closed
             assert found[question.id, name] == pytest.approx(expected, abs=1e-4)
+        left = found[question.id, "answer_gain@128"] - found[question.id, "answer_gain_shuffled@128"]
+        assert found[question.id, "answer_gain_own@128"] == pytest.approx(left, abs=1e-9)
+
+
+def test_nothing_is_above_a_control_at_a_budget_without_a_gain(tiny_lm, ecs, context):
+    found = gains(tiny_lm(), ecs(), context, budgets=(64,))
+    assert {m for _, m in found} == {"answer_gain@64", "answer_gain_shuffled@128", "closed_book"}
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -195,10 +195,20 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
 
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
-    rows = [metric("secateur", name, v) for name, v in (values | {"answer_gain_shuffled@64": 0.0}).items()]
+    rows = [
+        metric("secateur", name, v)
+        for name, v in (values | {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}).items()
+    ]
     drawn, part = gain_parts("toy", judged(named(table("metrics", rows)), 10), "blind", {})
     assert "secateur" in drawn["figures"][0][0]
-    assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens", "another question's, 64", "closed book"]
+    assert part["table"]["heads"] == [
+        "system",
+        "64 tokens",
+        "128 tokens",
+        "another question's, 64",
+        "above it, 64",
+        "closed book",
+    ]
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Answer gain: what a context adds to the log-probability of the gold answer, for each of its tokens.
 
 Gain = (log p(a | context, q) - log p(a | q)) / |a|: the signed shift of definition 1 for a whole context. Beside it
-stands a control, the context of another question: what a reader gains from any text of the kind.
+stands a control, the context of another question: what a reader gains from any text of the kind. A form can please gain by
+its style alone, so what is left of it above the control is a figure of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,8 +62,9 @@ def gain_rows(
     mine: range,
     ctx,
 ) -> list[tuple[str, str, float]]:
-    """(question id, metric, value): answer_gain@B at every budget, answer_gain_shuffled@B at the budget `control`, and
-    closed_book, the log-probability of the answer per token that gain counts from. Without a control there is none.
+    """(question id, metric, value): answer_gain@B at every budget; at the budget `control` answer_gain_shuffled@B and, where
+    it is one of them, answer_gain_own@B, their difference; and closed_book, the log-probability of the answer per token that
+    gain counts from. Without a control there is none.
 
     mine: the places of those that are measured. The shuffled context of a question is that of the next one of all, the
     last one's is the first's; one alone has none.
@@ -81,5 +83,7 @@ def gain_rows(
             rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
             if control is not None and other is not question:
                 rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
+                own = [value - shuffled for b, value in zip(budgets, under, strict=True) if b == control]
+                rows += [(question.id, f"answer_gain_own@{control}", value) for value in own]
             rows += [(question.id, "closed_book", closed)]
     return rows

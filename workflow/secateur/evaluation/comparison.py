@@ -24,6 +24,7 @@ COMPARED = (
     "passage_recall",
     "all_gold",
     "answer_gain",
+    "answer_gain_own",
     "f1_at_gold",
     "policy_utility",
     "rouge_l",

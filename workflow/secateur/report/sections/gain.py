@@ -10,19 +10,19 @@ from secateur.report.sections.recall import note
 
 __all__ = ["gain_parts"]
 
-GAIN, SHUFFLED, CLOSED = "answer_gain@", "answer_gain_shuffled@", "closed_book"
+GAIN, SHUFFLED, OWN, CLOSED = "answer_gain@", "answer_gain_shuffled@", "answer_gain_own@", "closed_book"
 CLAIM = "answer_gain@claim"
 SHOWN = 8  # rows that are drawn
 ABOUT = (
     " Nats per token of the gold answer above no context at all (closed_book: its log-probability there); another "
-    "question's: the context of another question, as a control."
+    "question's: the context of another question, as a control; above it: what is left without what any text of that form gains."
 )
 
 
 def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[str, str]) -> list[dict[str, Any]]:
     """A plot of the claim and a table of one order; none where nothing was measured. own: rows of `metrics` of a data set,
     with `name`."""
-    measured = pl.col("metric").str.contains(rf"^(({GAIN}|{SHUFFLED})\d+|{CLOSED})$")
+    measured = pl.col("metric").str.contains(rf"^(({GAIN}|{SHUFFLED}|{OWN})\d+|{CLOSED})$")
     rows = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & measured)
     if rows.is_empty():
         return []
@@ -48,9 +48,12 @@ def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[st
 
 def _place(metric: str) -> tuple:
     """Gains by budget, then controls."""
-    return not metric.startswith(GAIN), metric == CLOSED, int(metric.partition("@")[2] or 0)
+    kinds = (GAIN, SHUFFLED, OWN, CLOSED)
+    after = next(n for n, kind in enumerate(kinds) if metric.startswith(kind))
+    return after, int(metric.partition("@")[2] or 0)
 
 
 def _head(metric: str) -> str:
     base, _, budget = metric.partition("@")
-    return {GAIN: f"{budget} tokens", SHUFFLED: f"another question's, {budget}"}.get(f"{base}@", "closed book")
+    heads = {GAIN: f"{budget} tokens", SHUFFLED: f"another question's, {budget}", OWN: f"above it, {budget}"}
+    return heads.get(f"{base}@", "closed book")
