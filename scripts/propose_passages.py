@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.speaker import names_speaker
-from secateur.ecs.selection.pool import candidates, pooled
+from secateur.ecs.selection.pool import candidates, pooled, summed_pairs
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
 from secateur.pipeline.contract import main
@@ -17,10 +17,7 @@ def run(cfg, inputs, outputs, ctx):
     refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
     questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
     rankings = inputs["rankings"].join(questions, on="question_id", how="semi")
-    pairs = (
-        rankings.filter(pl.col("scorer").is_in(list(cfg.ecs.pooled_by))).select("question_id", "passage_id").unique()
-    )
-    named = names_speaker(pairs, questions, passages)
+    named = names_speaker(summed_pairs(rankings, cfg.ecs.pooled_by), questions, passages)
     said = named.rename({SPEAKER: "value"})
     chosen = candidates(rankings, said, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scripts import propose_passages
 
-from secateur.ecs.selection.pool import candidates, pooled, shard_of, with_before
+from secateur.ecs.selection.pool import candidates, pooled, shard_of, summed_pairs, with_before
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
@@ -41,6 +41,11 @@ def test_without_aware_candidates_all_are_free():
 
 def test_a_question_that_has_no_answer_form_has_its_free_candidates():
     assert chosen(ranking("bm25", "a", "b", "c")) == [("a", 0, True), ("b", 1, True)]
+
+
+def test_what_is_summed_are_the_pairs_of_both_forms_of_the_pooled_rankings_alone():
+    every = pl.concat([ranking("bm25", "a", "b"), ranking("bm25+answer", "b", "c"), ranking("dense", "d")])
+    assert set(summed_pairs(every, BY).rows()) == {("q1", "a"), ("q1", "b"), ("q1", "c")}
 
 
 def test_questions_are_pooled_by_themselves():

@@ -83,7 +83,8 @@ def gain_rows(
             rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
             if control is not None and other is not question:
                 rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
-                own = [value - shuffled for b, value in zip(budgets, under, strict=True) if b == control]
-                rows += [(question.id, f"answer_gain_own@{control}", value) for value in own]
+                if control in budgets:
+                    own = under[budgets.index(control)] - shuffled
+                    rows += [(question.id, f"answer_gain_own@{control}", own)]
             rows += [(question.id, "closed_book", closed)]
     return rows

@@ -10,7 +10,7 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.shards import part_of
 from secateur.pipeline.tables.catalog import TABLES
 
-__all__ = ["candidates", "pooled", "shard_of", "with_before"]
+__all__ = ["candidates", "pooled", "shard_of", "summed_pairs", "with_before"]
 
 KEY = ["question_id", "passage_id"]
 AWARE = "+answer"  # of the ranking that sees the gold answer
@@ -41,6 +41,13 @@ def candidates(
     kept = both.unique(KEY, keep="first", maintain_order=True)
     place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
     return kept.select(*KEY, place.alias("rank"), "free")
+
+
+def summed_pairs(rankings: pl.DataFrame, weights: Mapping[str, float]) -> pl.DataFrame:
+    """(question_id, passage_id), each once, of the rankings that `candidates` sums, the answer-aware forms among them: a long
+    dialogue's turns are not all in both."""
+    own = [name + form for name in weights for form in ("", AWARE)]
+    return rankings.filter(pl.col("scorer").is_in(own)).select(KEY).unique()
 
 
 def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], form: str) -> pl.DataFrame:
