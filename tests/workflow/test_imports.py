@@ -63,6 +63,7 @@ ORDER = [
 ]
 GLUE = {
     "cluster.resources": {"snakemake"},
+    "cluster.executor": {"snakemake"},
     "cluster.needs": {"snakemake"},
     "pipeline.config.compose": {"hydra", "omegaconf"},
     "report.tracking": {"mlflow"},

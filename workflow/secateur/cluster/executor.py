@@ -1,5 +1,7 @@
 """What snakemake-executor-plugin-slurm 2.8 gets wrong, put right in the process that submits (docs/slurm.md).
 
+And one thing of Snakemake's own: with retries, what the driver runs itself is repeated after bad input too.
+
 - A cancelled job is never noticed, one that the controller has forgotten runs for ever: states come from squeue and sacct.
 - Its polls back off to three minutes: they are `POLL` seconds apart.
 - A controller that is away for a minute ends the run: sbatch is called with patience (`cluster.submit`).
@@ -16,6 +18,7 @@ import re
 import shlex
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
@@ -38,7 +41,10 @@ _unseen: Counter[str] = Counter()
 
 
 def mend() -> None:
-    """Mend the plugin where Snakemake has loaded it, once, and only the version that has these faults."""
+    """Mend the plugin where Snakemake has loaded it, once, and only the version that has these faults; local jobs always."""
+    from snakemake.executors import local
+
+    local.Executor.handle_job_error = _counted(local.Executor.handle_job_error)
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")
     if plugin is None or hasattr(plugin, "mended") or not version(PLUGIN).startswith(VERSIONS):
         return
@@ -71,6 +77,21 @@ def _patient(first: Callable) -> Callable:
         return call.replace("sbatch ", f"{shlex.quote(sys.executable)} -m secateur.cluster.submit ", 1)
 
     return command
+
+
+def _counted(first: Callable) -> Callable:
+    """Count a job that would end in the same way again as one that has had its last attempt."""
+    started = time.time()  # what an earlier driver's job left says nothing of this one's
+
+    def handle_job_error(self: Any, job: Any) -> None:
+        from secateur.pipeline.contract import job_of
+
+        failure = job_of(job.rule.name, job).record.with_name("failure.json")
+        if failure.is_file() and failure.stat().st_mtime >= started and read_json(failure).get("final"):
+            job.attempt = max(job.attempt, job.restart_times + 1)
+        first(self, job)
+
+    return handle_job_error
 
 
 def _placed(first: Callable) -> Callable:
