@@ -6,9 +6,10 @@ import pytest
 from secateur.ecs.reading.decode import follow, greedily, sampling
 from secateur.ecs.reading.expected import expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
-from secateur.ecs.reading.pairs import base_readings, pair_rows
+from secateur.ecs.reading.pairs import base_readings, encode, logprobs, pair_rows
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.ecs.reading.trajectory import along_base, along_context
+from secateur.ecs.reading.trunk import trunk_of
 from secateur.pipeline.errors import SecateurError
 
 ASKED = [Question("q1", "What had she swallowed?", "half a ball"), Question("q2", "Who left?", None)]
@@ -46,10 +47,28 @@ def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
 
 
+def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
+    """Under a short window an answer pushes the context's first tokens out, and what was held of them is of no use."""
+    cfg, answers = ecs(), [["half a tennis ball by June 1994"], []]
+    found = []
+    for window in (24, 256):
+        lm = tiny_lm(window=window)
+        trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
+        own = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers, trunk)
+        posed = [Question("q1", ASKED[0].text, answers[0][0])]
+        alone = logprobs(lm, cfg, posed, [()], [0])[0]
+        each = logprobs(lm, cfg, posed * 3, [[passage] for passage in SHOWN], range(3))
+        assert own[::2] == pytest.approx([value - alone for value in each], abs=1e-4)
+        found.append(own)
+    assert found[0] != found[1]
+
+
 @pytest.mark.parametrize("pack", [16, 200])
 def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, ecs, naive, pack):
     lm, cfg = tiny_lm(pack=pack), ecs(questions=2)
-    by_base, by_context = along_base(lm, cfg, ASKED, SHOWN, PAIRS), along_context(lm, cfg, ASKED, SHOWN, PAIRS)
+    alone = encode(lm, cfg, ASKED, [()] * len(ASKED), answered=False)
+    trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
+    by_base, by_context = along_base(lm, cfg, alone, trunk), along_context(lm, cfg, alone, trunk)
     for (q, p), base, context in zip(PAIRS, by_base, by_context, strict=True):
         ours, alone = contexts(lm, q, p)
         assert base == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, alone, 8)), abs=1e-4)
@@ -74,7 +93,7 @@ def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
 
 def test_the_expected_shift_is_the_mean_of_signed_over_the_sampled_answers(tiny_lm, ecs):
     lm, cfg, answers = tiny_lm(), ecs(), [["half", "a ball"], []]
-    found = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers)
+    found = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers, trunk_of(lm, cfg, ASKED, SHOWN, PAIRS))
     assert found[1::2] == [None] * 3
     shifts = np.zeros(3)
     for answer in answers[0]:

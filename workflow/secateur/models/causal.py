@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
@@ -47,6 +48,11 @@ def _joined(prefixes: Sequence[Prefix]) -> Prefix:
     layers = zip(*(p.layers for p in prefixes if p.length), strict=True)
     joined = tuple(tuple(torch.cat(tensors, dim=-2) for tensors in zip(*layer, strict=True)) for layer in layers)
     return Prefix(sum(p.length for p in prefixes), joined)
+
+
+def _extended(prefix: Prefix, more: Prefix) -> Prefix:
+    """A prefix, and what comes after it."""
+    return _joined([prefix, more]) if prefix.length else more
 
 
 def _cut(cache, start: int, length: int) -> Prefix:
@@ -86,6 +92,13 @@ class CausalLM:
         prefixes: for each sequence what it continues; the same object for those that share it.
         """
         return self._forward(sequences, prefixes, rows)[0]
+
+    def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]) -> tuple[Any, list[Prefix]]:
+        """One token more after each prefix: (tokens, vocabulary) logits in fp32, and the prefixes with it."""
+        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)))
+        start = _shared(prefixes)[1]
+        new = (_cut(cache, start + n, 1) for n in range(len(tokens)))
+        return logits, [_extended(prefix, one) for prefix, one in zip(prefixes, new, strict=True)]
 
     def chunk(
         self,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from secateur.ecs.reading.engine import packs
-from secateur.models.causal import NOTHING, CausalLM
+from secateur.ecs.reading.engine import packs, prefilled
+from secateur.models.causal import CausalLM, Prefix
 
 __all__ = ["Path", "ends", "follow", "greedily", "sampling"]
 
@@ -43,25 +43,26 @@ def ends(lm: CausalLM) -> set[int]:
     return {*(found if isinstance(found, list) else [found]), lm.tokenizer.eos_token_id} - {None}
 
 
-def follow(lm: CausalLM, contexts: Sequence[Sequence[int]], steps: int, choose: Choose) -> list[Path]:
+def follow(
+    lm: CausalLM,
+    contexts: Sequence[Sequence[int]],
+    steps: int,
+    choose: Choose,
+    held: Sequence[Prefix] | None = None,
+) -> list[Path]:
     """Up to `steps` tokens after each context; an end of text is kept and ends it.
 
-    A path is read anew at each step, for it is short: what was read once and is shared is its context.
+    held: keys and values of each context but its last token, where they are known.
     """
-    places: dict[tuple[int, ...], list[int]] = {}
-    for n, context in enumerate(contexts):
-        places.setdefault(tuple(context), []).append(n)
-    heads = [context for context in places if len(context) > 1]
-    filled = [p for part in packs(heads, [len(c) for c in heads], lm.pack) for p in lm.prefill([c[:-1] for c in part])]
-    known, found, final = dict(zip(heads, filled, strict=True)), [Path() for _ in contexts], ends(lm)
-    for step in range(steps):
-        live = {c: own for c, all_ in places.items() if (own := [n for n in all_ if not {*found[n].tokens} & final])}
-        for part in packs(list(live), [(step + 1) * len(own) for own in live.values()], lm.pack):
-            work = [(n, context) for context in part for n in live[context]]
-            rows = range(step, len(work) * (step + 1), step + 1)
-            told = [[context[-1], *found[n].tokens] for n, context in work]
-            logits = lm.logits(told, [known.get(context, NOTHING) for _, context in work], rows)
-            for (n, _), own, said in zip(work, logits, logits.log_softmax(-1), strict=True):
+    prefixes = dict(enumerate(held or prefilled(lm, contexts)))
+    found, final = [Path() for _ in contexts], ends(lm)
+    for _ in range(steps):
+        live = [n for n, path in enumerate(found) if not {*path.tokens} & final]
+        for part in packs(live, [1] * len(live), lm.pack):
+            last = [found[n].tokens[-1] if found[n].tokens else contexts[n][-1] for n in part]
+            logits, more = lm.step(last, [prefixes[n] for n in part])
+            prefixes |= zip(part, more, strict=True)
+            for n, own, said in zip(part, logits, logits.log_softmax(-1), strict=True):
                 found[n].tokens.append(choose(n, own))
                 found[n].said.append(said)
     return found

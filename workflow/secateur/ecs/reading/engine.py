@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from secateur.models.causal import NOTHING, CausalLM
+from secateur.models.causal import NOTHING, CausalLM, Prefix
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 from secateur.pipeline.errors import SecateurError
 
-__all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "read"]
+__all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "prefilled", "read", "read_on"]
 
+FEW = 4  # rows of predictions that a processor's cache holds
 SHAPE = CHUNK, STEP = 64, 8  # tokens of a chunk; widths are multiples of the step, so that no kernel meets an odd end
 
 
@@ -90,6 +91,29 @@ def read(
         work = [(n, prefix.get(id(f), NOTHING)) for f in block for n in f.members]
         for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
             yield from _pack(lm, sequences, pack, horizon)
+
+
+def prefilled(lm: CausalLM, contexts: Sequence[Sequence[int]]) -> list[Prefix]:
+    """Keys and values of each context but its last token, which tells what comes next; equal ones are read once."""
+    heads = list(dict.fromkeys(tuple(context[:-1]) for context in contexts if len(context) > 1))
+    filled = [p for part in packs(heads, [len(head) for head in heads], lm.pack) for p in lm.prefill(part)]
+    known = dict(zip(heads, filled, strict=True))
+    return [known.get(tuple(context[:-1]), NOTHING) for context in contexts]
+
+
+def read_on(
+    lm: CausalLM, sequences: Sequence[Encoded], held: Sequence[tuple[Sequence[int], Prefix]], horizon: int
+) -> Iterator[tuple[int, Reading]]:
+    """As `read`, of sequences that go on from contexts whose keys and values are held, each with its context.
+
+    One that begins otherwise, since the window cut it elsewhere, is read by itself.
+    """
+    work = []
+    for n, (one, (context, prefix)) in enumerate(zip(sequences, held, strict=True)):
+        goes_on = one.read[: prefix.length] == tuple(context[: prefix.length]) and one.predicting[0] >= prefix.length
+        work.append((n, prefix if goes_on else NOTHING))
+    for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
+        yield from _pack(lm, sequences, pack, horizon)
 
 
 def apart(lm: CausalLM | Served, sequences: Sequence[Encoded], horizon: int) -> Iterator[tuple[int, Reading]]:
@@ -188,8 +212,10 @@ def _pack(lm: CausalLM, sequences: Sequence[Encoded], pack, horizon: int) -> Ite
 
 
 def _normed(lm: CausalLM, logits):
-    """Logits (rows, vocabulary) and the logarithm of what they sum up to."""
-    total = logits.logsumexp(-1)
+    """Logits (rows, vocabulary) and the logarithm of what they sum up to, a few rows at a time: those stay in the cache."""
+    import torch
+
+    total = torch.cat([part.logsumexp(-1) for part in logits.split(FEW)])
     if not total.isfinite().all():
         raise SecateurError(
             f"lm {lm.name} ({lm.model.dtype}) predicts numbers that are not finite. "

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from secateur.ecs.reading.decode import follow, sampling
-from secateur.ecs.reading.pairs import Pairs, encode, families, logprobs
+from secateur.ecs.reading.engine import read_on
+from secateur.ecs.reading.pairs import Pairs, encode, logprobs
 from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.reading.trunk import Trunk
 from secateur.models.causal import CausalLM
 
 __all__ = ["expected_shift", "pseudo_answers"]
@@ -42,12 +44,17 @@ def expected_shift(
     passages: Sequence[Passage],
     pairs: Pairs,
     answers: Sequence[Sequence[str]],
+    trunk: Trunk,
 ) -> list[float | None]:
-    """`signed`, averaged over the pseudo-answers of each question; None where all of them were blank."""
+    """`signed`, averaged over the pseudo-answers of each question; None where all of them were blank. trunk: of the pairs."""
     posed = [(q, replace(question, answer=a)) for q, question in enumerate(questions) for a in answers[q]]
     of = [[n for n, (q, _) in enumerate(posed) if q == place] for place in range(len(questions))]
-    wide = [(n, p) for q, p in pairs for n in of[q]]
     alone = logprobs(lm, cfg, [q for _, q in posed], [()] * len(posed), [q for q, _ in posed])
-    under = logprobs(lm, cfg, [posed[n][1] for n, _ in wide], [[passages[p]] for _, p in wide], families(cfg, wide))
-    shift = {(n, p): value - alone[n] for (n, p), value in zip(wide, under, strict=True)}
-    return [sum(shift[n, p] for n in of[q]) / len(of[q]) if of[q] else None for q, p in pairs]
+    wide = [(n, place) for place, (q, _) in enumerate(pairs) for n in of[q]]
+    shown = [[passages[pairs[place][1]]] for _, place in wide]
+    sequences = [replace(one, asked=None) for one in encode(lm, cfg, [posed[n][1] for n, _ in wide], shown)]
+    shift: list[list[float]] = [[] for _ in pairs]
+    for n, reading in read_on(lm, sequences, [trunk.held[place] for _, place in wide], 1):
+        answer, place = wide[n]
+        shift[place].append(float(reading.answer.double().sum()) - alone[answer])
+    return [sum(own) / len(own) if own else None for own in shift]

@@ -22,6 +22,7 @@ from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, en
 from secateur.ecs.reading.rivals import rival_share
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.ecs.reading.trajectory import along_base, along_context
+from secateur.ecs.reading.trunk import trunk_of
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.pipeline.cache import RequestCache, digest
@@ -32,6 +33,7 @@ __all__ = ["estimate", "frame_of", "statistics"]
 
 TRAJECTORIES = {"trajectory_ctx": along_context, "trajectory_base": along_base}
 READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
+HELD = 64  # pairs whose contexts are held at once while probes go on from them: some 2 MB each with SmolLM2
 SAMPLED = ("pseudo_answers", "pseudo_tokens", "temperature", "seed")  # and those of pseudo-answers
 LOG = logging.getLogger(__name__)
 
@@ -132,19 +134,32 @@ class _Block:
         (name, *_) = names
         if name in JUDGES:
             return judge(self.lm, names, asked, own, pairs)
-        if name in TRAJECTORIES:
-            values = TRAJECTORIES[name](self.lm, self.cfg, asked, own, pairs)
-        elif name == "rival_share":
-            values = rival_share(self.lm, self.cfg, asked, own, pairs)
-        else:
-            values = expected_shift(self.lm, self.cfg, asked, own, pairs, [self.answers[q] for q in used])
-        return [{name: value} for value in values]
+        if name == "rival_share":
+            return [{name: value} for value in rival_share(self.lm, self.cfg, asked, own, pairs)]
+        alone = encode(self.lm, self.cfg, asked, [()] * len(asked), answered=False)
+        answers = [self.answers[q] for q in used] if "expected_shift" in names else []
+        return [row for part in _parts(pairs, HELD) for row in self._going_on(names, asked, own, part, alone, answers)]
+
+    def _going_on(
+        self, names: Sequence[str], asked: Sequence[Question], own, pairs: Pairs, alone, answers
+    ) -> list[dict[str, float | None]]:
+        """Columns of some pairs that are read on from the same contexts."""
+        lm, cfg, found = self.lm, self.cfg, {}
+        trunk = trunk_of(lm, cfg, asked, own, pairs)
+        for name in names:
+            if name in TRAJECTORIES:
+                found[name] = TRAJECTORIES[name](lm, cfg, alone, trunk)
+            else:
+                found[name] = expected_shift(lm, cfg, asked, own, pairs, answers, trunk)
+        return [dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)]
 
 
 def _together(probes: Sequence[str]) -> list[list[str]]:
-    """The probes, those in one list that read the same of a pair."""
+    """The probes, those in one list that read the same of a pair: judges its question, others its context."""
     judges = [name for name in probes if name in JUDGES]
-    return [*([judges] if judges else []), *([name] for name in probes if name not in JUDGES)]
+    going_on = [name for name in probes if name in TRAJECTORIES or name == "expected_shift"]
+    alone = [[name] for name in probes if name not in (*judges, *going_on)]
+    return [names for names in (judges, going_on, *alone) if names]
 
 
 def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., list], *args: Any) -> list:
