@@ -5,6 +5,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from filelock import Timeout
 
 from secateur.pipeline.cache import RequestCache, VectorCache, digest
 
@@ -114,6 +115,42 @@ def test_concurrent_jobs_share_a_cache(tmp_path):
     assert known.all()
     np.testing.assert_array_equal(found, vectors_of(texts))
     assert all(path.suffix == ".npz" and not path.name.startswith(".") for path in tmp_path.iterdir())
+
+
+def _made(folder, part):
+    def make(texts):
+        with (folder.parent / "made").open("a") as made:
+            made.write("once\n")
+        return vectors_of(texts)
+
+    return VectorCache(folder, 3).made(part, make)
+
+
+def test_jobs_that_want_the_same_at_once_make_it_once(tmp_path):
+    folder, part = tmp_path / "cache", ["a", "bc", "def"]
+    with ProcessPoolExecutor(4, get_context("fork")) as pool:
+        for found in pool.map(_made, [folder] * 8, [part] * 8):
+            np.testing.assert_array_equal(found, vectors_of(part))
+    assert (tmp_path / "made").read_text() == "once\n"
+    assert [path.suffix for path in folder.iterdir()] == [".npz"]
+
+
+@pytest.mark.parametrize("error", [Timeout("lock"), OSError(37, "No locks available")])
+def test_where_nobody_can_lock_each_job_makes_its_own(tmp_path, monkeypatch, error):
+    def refused(*_, **__):
+        raise error
+
+    monkeypatch.setattr("secateur.pipeline.cache.FileLock.acquire", refused)
+    np.testing.assert_array_equal(VectorCache(tmp_path, 3).made(["a"], vectors_of), vectors_of(["a"]))
+
+
+def test_a_damaged_segment_is_made_anew(tmp_path, caplog):
+    cache = VectorCache(tmp_path, 3)
+    cache.put(["a"], vectors_of(["a"]))
+    (segment,) = tmp_path.glob("*.npz")
+    segment.write_bytes(segment.read_bytes()[:10])
+    np.testing.assert_array_equal(VectorCache(tmp_path, 3).made(["a"], vectors_of), vectors_of(["a"]))
+    assert VectorCache(tmp_path, 3).get(["a"])[0].all()
 
 
 def test_a_half_written_segment_of_a_killed_job_is_not_read(tmp_path):

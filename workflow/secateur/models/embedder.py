@@ -69,8 +69,7 @@ class Embedder:
         todo = np.flatnonzero(~known)
         for start in range(0, len(todo), self.cfg.block):
             part = todo[start : start + self.cfg.block]
-            vectors[part] = self.encode([plan[n] for n in part])
-            self.cache.put([plan[n] for n in part], vectors[part])
+            vectors[part] = self.cache.made([plan[n] for n in part], self.encode)
             if self.log:
                 self.log.info("embedded %d of %d strings", start + len(part), len(todo))
 

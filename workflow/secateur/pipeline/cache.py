@@ -8,18 +8,21 @@ anew.
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from secateur.pipeline.artifacts import atomic, dropped, write_text
 
 __all__ = ["RequestCache", "VectorCache", "digest"]
 
+PATIENCE = 300  # seconds that a job waits for what another one makes: some blocks of strings on a busy machine
 SMALL = 4096  # strings of one request that are kept in memory
 
 
@@ -31,6 +34,25 @@ def digest(*parts: Any) -> str:
 
 def _seal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@contextmanager
+def _in_turn(path: Path) -> Iterator[None]:
+    """One process after another, by a lock whose name is litter's; at once where a file system has no locks, or the other
+    one takes too long."""
+    lock = FileLock(path.with_name(f".{path.name}.lock.tmp"), timeout=PATIENCE)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except (Timeout, OSError):  # a lock spares work, and decides nothing
+        pass
+    try:
+        yield
+    finally:
+        if lock.is_locked:
+            with suppress(OSError):
+                Path(lock.lock_file).unlink()
+            lock.release()
 
 
 class RequestCache:
@@ -126,10 +148,28 @@ class VectorCache:
         self.misses += int((~known).sum())
         return known, vectors
 
+    def _segment(self, texts: Sequence[str]) -> tuple[NDArray[np.uint8], Path]:
+        """The keys of n strings, and the file that holds just these."""
+        keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
+        return keys, self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
+
+    def made(self, texts: Sequence[str], make: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
+        """The vectors (n, dim) of n strings that are not known: what another job has made of just these meanwhile, else
+        made and stored."""
+        keys, path = self._segment(texts)
+        with _in_turn(path):
+            vectors = self._stored(path, "vectors") if path.is_file() else None
+            if vectors is None:
+                vectors = make(texts)
+                self.put(texts, vectors)
+            else:
+                self._indexed()
+                self._add(path, keys)
+        return vectors
+
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Store the vectors (n, dim) of n strings as one segment."""
-        keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
-        path = self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
+        keys, path = self._segment(texts)
         with atomic(path) as temporary, temporary.open("wb") as stream:
             np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))
         self._indexed()
