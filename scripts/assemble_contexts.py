@@ -6,6 +6,7 @@ from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Material, Piece, Ranked
 from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
+from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.material import edges_of, material_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
@@ -25,7 +26,8 @@ def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
 
 
 def _asked(inputs) -> dict[str, Asked]:
-    """The questions; with what another system sends for them, or with their triples, where the form writes from these."""
+    """The questions; with what another system sends for them, or with their triples, in the codebook's symbols, where the
+    form writes from these."""
     texts = dict(inputs["questions"].select("question_id", "text").iter_rows())
     sent, triples = {}, {}
     if "sent" in inputs:
@@ -34,7 +36,8 @@ def _asked(inputs) -> dict[str, Asked]:
             sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, said, strict=True))
     if "triples" in inputs:
         own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
-        triples = {question: tuple(tuple(one.values()) for one in found) for question, found in own.iter_rows()}
+        shown = shown_as(inputs["entities"], inputs["aliases"])
+        triples = {q: as_shown((tuple(one.values()) for one in found), shown) for q, found in own.iter_rows()}
     return {q: Asked(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
 
 

@@ -1,18 +1,25 @@
 """Questions of the policy's splits under every configuration: what each costs, and what the answer gains from it."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from secateur.answers.ask import fitted
 from secateur.answers.generate import InProcess
+from secateur.contexts.piece import Asked, text_of
+from secateur.contexts.session import Said, fact_of
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.evaluation.subsets import answered
-from secateur.graph.retrieval.candidates import question_symbols
+from secateur.graph.codebook import as_shown, shown_as
+from secateur.graph.material import session_material
+from secateur.graph.retrieval.candidates import question_symbols, triples_of
 from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
-from secateur.memory.store import GOLD, Store, Support, exchange, memories
+from secateur.memory.store import GOLD, Store, Support, exchange, memories, support
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
+from secateur.models.word_pieces import lm_counter
 from secateur.pipeline.config.datasets import SPLITS
 from secateur.pipeline.contract import main
 from secateur.pipeline.tables.catalog import TABLES
@@ -42,10 +49,15 @@ class _Replay:
         self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
+        book = [inputs[name] for name in ("entities", "relations", "edges")]
+        count = lm_counter(cfg.lm.model, ctx.cache)
+        self.write, edges = session_material(cfg.assembly.form, count, book[2], *book[:2])
+        self.shown, self.triples = shown_as(book[0], inputs["aliases"]), triples_of(inputs["triples"])
+        self.facts: dict[str, list[Said]] = {}
         contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
-        bare = pl.col("text").str.strip_chars_end("\n")
-        units = contexts.select("question_id", unit=pl.struct("passage_id", bare))
-        self.units = dict(units.group_by("question_id", maintain_order=True).agg("unit").iter_rows())
+        for row in contexts.iter_rows(named=True):
+            if fact := fact_of(row, edges):
+                self.facts.setdefault(row["question_id"], []).append(fact)
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.sight = Sight(cfg, self.embedder, triples, inputs["candidates"])
         self.terms, self.features, self.heard, self.supports = [], [], [], []
@@ -55,17 +67,18 @@ class _Replay:
         store = Store(self.cfg.retriever, self.embedder)
         for row in questions.iter_rows(named=True):
             asked, memory = self.symbols[row["question_id"]], self.cfg.memory
-            texts = {
-                "question": [r.text for r in store.recall("question", asked, memory.questions)],
-                "answer": [r.text for r in store.recall("answer", asked, memory.answers)],
-                "facts": [unit["text"] for unit in self.units.get(row["question_id"], [])],
+            units = {
+                "question": [run.said() for run in store.recall("question", asked, memory.questions)],
+                "answer": [run.said() for run in store.recall("answer", asked, memory.answers)],
+                "facts": self.facts.get(row["question_id"], []),
             }
-            channels = {channel: self.sight.shown(texts[channel]) for channel in CHANNELS}
+            channels = {channel: self.sight.shown(units[channel]) for channel in CHANNELS}
             under_all = self.question(row, channels)
             if not memory.enabled:
                 continue
             said, source = self.answer(row, under_all)
-            runs = exchange(row["question_id"], row["text"], asked, said, source, self.read)
+            own = asked, self.triples.get(row["question_id"], ())
+            runs = exchange(row["question_id"], row["text"], own, said, source, self.read, self.shown)
             self.heard += runs
             self.supports += self.support(row, said)
             for run in runs:
@@ -75,7 +88,12 @@ class _Replay:
         """The terms and features of one question; its context under include_all."""
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
-        texts = contexts(channels, self.configurations, cfg.memory.theta)
+        asked = Asked(row["text"], as_shown(self.triples.get(qid, ()), self.shown))
+
+        def write(units: Sequence[Said]) -> str:
+            return text_of(self.write(asked, units))
+
+        texts = contexts(channels, self.configurations, cfg.memory.theta, write)
         logprobs = answer_logprobs(self.lm, cfg.ecs, [(question, text) for text in (CLOSED, *texts)], self.ctx.cache)
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
         for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
@@ -91,10 +109,9 @@ class _Replay:
 
     def support(self, row: dict, said: str) -> list[Support]:
         """The question's evidence with what each unit of it gives the stored answer."""
-        units = [(unit["passage_id"], unit["text"]) for unit in self.units.get(row["question_id"], [])]
-        question = Question(row["question_id"], row["text"], said)
-        lifts = unit_gains(self.lm, self.cfg.ecs, question, [text for _, text in units], self.ctx.cache)
-        return [Support(question.id, *unit, lift) for unit, lift in zip(units, lifts, strict=True)]
+        facts, question = self.facts.get(row["question_id"], []), Question(row["question_id"], row["text"], said)
+        gains = unit_gains(self.lm, self.cfg.ecs, question, [fact.text for fact in facts], self.ctx.cache)
+        return [support(question.id, fact, gain) for fact, gain in zip(facts, gains, strict=True)]
 
     def answer(self, row: dict, context: str) -> tuple[str, str]:
         """What the session keeps as the answer, and its source: gold on training questions at most."""
@@ -112,7 +129,11 @@ def run(cfg, inputs, outputs, ctx):
         replay.session(part)
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
-    outputs["memories"] = memories(replay.heard, replay.supports, chosen.select("question_id", "session_id", "n"))
+    placed, book = (
+        chosen.select("question_id", "session_id", "n"),
+        [inputs[n] for n in ("entities", "relations", "edges")],
+    )
+    outputs["memories"], outputs["session_edges"] = memories(replay.heard, replay.supports, placed, book)
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}
 
 

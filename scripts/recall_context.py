@@ -1,19 +1,22 @@
 """The context of each question as the reader of its session has it: what was shown before, what is recalled, what is new."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from secateur.answers.ask import fitted, generator
-from secateur.contexts.piece import Piece, rows_of
-from secateur.contexts.table import listed, sizes_of
+from secateur.contexts.piece import Asked, Edge, Row
+from secateur.contexts.session import Said, fact_of
+from secateur.contexts.table import recalled_rows, sizes_of
 from secateur.ecs.answer_gain import unit_gains
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.subsets import answered
-from secateur.graph.retrieval.candidates import Symbols, question_symbols
+from secateur.graph.codebook import as_shown, shown_as
+from secateur.graph.material import session_material
+from secateur.graph.retrieval.candidates import Symbols, question_symbols, triples_of
 from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
-from secateur.memory.store import Remembered, Store, Support, exchange, memories
+from secateur.memory.store import Remembered, Store, exchange, memories, support
 from secateur.memory.transcript import Transcript
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load as load_reader
@@ -25,57 +28,52 @@ from secateur.policy.actions import CHANNELS
 from secateur.policy.features import feature_names
 from secateur.policy.network import load
 from secateur.policy.observation import Sight
-from secateur.policy.shown import HEADS
 
-Unit = tuple[str, str]  # passage, text
-Block = list[tuple[Unit, int]]  # units with their tokens
+Block = list[tuple[Said, int]]  # facts with their tokens
 
 
 class _Reader:
     """One session's reader, asked question by question. cfg: memory, retriever, answer."""
 
-    def __init__(self, cfg, embedder, generate, read, choose) -> None:
-        self.cfg, self.generate, self.read, self.choose = cfg, generate, read, choose
-        self.store, self.transcript = Store(cfg.retriever, embedder), Transcript(cfg.memory.window)
+    def __init__(self, cfg, embedder, generate, read, choose, write, shown) -> None:
+        self.cfg, self.generate, self.read, self.choose, self.write = cfg, generate, read, choose, write
+        self.store, self.transcript, self.shown = Store(cfg.retriever, embedder), Transcript(cfg.memory.window), shown
 
     def context(
-        self, question: str, text: str, asked: Symbols, blocks: Sequence[Block]
-    ) -> tuple[list[Unit], list[Unit]]:
-        """Its units in the order of the prompt, the new ones next to the question; and what the question itself needs
-        of the evidence among them. blocks: the largest first."""
+        self, question: str, asked: Asked, symbols: Symbols, blocks: Sequence[Block]
+    ) -> tuple[list[Row], list[Said]]:
+        """Its prompt's rows, where the form has an order the new ones next to the question; and what the question itself
+        needs of the evidence among them. blocks: the largest first."""
         block = self.transcript.due(blocks, self.cfg.memory.fresh)
         most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
-        recalled = {channel: self.store.recall(channel, asked, n) for channel, n in most.items()}
-        texts = {channel: [run.text for run in runs] for channel, runs in recalled.items()}
-        kept = self.choose(question, text, texts | {"facts": [said for (_, said), _ in block]})
-        runs = [recalled[channel][n] for channel in most for n in kept[channel]]
-        told = [(f"{r.question_id} {r.channel}", HEADS[r.channel] + r.text) for r in runs]
+        recalled = {c: [run.said() for run in self.store.recall(c, symbols, n)] for c, n in most.items()}
+        kept = self.choose(question, asked.text, recalled | {"facts": [fact for fact, _ in block]})
+        told = [recalled[channel][n] for channel in most for n in kept[channel]]
         needed = [block[n] for n in kept["facts"]]
         fresh = self.transcript.show(needed)
         new = set(fresh)
-        return [*(unit for unit in self.transcript if unit not in new), *told, *fresh], [unit for unit, _ in needed]
+        earlier = [fact for fact in self.transcript if fact not in new]
+        return self.write(asked, [*earlier, *told, *fresh]), [fact for fact, _ in needed]
 
-    def answer(self, question: str, text: str, asked: Symbols, units: list[Unit]) -> tuple[Remembered, Remembered]:
+    def answer(self, question: str, asked: Asked, symbols: Symbols, rows: list[Row]) -> tuple[Remembered, Remembered]:
         """The question and what the model says to it, remembered."""
-        shown = [row.text for row in rows_of([Piece(None, said) for _, said in units])]
-        prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question, text, shown)
+        prompt, _ = fitted(
+            self.cfg.answer.instructions, self.generate, question, asked.text, [row.text for row in rows]
+        )
         said, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
-        runs = exchange(question, text, asked, said, source, self.read)
+        runs = exchange(question, asked.text, (symbols, asked.triples), said, source, self.read, self.shown)
         for run in runs:
             self.store.add(run)
         return runs
 
 
-def _blocks(cfg, inputs, ctx) -> tuple[dict[str, list[Block]], set[Unit]]:
-    """Each question's context as used, and within smaller budgets: the largest first; and which units are whole
-    passages."""
+def _blocks(cfg, inputs, ctx, edges: Mapping[int, Edge]) -> dict[str, list[Block]]:
+    """Each question's context as used, and within smaller budgets: the largest first. edges: of a form of symbols."""
     found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
-    blocks = {
-        question: [[((row["passage_id"], row["text"]), row["size"]) for row in one] for one in sizes]
+    return {
+        question: [[(fact, row["size"]) for row in one if (fact := fact_of(row, edges))] for one in sizes]
         for question, sizes in found.items()
     }
-    rows = (row for sizes in found.values() for one in sizes for row in one)
-    return blocks, {(row["passage_id"], row["text"]) for row in rows if row["whole"]}
 
 
 def _chooser(cfg, inputs, symbols, embedder, lm):
@@ -90,27 +88,30 @@ def _chooser(cfg, inputs, symbols, embedder, lm):
 def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
-    blocks, whole = _blocks(cfg, inputs, ctx)
-    count = lm_counter(cfg.lm.model, ctx.cache)
+    count, book = lm_counter(cfg.lm.model, ctx.cache), [inputs[name] for name in ("entities", "relations", "edges")]
+    write, edges = session_material(cfg.assembly.form, count, book[2], *book[:2])
+    shown = shown_as(book[0], inputs["aliases"])
+    blocks, triples = _blocks(cfg, inputs, ctx, edges), triples_of(inputs["triples"])
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
-    choose, units, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
+    choose, rows, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
-        reader = _Reader(cfg, embedder, generate, read, choose)
+        reader = _Reader(cfg, embedder, generate, read, choose, write, shown)
         for qid, text in part.select("question_id", "text").iter_rows():
-            own, needed = reader.context(qid, text, symbols[qid], blocks.get(qid, [[]]))
-            units += listed(qid, [(*unit, unit in whole) for unit in own], cfg.assembly.budget, count)
-            asked_run, answer_run = reader.answer(qid, text, symbols[qid], own)
-            heard += [asked_run, answer_run]
-            question, texts = Question(qid, text, answer_run.text), [said for _, said in needed]
-            gains = unit_gains(lm, cfg.ecs, question, texts, ctx.cache)
-            supports += [Support(qid, *unit, gain) for unit, gain in zip(needed, gains, strict=True)]
-    outputs["contexts"] = pl.DataFrame(units, schema=TABLES["contexts"].empty().schema, orient="row")
-    outputs["memories"] = memories(heard, supports, placed)
-    return {"questions": asked.height, "sessions": len(parts), "units": len(units)}
+            question = Asked(text, as_shown(triples.get(qid, ()), shown))
+            own, needed = reader.context(qid, question, symbols[qid], blocks.get(qid, [[]]))
+            rows += recalled_rows(qid, own, cfg.assembly.budget, count)
+            runs = reader.answer(qid, question, symbols[qid], own)
+            heard += runs
+            posed, texts = Question(qid, text, runs[1].text), [fact.text for fact in needed]
+            gains = unit_gains(lm, cfg.ecs, posed, texts, ctx.cache)
+            supports += [support(qid, fact, gain) for fact, gain in zip(needed, gains, strict=True)]
+    outputs["contexts"] = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    outputs["memories"], outputs["session_edges"] = memories(heard, supports, placed, book)
+    return {"questions": asked.height, "sessions": len(parts), "rows": len(rows)}
 
 
 if "snakemake" in globals():

@@ -12,9 +12,10 @@ import pytest
 from scripts import assemble_contexts
 
 from secateur.contexts.pack import pack, pack_shared
-from secateur.contexts.piece import Context, Piece, Row, passage_text, rows_of
+from secateur.contexts.piece import Asked, Context, Piece, Row, passage_text, rows_of
 from secateur.contexts.placement import placed
-from secateur.contexts.table import context_rows, listed, sizes_of, texts
+from secateur.contexts.session import Said, Textual
+from secateur.contexts.table import context_rows, recalled_rows, sizes_of, texts
 from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context as StageContext
 from secateur.pipeline.tables.catalog import TABLES
@@ -138,12 +139,15 @@ def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
     assert texts(found) == texts(found.reverse()) == expected
 
 
-def test_units_that_somebody_else_chose_are_a_context_of_their_own():
-    found = table(*listed("q", [("p1", "One two", True), ("x question", "Asked before", False)], 64, count))
-    assert texts(found) == {("q", "recalled", 64): "One two\nAsked before"}
-    assert found["tokens"].to_list() == [4, 4]
+def test_what_a_session_holds_is_a_context_of_its_own():
+    rows = Textual()(
+        Asked("Why?"), [Said("facts", "One two", "p1", whole=True), Said("question", "Who?", "x question")]
+    )
+    found = table(*recalled_rows("q", rows, 64, count))
+    assert texts(found) == {("q", "recalled", 64): "One two\nAsked before: Who?"}
+    assert found["tokens"].to_list() == [5, 5]
     assert found["whole"].to_list() == [True, False]
-    assert list(listed("q", [], 64, count)) == []
+    assert list(recalled_rows("q", [], 64, count)) == []
 
 
 def test_the_contexts_of_a_question_are_sized_from_the_largest_down_unit_by_unit():
@@ -186,13 +190,16 @@ INPUTS = {
     ),
     "questions": pl.DataFrame({"question_id": ["q1"], "cluster_id": ["c"], "text": ["What do bears eat?"]}),
     "rankings": rankings(("zsum", ["p2", "p1", "p3"]), ("zsum+neighbour", ["p3", "p1", "p2"])),
-    "entities": pl.DataFrame({"entity_id": [0, 1, 2, 3], "text": ["bears", "salmon", "they", "winter"]}),
+    "entities": pl.DataFrame(
+        {"entity_id": [0, 1, 2, 3, 4], "text": ["bears", "salmon", "they", "winter", "brown bears"]}
+    ),
+    "aliases": pl.DataFrame({"entity_id": [4], "representative_id": [0]}),
     "relations": pl.DataFrame({"relation_id": [0, 1], "text": ["eat", "sleep in"]}),
     "edges": pl.DataFrame({"edge_id": [0, 1], "h": [0, 2], "r": [0, 1], "t": [1, 3]}),
     "edge_sources": pl.DataFrame(
         {"doc_id": ["d", "d"], "position": [1, 0], "n": [0, 0], "passage_id": ["p2", "p1"], "edge_id": [1, 0]}
     ),
-    "triples": pl.DataFrame({"doc_id": ["q1"], "head": ["bears"], "relation": ["eat"], "tail": ["what"]}),
+    "triples": pl.DataFrame({"doc_id": ["q1"], "head": ["brown bears"], "relation": ["eat"], "tail": ["what"]}),
 }
 
 
@@ -262,7 +269,7 @@ def test_the_gold_evidence_alone_stands_in_text_order(assembled):
     )
 
 
-def test_a_form_of_the_graph_writes_the_edges_of_the_ranked_passages_with_the_questions_triples(assembled):
+def test_a_form_of_the_graph_writes_edges_with_the_questions_triples_in_the_same_symbols(assembled):
     assert assembled("lines", "zsum")["zsum", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
     view = assembled("words", "zsum", rankings=rankings(("zsum", ["p1"])))["zsum", 20]
     assert json.loads(view.split("\n")[-1]) == {

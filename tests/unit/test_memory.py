@@ -74,19 +74,34 @@ def test_symbols_come_from_triples_and_from_the_text_where_there_are_none():
 
 
 def test_a_session_stores_two_runs_and_their_support_and_an_answer_is_verified_if_it_is_gold():
-    runs = [*exchange("q0", "Why?", (["why"], [], ["why"]), "", GOLD, lambda text: ())]
-    runs += exchange("q1", "Who?", (["who"], [], ["who"]), "Ann.", "a model", lambda text: ())
+    runs = [*exchange("q0", "Why?", ((["why"], [], ["why"]), ()), "", GOLD, lambda text: (), {})]
+    asked = [("who", "came to", "UK")]
+    runs += exchange("q1", "Who?", ((["who"], [], ["who"]), asked), "Ann.", "a model", ann, {"UK": "Britain"})
     placed = pl.DataFrame({"question_id": ["q0", "q1"], "session_id": ["s", "s"], "n": [0, 1]})
-    shown = [Support("q1", "p1", "Ann came.", 0.5), Support("q1", "p2", "Bob left.", -0.25)]
-    found = memories(runs, [*shown, shown[0]], placed)
+    shown = [Support("q1", "p1", "Ann came.", 0.5, (0,)), Support("q1", "p2", "Bob left.", -0.25)]
+    found, added = memories(runs, [*shown, shown[0]], placed, BOOK)
     assert found.drop("question_id", "session_id").rows() == [
-        (0, "question", 0, "Why?", None, None, None),
-        (0, "answer", 0, "", True, GOLD, None),
-        (1, "question", 0, "Who?", None, None, None),
-        (1, "answer", 0, "Ann.", False, "a model", None),
-        (1, "facts", 0, "Ann came.", None, "p1", 0.5),
-        (1, "facts", 1, "Bob left.", None, "p2", -0.25),
+        (0, "question", 0, "Why?", None, None, None, []),
+        (0, "answer", 0, "", True, GOLD, None, []),
+        (1, "question", 0, "Who?", None, None, None, [1]),
+        (1, "answer", 0, "Ann.", False, "a model", None, [0]),
+        (1, "facts", 0, "Ann came.", None, "p1", 0.5, [0]),
+        (1, "facts", 1, "Bob left.", None, "p2", -0.25, []),
     ]
+    assert added.rows() == [(1, 2, 0, 1, "who", "came to", "Britain")]
+
+
+BOOK = (
+    pl.DataFrame({"entity_id": [0, 1], "text": ["Ann", "Britain"]}, schema_overrides={"entity_id": pl.Int32}),
+    pl.DataFrame({"relation_id": [0], "text": ["came to"]}, schema_overrides={"relation_id": pl.Int32}),
+    pl.DataFrame(
+        {"edge_id": [0], "h": [0], "r": [0], "t": [1]}, schema=dict.fromkeys(("edge_id", "h", "r", "t"), pl.Int32)
+    ),
+)
+
+
+def ann(_):
+    return [SimpleNamespace(head="Ann", relation="came to", tail="UK")]
 
 
 @pytest.mark.parametrize(

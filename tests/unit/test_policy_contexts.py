@@ -4,6 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.contexts.piece import Asked, text_of
+from secateur.contexts.session import Said, Textual
 from secateur.pipeline.errors import SecateurError
 from secateur.policy.actions import lattice, name
 from secateur.policy.measured import measured
@@ -11,14 +13,14 @@ from secateur.policy.shown import Shown, contexts
 
 EYE = np.eye(3, dtype=np.float32)
 CHANNELS = {
-    "question": Shown(("who?",), EYE[:1]),
+    "question": Shown((Said("question", "who?"),), EYE[:1]),
     "answer": Shown((), EYE[:0]),
-    "facts": Shown(("a", "b", "again a"), EYE[[0, 1, 0]]),
+    "facts": Shown(tuple(Said("facts", text) for text in ("a", "b", "again a")), EYE[[0, 1, 0]]),
 }
 
 
 def by_name() -> dict[str, str]:
-    shown = contexts(CHANNELS, lattice(True), theta=0.93)
+    shown = contexts(CHANNELS, lattice(True), 0.93, lambda units: text_of(Textual()(Asked("?"), units)))
     return {name(c): text for c, text in zip(lattice(True), shown, strict=True)}
 
 

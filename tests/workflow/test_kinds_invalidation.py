@@ -125,6 +125,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "models/readers": "lm",
 }
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
+WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
 STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}
 READS = {  # rules whose stage loads the reader
     "answer_questions",
@@ -179,9 +180,9 @@ EDITS = {
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q", "pmi_q_given"}},
-    ("assembly", "contexts/forms/lines"): {"assemble_contexts": {"lines"}},
-    ("assembly", "contexts/forms/cover"): {"assemble_contexts": COVERS},
-    ("assembly", "contexts/forms/_cover"): {"assemble_contexts": COVERS},  # what it imports
+    ("assembly", "contexts/forms/lines"): {key: {"lines"} for key in WRITES},
+    ("assembly", "contexts/forms/cover"): dict.fromkeys(WRITES, COVERS),
+    ("assembly", "contexts/forms/_cover"): dict.fromkeys(WRITES, COVERS),  # what it imports
     ("dataset", "evaluation/metrics/semantic"): {"evaluate_contexts": PARAPHRASED},
     ("lm", "models/readers/vllm"): {rule: {"vllm_qwen2_5_7b"} for rule in READS},
 }

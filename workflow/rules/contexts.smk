@@ -15,6 +15,7 @@ rule assemble_contexts:
         relations=graph_table("relations"),
         edges=graph_table("edges"),
         edge_sources=graph_table("edge_sources"),
+        aliases=graph_table("aliases"),
         sent=of_options(sent_elsewhere),
     output:
         contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",

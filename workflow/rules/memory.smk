@@ -9,6 +9,10 @@ rule recall_context:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         triples=of_options(layout.question_triples),
+        entities=of_options(layout.table_of_graph("entities")),
+        relations=of_options(layout.table_of_graph("relations")),
+        edges=of_options(layout.table_of_graph("edges")),
+        aliases=of_options(layout.table_of_graph("aliases")),
         contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
         candidates=sight_of_policy,
         policy=acting_policy,
@@ -16,6 +20,7 @@ rule recall_context:
     output:
         contexts=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/contexts.parquet",
         memories=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/memories.parquet",
+        session_edges=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/session_edges.parquet",
         record=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/run.json",
     log:
         "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.log",
@@ -28,6 +33,7 @@ rule recall_context:
             "dataset.split",
             "dataset.answered",
             "assembly.budget",
+            "assembly.form",
             "ecs.layout",
             "lm",
             *slices.keys_of("memory", "questions", "answers", "window", "fresh", "theta"),

@@ -59,11 +59,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Asked:
-    """The question a context is for, with its own triples; sent: what another system gives its reader for it."""
+    """The question a context is for, with its own triples; sent: what another system gives its reader for it; before,
+    known: the triples of what its session asked and answered before."""
 
     text: str
     triples: tuple[Triple, ...] = ()
     sent: tuple[Piece, ...] = ()
+    before: tuple[Triple, ...] = ()
+    known: tuple[Triple, ...] = ()
 
 
 @dataclass(frozen=True)

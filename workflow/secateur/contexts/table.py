@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.contexts.piece import Context, Piece, rows_of, text_of
+from secateur.contexts.piece import Context, Row, text_of
 from secateur.models.word_pieces import Counter
 
 __all__ = [
@@ -14,11 +14,11 @@ __all__ = [
     "NOTHING",
     "Read",
     "context_rows",
-    "listed",
     "made_for",
     "names_passages",
     "reached",
     "reads",
+    "recalled_rows",
     "sizes_of",
     "texts",
 ]
@@ -101,9 +101,7 @@ def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, l
     return found
 
 
-def listed(question: str, units: Sequence[tuple[str, str, bool]], budget: int, count: Counter) -> Iterator[tuple]:
-    """Rows of the table for units (passage, text, whole) that somebody else chose, a line each."""
-    pieces = [Piece(passage, text, whole=whole) for passage, text, whole in units]
-    rows = rows_of(pieces)
+def recalled_rows(question: str, rows: Sequence[Row], budget: int, count: Counter) -> Iterator[tuple]:
+    """Rows of the table for what a session's reader has before it."""
     tokens = int(count([text_of(rows)])[0]) if rows else 0
-    return context_rows(question, RECALLED, False, RECALLED, {budget: Context(rows, tokens)})
+    return context_rows(question, RECALLED, False, RECALLED, {budget: Context(list(rows), tokens)})

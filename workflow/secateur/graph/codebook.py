@@ -1,5 +1,6 @@
 """The codebook C = (E, R, M, ...): integer ids for entities, relations and edges (paper 2.2)."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from secateur.pipeline.distinct import first_places
 
-__all__ = ["Codebook", "edge_lines", "indexify", "line_vectors"]
+__all__ = ["Codebook", "Named", "as_shown", "edge_lines", "indexify", "indexify_onto", "line_vectors", "shown_as"]
+
+Named = tuple[str, str, str]  # head, relation, tail
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,58 @@ def indexify(triples: pl.DataFrame) -> Codebook:
         edge_id=pl.Series(edge, dtype=pl.Int32)
     )
     return Codebook(entities, relations, edges, sources)
+
+
+def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:
+    """The text of each entity that is shown as another one, and that other's."""
+    text = entities.select("entity_id", "text")
+    named = aliases.select("entity_id", "representative_id").join(text, on="entity_id")
+    named = named.join(text.select(representative_id="entity_id", shown="text"), on="representative_id")
+    return dict(named.select("text", "shown").iter_rows())
+
+
+def as_shown(triples: Iterable[Named], shown: Mapping[str, str]) -> tuple[Named, ...]:
+    """Triples with each entity as the codebook shows it, each once. shown: by text, of those that are shown otherwise."""
+    return tuple(dict.fromkeys((shown.get(head, head), r, shown.get(tail, tail)) for head, r, tail in triples))
+
+
+def indexify_onto(
+    triples: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame
+) -> tuple[pl.Series, pl.DataFrame]:
+    """INDEXIFY (paper 2.2) of what comes after a corpus, a session's questions and answers: the edge of each triple, and the
+    edges that the codebook lacked (edge_id, h, r, t, head, relation, tail), whose ids, and those of their new symbols, go on
+    from its own.
+
+    triples: head, relation, tail, as the codebook shows them.
+    """
+
+    def known(texts: pl.DataFrame, key: str, mentions: pl.Series) -> pl.DataFrame:
+        new = (
+            mentions.unique(maintain_order=True)
+            .to_frame("text")
+            .join(texts, on="text", how="anti", maintain_order="left")
+        )
+        first = int(texts[key].max() or 0) + bool(texts.height)
+        own = new.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int32).alias(key))
+        return pl.concat([texts.select("text", key), own.select("text", key)])
+
+    mentions = triples.select(pl.concat_list("head", "tail").alias("text")).explode("text")["text"]
+    entity = known(entities, "entity_id", mentions)
+    relation = known(relations, "relation_id", triples["relation"])
+    named = (
+        triples.select("head", "relation", "tail")
+        .join(entity.select(h="entity_id", head="text"), on="head", maintain_order="left")
+        .join(relation.select(r="relation_id", relation="text"), on="relation", maintain_order="left")
+        .join(entity.select(t="entity_id", tail="text"), on="tail", maintain_order="left")
+        .join(edges.select("h", "r", "t", "edge_id"), on=["h", "r", "t"], how="left", maintain_order="left")
+    )
+    fresh = named.filter(pl.col("edge_id").is_null()).unique(["h", "r", "t"], keep="first", maintain_order=True)
+    first = int(edges["edge_id"].max() or 0) + bool(edges.height)
+    fresh = fresh.with_columns(edge_id=pl.int_range(first, first + pl.len(), dtype=pl.Int32))
+    own = named.join(fresh.select("h", "r", "t", new="edge_id"), on=["h", "r", "t"], how="left", maintain_order="left")
+    return own.select(pl.coalesce("edge_id", "new"))["edge_id"], fresh.select(
+        "edge_id", "h", "r", "t", "head", "relation", "tail"
+    )
 
 
 def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame) -> pl.DataFrame:

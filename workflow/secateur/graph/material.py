@@ -1,25 +1,57 @@
 """What a form writes from, of the tables: texts, counts, the edges of a graph."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from secateur.contexts.piece import Edge, Material, head_of, passage_text
+from secateur.contexts.session import Symbolic, Textual, Writer
 from secateur.graph.codebook import edge_lines
 from secateur.models.word_pieces import Counter
+from secateur.pipeline import kinds
 
-__all__ = ["edges_of", "material_of"]
+__all__ = ["edges_of", "material_of", "session_material"]
 
 Edges = tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]
 
 
 def edges_of(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame, edge_sources: pl.DataFrame) -> Edges:
     """Each passage's edges in text order, and what more than one edge reads as."""
+    known, ambiguous = _named(edges, entities, relations)
+    mentions = edge_sources.sort("doc_id", "position", "n").group_by("passage_id", maintain_order=True)
+    return {p: [known[e] for e in own] for p, own in mentions.agg("edge_id").iter_rows()}, ambiguous
+
+
+def _named(
+    edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame
+) -> tuple[dict[int, Edge], frozenset[tuple[str, str]]]:
+    """The edges by id, and what more than one of them reads as."""
     lines = edge_lines(edges, entities, relations)
     rest = pl.concat_str("relation", "tail", separator=" ")
     twice = lines.group_by("head", rest.alias("rest")).len().filter(pl.col("len") > 1)
-    triples = {edge: (h, r, t) for edge, h, r, t in lines.select("edge_id", "head", "relation", "tail").iter_rows()}
-    mentions = edge_sources.sort("doc_id", "position", "n").group_by("passage_id", maintain_order=True)
-    found = {p: [Edge(e, triples[e]) for e in own] for p, own in mentions.agg("edge_id").iter_rows()}
-    return found, frozenset(twice.select("head", "rest").iter_rows())
+    rows = lines.select("edge_id", "head", "relation", "tail").iter_rows()
+    return {e: Edge(e, (h, r, t)) for e, h, r, t in rows}, frozenset(twice.select("head", "rest").iter_rows())
+
+
+def session_material(
+    form: Mapping[str, Any],
+    count: Counter,
+    edges: pl.DataFrame,
+    entities: pl.DataFrame,
+    relations: pl.DataFrame,
+) -> tuple[Writer, dict[int, Edge]]:
+    """How a session's prompts are written under a form, and the edges that it writes of: none where it writes text.
+
+    form: as an assembly has it.
+    """
+    kind = kinds.load("form", form["kind"])
+    if not getattr(kind, "SYMBOLS", False):
+        return Textual(), {}
+    known, ambiguous = _named(edges, entities, relations)
+    material = Material({}, count, {}, ambiguous)
+    with kinds.calling("form", kind):
+        return Symbolic(kind.form(kinds.settings("form", form, "conf/assembly"), material)), known
 
 
 def material_of(passages: pl.DataFrame, titles: bool, count: Counter, edges: Edges | None = None) -> Material:

@@ -1,20 +1,23 @@
 """What a session remembers (paper 1.1, P3): the runs of its questions and answers, and what supported them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.contexts.session import Said
+from secateur.graph.codebook import Named, as_shown, indexify_onto
 from secateur.graph.retrieval.candidates import Symbols
 from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores
 from secateur.graph.triples.surface import Triple
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import top
 
-__all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "symbols_of"]
+__all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "support", "symbols_of"]
 
+Book = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # entities, relations, edges
 GOLD = "gold"  # the source of answers that are no model's; of training questions alone
 
 
@@ -22,7 +25,8 @@ GOLD = "gold"  # the source of answers that are no model's; of training question
 class Remembered:
     """A run of a session: a question that was asked, or the answer it got.
 
-    source: of an answer, GOLD or the model that gave it; null for a question.
+    source: of an answer, GOLD or the model that gave it; null for a question. triples: what it states, as the codebook
+    shows it.
     """
 
     question_id: str
@@ -30,6 +34,11 @@ class Remembered:
     text: str
     symbols: Symbols
     source: str | None = None
+    triples: tuple[Named, ...] = ()
+
+    def said(self) -> Said:
+        """As a unit of its channel."""
+        return Said(self.channel, self.text, f"{self.question_id} {self.channel}", self.triples)
 
 
 @dataclass(frozen=True)
@@ -37,15 +46,17 @@ class Support:
     """A unit of evidence that was shown for a stored answer.
 
     utility: the answer gain that it alone gives the answer, in nats per token; null for an answer that says nothing.
+    edge_ids: what it states, where its form is of symbols.
     """
 
     question_id: str
     passage_id: str
     text: str
     utility: float | None
+    edge_ids: tuple[int, ...] = ()
 
 
-def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
+def symbols_of(text: str, triples: Sequence[Named]) -> Symbols:
     """Entities, relations and lines of a run; a text without triples is its own one symbol of each kind."""
     if not triples:
         return [text], [text], [text]
@@ -54,27 +65,59 @@ def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
     return entities, relations, list(dict.fromkeys(" ".join(triple) for triple in triples))
 
 
+def support(question_id: str, fact: Said, utility: float | None) -> Support:
+    """A fact as what supported a question's answer."""
+    return Support(question_id, fact.source, fact.text, utility, tuple(edge.edge_id for edge in fact.edges))
+
+
 def exchange(
-    question_id: str, text: str, asked: Symbols, said: str, source: str, read: Callable[[str], Sequence[Triple]]
+    question_id: str,
+    text: str,
+    asked: tuple[Symbols, Sequence[Named]],
+    said: str,
+    source: str,
+    read: Callable[[str], Sequence[Triple]],
+    shown: Mapping[str, str],
 ) -> tuple[Remembered, Remembered]:
-    """The runs of a question and of its answer. read: the corpus's front end on a single text."""
+    """The runs of a question and of its answer. asked: the question's symbols and triples; read: the corpus's front end on
+    a single text."""
     triples = [(t.head, t.relation, t.tail) for t in read(said)] if said.strip() else []
-    answer = Remembered(question_id, "answer", said, symbols_of(said, triples), source)
-    return Remembered(question_id, "question", text, asked), answer
+    answer = Remembered(question_id, "answer", said, symbols_of(said, triples), source, as_shown(triples, shown))
+    return Remembered(question_id, "question", text, asked[0], None, as_shown(asked[1], shown)), answer
 
 
-def memories(runs: Iterable[Remembered], supports: Iterable[Support], placed: pl.DataFrame) -> pl.DataFrame:
-    """Runs and what supports them as the table `memories`. placed: question_id, session_id, n.
+def memories(
+    runs: Iterable[Remembered], supports: Iterable[Support], placed: pl.DataFrame, book: Book
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Runs and what supports them as the table `memories`, and the edges that they add to the codebook as the table
+    `session_edges`. placed: question_id, session_id, n; book: entities, relations and edges.
 
     An answer is verified if it is gold. A unit that is shown twice for one question counts once.
     """
-    rows = [(r.question_id, r.channel, r.text, r.source, None) for r in runs]
-    rows += [(s.question_id, "facts", s.text, s.passage_id, s.utility) for s in dict.fromkeys(supports)]
+    runs = list(runs)
+    ids, added = _edges_of(runs, book)
+    rows = [(r.question_id, r.channel, r.text, r.source, None, own) for r, own in zip(runs, ids, strict=True)]
+    rows += [
+        (s.question_id, "facts", s.text, s.passage_id, s.utility, list(s.edge_ids)) for s in dict.fromkeys(supports)
+    ]
     names = dict.fromkeys(("question_id", "channel", "text", "source"), pl.String) | {"utility": pl.Float64}
+    names |= {"edge_ids": pl.List(pl.Int32)}
     frame = pl.DataFrame(rows, schema=names, orient="row").join(placed, on="question_id", maintain_order="left")
     verified = pl.when(pl.col("channel") == "answer").then(pl.col("source") == GOLD)
     place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "channel")
-    return frame.with_columns(verified=verified, place=place).select(TABLES["memories"].empty().columns)
+    return frame.with_columns(verified=verified, place=place).select(TABLES["memories"].empty().columns), added
+
+
+def _edges_of(runs: Sequence[Remembered], book: Book) -> tuple[list[list[int]], pl.DataFrame]:
+    """The edges of each run, and those that are new."""
+    said = [(n, *triple) for n, run in enumerate(runs) for triple in run.triples]
+    names = {"run": pl.Int32} | dict.fromkeys(("head", "relation", "tail"), pl.String)
+    triples = pl.DataFrame(said, schema=names, orient="row")
+    edges, added = indexify_onto(triples, *book)
+    ids: list[list[int]] = [[] for _ in runs]
+    for run, edge in zip(triples["run"], edges, strict=True):
+        ids[run].append(edge)
+    return ids, added
 
 
 def _places(runs: Sequence[Sequence[str]]) -> tuple[list[str], Membership]:

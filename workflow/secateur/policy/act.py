@@ -3,19 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 from secateur.contexts.channels import apply_action
+from secateur.contexts.session import Said
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.network import Trained, log_policy
 from secateur.policy.observation import Sight
 
 __all__ = ["Acting", "everything"]
 
-Texts = Mapping[str, Sequence[str]]  # a channel's units, of each of CHANNELS
+Units = Mapping[str, Sequence[Said]]  # of each of CHANNELS
 Kept = dict[str, list[int]]  # by channel the places of those that are shown
 
 
-def everything(question_id: str, text: str, texts: Texts) -> Kept:
+def everything(question_id: str, text: str, units: Units) -> Kept:
     """All units of all channels."""
-    return {channel: list(range(len(texts[channel]))) for channel in CHANNELS}
+    return {channel: list(range(len(units[channel]))) for channel in CHANNELS}
 
 
 class Acting:
@@ -25,8 +26,8 @@ class Acting:
         self.trained, self.sight, self.theta = trained, sight, theta
         self.configurations = lattice(trained.memory)
 
-    def __call__(self, question_id: str, text: str, texts: Texts) -> Kept:
-        channels = {channel: self.sight.shown(texts[channel]) for channel in CHANNELS}
+    def __call__(self, question_id: str, text: str, units: Units) -> Kept:
+        channels = {channel: self.sight.shown(units[channel]) for channel in CHANNELS}
         x = self.sight.features(question_id, text, channels)
         actions = self.configurations[log_policy(self.trained, x[None], [question_id])[0].argmax()]
         return {

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.contexts.session import Said
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
 from secateur.policy.features import Channel, features
@@ -24,15 +25,15 @@ class Sight:
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())
 
-    def shown(self, texts: Sequence[str]) -> Shown:
-        """A channel's units with their vectors."""
-        return Shown(tuple(texts), self.embedder.embed(list(texts)))
+    def shown(self, units: Sequence[Said]) -> Shown:
+        """A channel's units with the vectors of their words."""
+        return Shown(tuple(units), self.embedder.embed([unit.text for unit in units]))
 
     def features(self, question_id: str, text: str, channels: Mapping[str, Shown]) -> NDArray[np.float64]:
         """One question's features, in the order of `feature_names(channels)`."""
-        held = {
-            name: Channel(int(self.count(one.texts).sum()) if one.texts else 0, one.vectors)
-            for name, one in channels.items()
-        }
+        held = {name: Channel(self._tokens(one), one.vectors) for name, one in channels.items()}
         length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
         return features(length, self.triples[question_id], fine, self.budget, held)
+
+    def _tokens(self, channel: Shown) -> int:
+        return int(self.count([unit.text for unit in channel.units]).sum()) if channel.units else 0

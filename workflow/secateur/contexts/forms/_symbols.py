@@ -60,23 +60,28 @@ class Symbols:
 
     def frame(self, asked: Asked) -> list[Row]:
         """What stands around the facts."""
-        rules = RULES.get(self.encoding)
-        view = self._view(Payload(asked.triples if rules else ()))
-        return [*([Row(rules + "\n")] if rules else []), *(Row(text) for text, _ in view)]
+        return [*self._rules(), *(Row(text) for text, _ in self._view(self._payload(asked)))]
+
+    def _rules(self) -> list[Row]:
+        return [Row(RULES[self.encoding] + "\n")] if self.encoding in RULES else []
+
+    def _payload(self, asked: Asked, facts: tuple[Fact, ...] = ()) -> Payload:
+        """The three channels. The question itself is among those asked only where the rules say what that is."""
+        own = asked.triples if self.encoding in RULES else ()
+        return Payload((*own, *asked.before), asked.known, facts)
 
     def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
-        """Rules, members and facts of the view; nothing for no facts."""
-        if not pieces:
+        """Rules, members and facts of the view; nothing where there is neither a fact nor anything asked or answered
+        before."""
+        if not (pieces or asked.before or asked.known):
             return []
         number = {p: n for n, p in enumerate(dict.fromkeys(piece.passage_id for piece in pieces), 1)}
         facts = [(piece.passage_id, edge) for piece in pieces for edge in piece.edges]
         stated = tuple(Fact(edge.triple, number[passage]) for passage, edge in facts)
-        rules = RULES.get(self.encoding)
-        view = self._view(Payload(asked.triples if rules else (), (), stated))
-        heads = [Row(rules + "\n")] if rules else []
+        view = self._view(self._payload(asked, stated))
         places = [n for _, n in view if n is not None] + [len(facts)]
         ends = dict(zip(places, places[1:], strict=False))  # a row of cited lines states all facts up to the next one
-        return heads + [self._row(text, facts[n : ends[n]] if n is not None else []) for text, n in view]
+        return self._rules() + [self._row(text, facts[n : ends[n]] if n is not None else []) for text, n in view]
 
     def _row(self, text: str, facts: list) -> Row:
         if not facts:

@@ -8,6 +8,7 @@ from secateur.contexts.piece import Asked, Form, Material, Piece, Row, text_of
 from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = True
+SYMBOLS = True
 
 
 class _Cheapest(Symbols):

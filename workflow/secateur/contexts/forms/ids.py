@@ -5,6 +5,7 @@ from secateur.contexts.piece import Form, Material
 from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = True
+SYMBOLS = True
 
 
 def form(settings: Settings, material: Material) -> Form:

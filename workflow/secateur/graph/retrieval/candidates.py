@@ -14,7 +14,7 @@ from secateur.pipeline.distinct import distinct_pairs
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
-__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of"]
+__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of", "triples_of"]
 
 Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relations and lines
 
@@ -80,10 +80,15 @@ def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
     return list(dict.fromkeys([*heads, *tails])), list(dict.fromkeys(relations)), lines
 
 
+def triples_of(triples: pl.DataFrame) -> dict[str, list[tuple[str, str, str]]]:
+    """The triples of each question that has some."""
+    of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
+    return {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
+
+
 def question_symbols(triples: pl.DataFrame, questions: pl.DataFrame) -> dict[str, Symbols]:
     """The symbols of each question."""
-    of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
-    found = {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
+    found = triples_of(triples)
     return {q: symbols_of(text, found.get(q, [])) for q, text in questions.select("question_id", "text").iter_rows()}
 
 

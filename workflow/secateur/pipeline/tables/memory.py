@@ -1,6 +1,7 @@
 """Tables of memory: what sessions stored."""
 
 import polars as pl
+import pyarrow as pa
 
 from secateur.pipeline.tables.table import F64, I32, B, Column, S, Table
 
@@ -9,7 +10,7 @@ __all__ = ["DECLARED"]
 DECLARED = (
     Table(
         "memories",
-        2,
+        3,
         "What sessions stored: a run of each question and of each answer, and the evidence shown for it. "
         "No earlier stage reads it.",
         "build_preferences, recall_context",
@@ -26,7 +27,29 @@ DECLARED = (
             "utility": Column(
                 F64, "facts: answer gain that the unit alone gives the stored answer, nats per token", True
             ),
+            "edge_ids": Column(
+                pa.list_(I32),
+                "the sequences Q, A and F: what was stored as edges, of the graph or of `session_edges`; of facts where the "
+                "form says which",
+            ),
         },
         {"channel in question, answer, facts": pl.col("channel").is_in(["question", "answer", "facts"])},
+    ),
+    Table(
+        "session_edges",
+        1,
+        "The edges that questions and answers add to the codebook; ids, of new symbols too, go on from the graph's.",
+        "build_preferences, recall_context",
+        ("edge_id",),
+        {
+            "edge_id": Column(I32, "edge"),
+            "h": Column(I32, "head entity"),
+            "r": Column(I32, "relation"),
+            "t": Column(I32, "tail entity"),
+            "head": Column(S, "its text"),
+            "relation": Column(S, "its text"),
+            "tail": Column(S, "its text"),
+        },
+        {"h, r, t unique": ("h", "r", "t")},
     ),
 )
