@@ -49,7 +49,7 @@ STAGES = [
     ("rank_by_graph", ["passages", "questions", "triples", "entities", "relations", "edges", "lines", "run_edges",
      "mentions"], ["candidates", "rankings", "paths"]),
     ("assemble_contexts", ["passages", "questions", "rankings", "triples", "entities", "relations", "edges",
-     "edge_sources"], ["contexts"]),
+     "edge_sources", "aliases"], ["contexts"]),
 ]
 
 

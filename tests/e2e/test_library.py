@@ -79,7 +79,7 @@ def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, syste
 def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system, ranked, assembly):
     corpus = smoke.root / DATASET.parent
     read = {name: f"codebook/*/{name}.parquet" for name in ("entities", "relations")}
-    read |= {name: f"graph/*.blind.*/{name}.parquet" for name in ("edges", "edge_sources")}
+    read |= {name: f"graph/*.blind.*/{name}.parquet" for name in ("edges", "edge_sources", "aliases")}
     read |= {"passages": "passages/passages.parquet"}
     inputs = {name: read_table(TABLES[name], *corpus.glob(where)) for name, where in read.items()}
     own = {"questions": "questions/questions.parquet", "triples": "triples/*/triples.parquet"}
