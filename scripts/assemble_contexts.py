@@ -8,6 +8,7 @@ from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.material import edges_of, material_of
+from secateur.graph.retrieval.candidates import triples_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
 from secateur.pipeline.contract import main
@@ -35,9 +36,8 @@ def _asked(inputs) -> dict[str, Asked]:
         for question, passages, said in parts.agg("passage_id", "text").iter_rows():
             sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, said, strict=True))
     if "triples" in inputs:
-        own = inputs["triples"].group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
         shown = shown_as(inputs["entities"], inputs["aliases"])
-        triples = {q: as_shown((tuple(one.values()) for one in found), shown) for q, found in own.iter_rows()}
+        triples = {question: as_shown(own, shown) for question, own in triples_of(inputs["triples"]).items()}
     return {q: Asked(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
 
 

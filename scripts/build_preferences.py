@@ -49,9 +49,9 @@ class _Replay:
         self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
-        book = [inputs[name] for name in ("entities", "relations", "edges")]
+        self.book = book = [inputs[name] for name in ("entities", "relations", "edges")]
         count = lm_counter(cfg.lm.model, ctx.cache)
-        self.write, edges = session_material(cfg.assembly.form, count, book[2], *book[:2])
+        self.write, edges = session_material(cfg.assembly.form, count, *book)
         self.shown, self.triples = shown_as(book[0], inputs["aliases"]), triples_of(inputs["triples"])
         self.facts: dict[str, list[Said]] = {}
         contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
@@ -129,11 +129,8 @@ def run(cfg, inputs, outputs, ctx):
         replay.session(part)
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
-    placed, book = (
-        chosen.select("question_id", "session_id", "n"),
-        [inputs[n] for n in ("entities", "relations", "edges")],
-    )
-    outputs["memories"], outputs["session_edges"] = memories(replay.heard, replay.supports, placed, book)
+    placed = chosen.select("question_id", "session_id", "n")
+    outputs["memories"], outputs["session_edges"] = memories(replay.heard, replay.supports, placed, replay.book)
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}
 
 

@@ -89,7 +89,7 @@ def run(cfg, inputs, outputs, ctx):
     asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     placed = sessions(asked, inputs["passages"])
     count, book = lm_counter(cfg.lm.model, ctx.cache), [inputs[name] for name in ("entities", "relations", "edges")]
-    write, edges = session_material(cfg.assembly.form, count, book[2], *book[:2])
+    write, edges = session_material(cfg.assembly.form, count, *book)
     shown = shown_as(book[0], inputs["aliases"])
     blocks, triples = _blocks(cfg, inputs, ctx, edges), triples_of(inputs["triples"])
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)

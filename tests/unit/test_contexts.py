@@ -199,7 +199,9 @@ INPUTS = {
     "edge_sources": pl.DataFrame(
         {"doc_id": ["d", "d"], "position": [1, 0], "n": [0, 0], "passage_id": ["p2", "p1"], "edge_id": [1, 0]}
     ),
-    "triples": pl.DataFrame({"doc_id": ["q1"], "head": ["brown bears"], "relation": ["eat"], "tail": ["what"]}),
+    "triples": pl.DataFrame(
+        {"doc_id": ["q1"], "n": [0], "head": ["brown bears"], "relation": ["eat"], "tail": ["what"]}
+    ),
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from secateur.ecs.reading.decode import follow, greedily, sampling
-from secateur.ecs.reading.expected import expected_shift, pseudo_answers
+from secateur.ecs.reading.expected import answered_alone, expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
 from secateur.ecs.reading.pairs import base_readings, encode, logprobs, pair_rows
 from secateur.ecs.reading.template import Passage, Question, prompt
@@ -47,14 +47,18 @@ def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
 
 
+def shifted(lm, cfg, answers):
+    trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
+    return expected_shift(lm, cfg, answered_alone(lm, cfg, ASKED, answers), SHOWN, PAIRS, trunk)
+
+
 def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
     """Under a short window an answer pushes the context's first tokens out, and what was held of them is of no use."""
     cfg, answers = ecs(), [["half a tennis ball by June 1994"], []]
     found = []
     for window in (24, 256):
         lm = tiny_lm(window=window)
-        trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
-        own = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers, trunk)
+        own = shifted(lm, cfg, answers)
         posed = [Question("q1", ASKED[0].text, answers[0][0])]
         alone = logprobs(lm, cfg, posed, [()], [0])[0]
         each = logprobs(lm, cfg, posed * 3, [[passage] for passage in SHOWN], range(3))
@@ -68,7 +72,8 @@ def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, 
     lm, cfg = tiny_lm(pack=pack), ecs(questions=2)
     alone = encode(lm, cfg, ASKED, [()] * len(ASKED), answered=False)
     trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
-    by_base, by_context = along_base(lm, cfg, alone, trunk), along_context(lm, cfg, alone, trunk)
+    paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily)
+    by_base, by_context = along_base(lm, cfg, paths, trunk), along_context(lm, cfg, alone, trunk)
     for (q, p), base, context in zip(PAIRS, by_base, by_context, strict=True):
         ours, alone = contexts(lm, q, p)
         assert base == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, alone, 8)), abs=1e-4)
@@ -93,7 +98,7 @@ def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
 
 def test_the_expected_shift_is_the_mean_of_signed_over_the_sampled_answers(tiny_lm, ecs):
     lm, cfg, answers = tiny_lm(), ecs(), [["half", "a ball"], []]
-    found = expected_shift(lm, cfg, ASKED, SHOWN, PAIRS, answers, trunk_of(lm, cfg, ASKED, SHOWN, PAIRS))
+    found = shifted(lm, cfg, answers)
     assert found[1::2] == [None] * 3
     shifts = np.zeros(3)
     for answer in answers[0]:

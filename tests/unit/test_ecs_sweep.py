@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from secateur.ecs.columns import PROBES
+from secateur.ecs.reading import sweep
 from secateur.ecs.reading.judge import JUDGES
-from secateur.ecs.reading.sweep import TRAJECTORIES, estimate, statistics
+from secateur.ecs.reading.sweep import BASE, CONTEXT, SHIFT, estimate, statistics
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import check
@@ -118,7 +119,7 @@ def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog)
 
 
 def test_the_names_of_the_probes_are_what_can_be_probed():
-    assert (*TRAJECTORIES, *JUDGES, "rival_share", "expected_shift") == PROBES
+    assert (CONTEXT, BASE, *JUDGES, "rival_share", SHIFT) == PROBES
 
 
 @pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])
@@ -152,6 +153,19 @@ def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_noth
         assert both.filter(~pl.col("probed"))[name].null_count() == both.height - 5
         assert told.null_count() == 0
         np.testing.assert_allclose(told, all_told, atol=1e-4)
+
+
+def test_what_is_held_at_once_changes_nothing_and_what_questions_share_is_read_once(tiny_lm, ecs, monkeypatch):
+    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
+    found, paths = [], []
+    follow = sweep.follow
+    monkeypatch.setattr(sweep, "follow", lambda *given: paths.append(len(given[1])) or follow(*given))
+    for held in (64, 2):
+        monkeypatch.setattr(sweep, "HELD", held)
+        found.append(table(tiny_lm(), ecs(pseudo_tokens=4), probes=PROBES, best=best))
+    for name in (CONTEXT, BASE, SHIFT):
+        np.testing.assert_allclose(found[0][name].drop_nulls(), found[1][name].drop_nulls(), atol=1e-4)
+    assert paths == [3, 1] * 2  # of each group's questions, without a candidate
 
 
 def test_best_passages_are_needed_of_probed_questions_alone(tiny_lm, ecs):

@@ -7,7 +7,7 @@ import pytest
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
 from secateur.contexts.piece import Asked, Edge, text_of
 from secateur.contexts.session import Said, Textual, fact_of
-from secateur.graph.codebook import indexify, indexify_onto, shown_as
+from secateur.graph.codebook import as_shown, indexify, indexify_onto, shown_as
 from secateur.graph.material import session_material
 
 I32 = pl.Int32
@@ -33,7 +33,7 @@ def count(texts):
 
 
 def symbolic(encoding):
-    write, edges = session_material({"kind": encoding}, count, EDGES, ENTITIES, RELATIONS)
+    write, edges = session_material({"kind": encoding}, count, ENTITIES, RELATIONS, EDGES)
     assert {n: edge.triple for n, edge in edges.items()} == TRIPLES
     return write
 
@@ -70,7 +70,7 @@ def test_a_fact_keeps_the_passage_that_it_comes_from_and_other_rows_have_none():
 
 
 def test_forms_of_text_write_a_line_for_each_unit_in_the_order_given():
-    write, edges = session_material({"kind": "whole"}, count, EDGES, ENTITIES, RELATIONS)
+    write, edges = session_material({"kind": "whole"}, count, ENTITIES, RELATIONS, EDGES)
     assert isinstance(write, Textual)
     assert edges == {}
     assert text_of(write(ASKED, [FACTS[1], BEFORE, SAID])) == (
@@ -123,3 +123,5 @@ def test_an_alias_is_shown_as_its_representative():
         schema_overrides=dict.fromkeys(("entity_id", "representative_id"), I32),
     )
     assert shown_as(ENTITIES, aliases) == {"A. Lee": "Ann"}
+    written = [("A. Lee", "left", "Leeds"), ("Ann", "left", "Leeds"), ("A. Lee", "is", "Ann")]
+    assert as_shown(written, {"A. Lee": "Ann"}) == (("Ann", "left", "Leeds"), ("A. Lee", "is", "Ann"))

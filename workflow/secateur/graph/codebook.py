@@ -65,8 +65,10 @@ def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:
 
 
 def as_shown(triples: Iterable[Named], shown: Mapping[str, str]) -> tuple[Named, ...]:
-    """Triples with each entity as the codebook shows it, each once. shown: by text, of those that are shown otherwise."""
-    return tuple(dict.fromkeys((shown.get(head, head), r, shown.get(tail, tail)) for head, r, tail in triples))
+    """Triples with each entity as the codebook shows it, each once; one that states an alias as it was written, as among
+    the graph's edges. shown: by text, of those that are shown otherwise."""
+    ends = ((triple, shown.get(triple[0], triple[0]), shown.get(triple[2], triple[2])) for triple in triples)
+    return tuple(dict.fromkeys(triple if head == tail else (head, triple[1], tail) for triple, head, tail in ends))
 
 
 def indexify_onto(

@@ -37,9 +37,9 @@ def _named(
 def session_material(
     form: Mapping[str, Any],
     count: Counter,
-    edges: pl.DataFrame,
     entities: pl.DataFrame,
     relations: pl.DataFrame,
+    edges: pl.DataFrame,
 ) -> tuple[Writer, dict[int, Edge]]:
     """How a session's prompts are written under a form, and the edges that it writes of: none where it writes text.
 

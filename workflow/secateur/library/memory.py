@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Context, Ranked
+from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
@@ -44,7 +45,8 @@ GRAPH = (
     "edge_sources",
     "run_edges",
     "mentions",
-)  # tables that ranking reads
+    "aliases",
+)  # tables that ranking and writing read
 Triples = list[tuple[str, str, str]]  # of a question
 Units = list[tuple[str, int | None, float]]  # a ranking: passage, edge or None for all of it, score; best first
 
@@ -74,13 +76,15 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class _Ready:
-    """Everything that a question meets, made at `index` and never changed."""
+    """Everything that a question meets, made at `index` and never changed. shown: the text of an alias, and what it is
+    shown as."""
 
     passages: pl.DataFrame
     tables: Tables
     ranking: Any
     assembly: Assembly
     documents: dict[str, str]
+    shown: dict[str, str]
 
 
 class Memory:
@@ -204,7 +208,8 @@ class Memory:
         else:
             ranking = group_of(passages, self.vectors.embed)
             ranking.made["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
-        ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages))
+        shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
+        ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)
         if self.by_graph and self.options["retriever"].walk != NONE:
             _ = ranking.walkable.words, ranking.walkable.of_passage, ranking.walkable.of_entity, ranking.walkable.idf
         self._ranked(ready, "the", self._triples("the"))
@@ -258,7 +263,7 @@ class Memory:
         likely = self._likely(units) if unsure else [0.0] * len(units)
         ranked = [Ranked(passage, edge, p) for (passage, edge, _), p in zip(units, likely, strict=True)]
         with kinds.calling("form", kind):
-            return ready.assembly.contexts(Asked(question, tuple(triples)), ranked, [budget])[budget]
+            return ready.assembly.contexts(Asked(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
 
     def _likely(self, units: Units) -> list[float]:
         """How likely each unit is evidence."""

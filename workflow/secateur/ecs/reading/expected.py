@@ -11,7 +11,7 @@ from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.reading.trunk import Trunk
 from secateur.models.causal import CausalLM
 
-__all__ = ["expected_shift", "pseudo_answers"]
+__all__ = ["answered_alone", "expected_shift", "pseudo_answers"]
 
 
 def _seed(*parts: object) -> int:
@@ -37,24 +37,35 @@ def pseudo_answers(
     return found
 
 
+def answered_alone(
+    lm: CausalLM, cfg, questions: Sequence[Question], answers: Sequence[Sequence[str]]
+) -> list[list[tuple[Question, float]]]:
+    """Each question with each of its answers, and the answer's log-probability without a candidate."""
+    posed = [(n, replace(q, answer=answer)) for n, q in enumerate(questions) for answer in answers[n]]
+    alone = logprobs(lm, cfg, [q for _, q in posed], [()] * len(posed), [n for n, _ in posed])
+    found: list[list[tuple[Question, float]]] = [[] for _ in questions]
+    for (n, question), value in zip(posed, alone, strict=True):
+        found[n].append((question, value))
+    return found
+
+
 def expected_shift(
     lm: CausalLM,
     cfg,
-    questions: Sequence[Question],
+    posed: Sequence[Sequence[tuple[Question, float]]],
     passages: Sequence[Passage],
     pairs: Pairs,
-    answers: Sequence[Sequence[str]],
     trunk: Trunk,
 ) -> list[float | None]:
-    """`signed`, averaged over the pseudo-answers of each question; None where all of them were blank. trunk: of the pairs."""
-    posed = [(q, replace(question, answer=a)) for q, question in enumerate(questions) for a in answers[q]]
-    of = [[n for n, (q, _) in enumerate(posed) if q == place] for place in range(len(questions))]
-    alone = logprobs(lm, cfg, [q for _, q in posed], [()] * len(posed), [q for q, _ in posed])
-    wide = [(n, place) for place, (q, _) in enumerate(pairs) for n in of[q]]
-    shown = [[passages[pairs[place][1]]] for _, place in wide]
-    sequences = [replace(one, asked=None) for one in encode(lm, cfg, [posed[n][1] for n, _ in wide], shown)]
+    """`signed`, averaged over the pseudo-answers of each question; None where all of them were blank.
+
+    posed: of each question (`answered_alone`); trunk: of the pairs.
+    """
+    wide = [(place, *one) for place, (q, _) in enumerate(pairs) for one in posed[q]]
+    shown = [[passages[pairs[place][1]]] for place, _, _ in wide]
+    sequences = [replace(one, asked=None) for one in encode(lm, cfg, [question for _, question, _ in wide], shown)]
     shift: list[list[float]] = [[] for _ in pairs]
-    for n, reading in read_on(lm, sequences, [trunk.held[place] for _, place in wide], 1):
-        answer, place = wide[n]
-        shift[place].append(float(reading.answer.double().sum()) - alone[answer])
+    for n, reading in read_on(lm, sequences, [trunk.held[place] for place, _, _ in wide], 1):
+        place, _, alone = wide[n]
+        shift[place].append(float(reading.answer.double().sum()) - alone)
     return [sum(own) / len(own) if own else None for own in shift]

@@ -16,7 +16,8 @@ import polars as pl
 
 from secateur.ecs import backends
 from secateur.ecs.columns import PROBES
-from secateur.ecs.reading.expected import expected_shift, pseudo_answers
+from secateur.ecs.reading.decode import follow, greedily
+from secateur.ecs.reading.expected import answered_alone, expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import JUDGES, judge
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.rivals import rival_share
@@ -31,7 +32,7 @@ from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["estimate", "frame_of", "statistics"]
 
-TRAJECTORIES = {"trajectory_ctx": along_context, "trajectory_base": along_base}
+GOING_ON = CONTEXT, BASE, SHIFT = "trajectory_ctx", "trajectory_base", "expected_shift"  # from a pair's context
 READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
 HELD = 64  # pairs whose contexts are held at once while probes go on from them: some 2 MB each with SmolLM2
 SAMPLED = ("pseudo_answers", "pseudo_tokens", "temperature", "seed")  # and those of pseudo-answers
@@ -136,28 +137,33 @@ class _Block:
             return judge(self.lm, names, asked, own, pairs)
         if name == "rival_share":
             return [{name: value} for value in rival_share(self.lm, self.cfg, asked, own, pairs)]
-        alone = encode(self.lm, self.cfg, asked, [()] * len(asked), answered=False)
-        answers = [self.answers[q] for q in used] if "expected_shift" in names else []
-        return [row for part in _parts(pairs, HELD) for row in self._going_on(names, asked, own, part, alone, answers)]
+        return self._going_on(names, asked, own, pairs, [self.answers[q] for q in used] if SHIFT in names else [])
 
     def _going_on(
-        self, names: Sequence[str], asked: Sequence[Question], own, pairs: Pairs, alone, answers
+        self, names: Sequence[str], asked: Sequence[Question], own: Sequence[Passage], pairs: Pairs, answers
     ) -> list[dict[str, float | None]]:
-        """Columns of some pairs that are read on from the same contexts."""
-        lm, cfg, found = self.lm, self.cfg, {}
-        trunk = trunk_of(lm, cfg, asked, own, pairs)
-        for name in names:
-            if name in TRAJECTORIES:
-                found[name] = TRAJECTORIES[name](lm, cfg, alone, trunk)
-            else:
-                found[name] = expected_shift(lm, cfg, asked, own, pairs, answers, trunk)
-        return [dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)]
+        """Columns that are read on from the pairs' contexts. answers: of each question, where a column samples them."""
+        lm, cfg, rows = self.lm, self.cfg, []
+        alone = encode(lm, cfg, asked, [()] * len(asked), answered=False)
+        paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily) if BASE in names else []
+        posed = answered_alone(lm, cfg, asked, answers) if SHIFT in names else []
+        for part in _parts(pairs, HELD):
+            trunk = trunk_of(lm, cfg, asked, own, part)
+            found = {}
+            if CONTEXT in names:
+                found[CONTEXT] = along_context(lm, cfg, alone, trunk)
+            if BASE in names:
+                found[BASE] = along_base(lm, cfg, paths, trunk)
+            if SHIFT in names:
+                found[SHIFT] = expected_shift(lm, cfg, posed, own, part, trunk)
+            rows += [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+        return rows
 
 
 def _together(probes: Sequence[str]) -> list[list[str]]:
     """The probes, those in one list that read the same of a pair: judges its question, others its context."""
     judges = [name for name in probes if name in JUDGES]
-    going_on = [name for name in probes if name in TRAJECTORIES or name == "expected_shift"]
+    going_on = [name for name in probes if name in GOING_ON]
     alone = [[name] for name in probes if name not in (*judges, *going_on)]
     return [names for names in (judges, going_on, *alone) if names]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from secateur.ecs.reading.decode import follow, greedily
+from secateur.ecs.reading.decode import Path, follow, greedily
 from secateur.ecs.reading.engine import read, read_on
 from secateur.ecs.reading.statistics import divergence
 from secateur.ecs.reading.trunk import Trunk
@@ -18,9 +18,8 @@ def _summed(p: Sequence[Any], q: Sequence[Any]) -> float:
     return sum(float(divergence(ours, other)) for ours, other in zip(p, q, strict=True))
 
 
-def along_base(lm: CausalLM, cfg, alone: Sequence[Encoded], trunk: Trunk) -> list[float]:
-    """`trajectory:base`: sum of KL_t, t <= T, along what the model says without the candidate."""
-    paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily)
+def along_base(lm: CausalLM, cfg, paths: Sequence[Path], trunk: Trunk) -> list[float]:
+    """`trajectory:base`: sum of KL_t, t <= T, along what the model says without the candidate. paths: of each question."""
     sequences = [lm.encoder.continued(one, paths[q].tokens) for one, q in zip(trunk.contexts, trunk.asked, strict=True)]
     said = dict(read_on(lm, sequences, trunk.held, cfg.horizon))
     return [_summed(said[n].path, paths[q].said) for n, q in enumerate(trunk.asked)]
