@@ -6,9 +6,8 @@ from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Material, Piece, Ranked
 from secateur.contexts.table import context_rows
 from secateur.evaluation.rows import order_of
-from secateur.graph.codebook import as_shown, shown_as
+from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import edges_of, material_of
-from secateur.graph.retrieval.candidates import triples_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.pipeline import kinds
 from secateur.pipeline.contract import main

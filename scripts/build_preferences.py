@@ -11,9 +11,9 @@ from secateur.contexts.session import Said, fact_of
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.evaluation.subsets import answered
-from secateur.graph.codebook import as_shown, shown_as
+from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import session_material
-from secateur.graph.retrieval.candidates import question_symbols, triples_of
+from secateur.graph.retrieval.candidates import question_symbols
 from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
 from secateur.memory.store import GOLD, Store, Support, exchange, memories, support

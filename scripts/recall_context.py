@@ -11,9 +11,9 @@ from secateur.contexts.table import recalled_rows, sizes_of
 from secateur.ecs.answer_gain import unit_gains
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.subsets import answered
-from secateur.graph.codebook import as_shown, shown_as
+from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import session_material
-from secateur.graph.retrieval.candidates import Symbols, question_symbols, triples_of
+from secateur.graph.retrieval.candidates import Symbols, question_symbols
 from secateur.graph.triples.extraction import alone
 from secateur.memory.sessions import sessions
 from secateur.memory.store import Remembered, Store, exchange, memories, support

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from secateur.pipeline.distinct import first_places
 
-__all__ = ["Codebook", "Named", "as_shown", "edge_lines", "indexify", "indexify_onto", "line_vectors", "shown_as"]
+__all__ = [
+    "Codebook",
+    "Named",
+    "as_shown",
+    "edge_lines",
+    "indexify",
+    "indexify_onto",
+    "line_vectors",
+    "shown_as",
+    "triples_of",
+]
 
 Named = tuple[str, str, str]  # head, relation, tail
 
@@ -54,6 +64,12 @@ def indexify(triples: pl.DataFrame) -> Codebook:
         edge_id=pl.Series(edge, dtype=pl.Int32)
     )
     return Codebook(entities, relations, edges, sources)
+
+
+def triples_of(triples: pl.DataFrame) -> dict[str, list[Named]]:
+    """The triples of each question that has some."""
+    of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
+    return {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
 
 
 def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.graph.codebook import edge_lines, line_vectors
+from secateur.graph.codebook import edge_lines, line_vectors, triples_of
 from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
 from secateur.pipeline.distinct import distinct_pairs
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
-__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of", "triples_of"]
+__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of"]
 
 Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relations and lines
 
@@ -78,12 +78,6 @@ def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
     heads, relations, tails = zip(*triples, strict=True)
     lines = [" ".join(triple) for triple in triples]
     return list(dict.fromkeys([*heads, *tails])), list(dict.fromkeys(relations)), lines
-
-
-def triples_of(triples: pl.DataFrame) -> dict[str, list[tuple[str, str, str]]]:
-    """The triples of each question that has some."""
-    of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
-    return {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
 
 
 def question_symbols(triples: pl.DataFrame, questions: pl.DataFrame) -> dict[str, Symbols]:
