@@ -16,29 +16,35 @@ NAME = "blocks"
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive tokens of a row, and the keys that they may see some of: those of their prefix, and their own."""
+    """Consecutive tokens of a row, and the keys that they may see some of: those of their prefix, those of what came after
+    it, and their own."""
 
     rows: slice
     prefix: slice
+    tails: slice
     own: slice
 
 
-def blocks(lengths: Sequence[int], hung: Sequence[int | None], trunks: Sequence[int]) -> list[Block]:
+def blocks(
+    lengths: Sequence[int], hung: Sequence[int | None], trunks: Sequence[int], tails: Sequence[int]
+) -> list[Block]:
     """The blocks of sequences of so many tokens behind prefixes of so many.
 
-    hung: for each sequence its prefix, by place. A block is some short sequences that hang on one prefix, or on none; or a
-    part of a long one, which sees no more than goes before it.
+    hung: for each sequence its prefix, by place; tails: tokens between the two that are its alone. A block is some short
+    sequences that hang on one prefix, or on none; or a part of a long one, which sees no more than goes before it.
     """
     ends, stops = list(accumulate(trunks, initial=0)), list(accumulate(lengths, initial=0))
+    after = list(accumulate(tails, initial=ends[-1]))
     found, first = [], 0
     for n, place in enumerate(hung):
         if n + 1 < len(hung) and hung[n + 1] == place and stops[n + 2] - stops[first] <= BLOCK:
             continue
-        start, stop, before = stops[first], stops[n + 1], ends[-1]
+        start, stop, before = stops[first], stops[n + 1], after[-1]
         prefix = slice(0, 0) if place is None else slice(ends[place], ends[place + 1])
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
-            found.append(Block(slice(low, high), prefix, slice(before + start, before + high)))
+            own, between = slice(before + start, before + high), slice(after[first], after[n + 1])
+            found.append(Block(slice(low, high), prefix, between, own))
         first = n + 1
     return found
 
@@ -76,5 +82,5 @@ def _seen(block: Block, keys):
     """What a block's tokens may look at, of (..., keys, any)."""
     import torch
 
-    own = keys[:, block.own]
-    return torch.cat([keys[:, block.prefix], own], 1) if block.prefix.stop > block.prefix.start else own
+    parts = [keys[:, part] for part in (block.prefix, block.tails, block.own) if part.stop > part.start]
+    return torch.cat(parts, 1) if len(parts) > 1 else parts[0]

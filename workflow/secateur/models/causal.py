@@ -15,7 +15,7 @@ from typing import Any
 
 from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
-from secateur.models.kernels import STEADY, steady
+from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
 from secateur.models.prepare import is_gguf, prepare, weights_digest
 from secateur.pipeline.cache import digest
 from secateur.pipeline.errors import SecateurError
@@ -67,8 +67,8 @@ class CausalLM:
     backend = "transformers"
 
     def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str) -> None:
-        self.model, self.tokenizer, self.pack, self.name, self._weights = model.eval(), tokenizer, pack, name, weights
-        self.encoder = Encoder(tokenizer, window)
+        self.model, self.tokenizer, self.pack, self.name = by_onednn(model.eval()), tokenizer, pack, name
+        self._weights, self.encoder = weights, Encoder(tokenizer, window)
         self._config = model.config.get_text_config()
         attend_in_blocks(model)
 
@@ -77,7 +77,7 @@ class CausalLM:
         """Digest of weights, architecture, tokenizer, chat template, data type and window: what a score depends on."""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
-        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY)
+        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY, PRODUCTS)
 
     def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
         """Keys and values of several prefixes, in one pass."""
@@ -87,18 +87,21 @@ class CausalLM:
         return [_cut(cache, start, length) for start, length in zip(starts, lengths, strict=True)]
 
     def logits(self, sequences: Sequence[Sequence[int]], prefixes: Sequence[Prefix], rows: Sequence[int]):
-        """(rows, vocabulary) logits in fp32 after the tokens at `rows` of the sequences laid end to end.
+        """(rows, vocabulary) logits, in the model's type, after the tokens at `rows` of the sequences laid end to end.
 
         prefixes: for each sequence what it continues; the same object for those that share it.
         """
         return self._forward(sequences, prefixes, rows)[0]
 
-    def step(self, tokens: Sequence[int], prefixes: Sequence[Prefix]) -> tuple[Any, list[Prefix]]:
-        """One token more after each prefix: (tokens, vocabulary) logits in fp32, and the prefixes with it."""
-        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)))
-        start = _shared(prefixes)[1]
+    def step(
+        self, tokens: Sequence[int], prefixes: Sequence[Prefix], tails: Sequence[Prefix]
+    ) -> tuple[Any, list[Prefix]]:
+        """One token more after each prefix and its tail, which is this token's alone: (tokens, vocabulary) logits in fp32,
+        and the tails with it."""
+        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)), tails)
+        start = _shared(prefixes)[1] + sum(tail.length for tail in tails)
         new = (_cut(cache, start + n, 1) for n in range(len(tokens)))
-        return logits, [_extended(prefix, one) for prefix, one in zip(prefixes, new, strict=True)]
+        return logits.float(), [_extended(tail, one) for tail, one in zip(tails, new, strict=True)]
 
     def chunk(
         self,
@@ -107,8 +110,8 @@ class CausalLM:
         kept: Sequence[int],
         more: Sequence[int],
     ):
-        """Rows of one width, each after prefixes that are equally long: (rows, kept, vocabulary) logits in fp32 after
-        their tokens at `kept`, and the keys and values of the rows `more`, those that go on.
+        """Rows of one width, each after prefixes that are equally long: (rows, kept, vocabulary) logits, in the model's
+        type, after their tokens at `kept`, and the keys and values of the rows `more`, those that go on.
 
         Each row has a place of its own in the batch, so its sums hang on its width and on what stands before it alone.
         """
@@ -131,19 +134,21 @@ class CausalLM:
             ).logits
             new = [(layer.keys[:, :, start:], layer.values[:, :, start:]) for layer in cache.layers] if more else []
             own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
-        return logits.float(), [Prefix(width, layers) for layers in own]
+        return logits, [Prefix(width, layers) for layers in own]
 
-    def _forward(self, sequences, prefixes, rows):
-        """Logits at the rows, and the keys and values of prefixes and sequences."""
+    def _forward(self, sequences, prefixes, rows, tails=None):
+        """Logits at the rows, and the keys and values of prefixes, tails and sequences."""
         import torch
         from transformers import DynamicCache
 
         device, trunks, lengths = self.model.device, _shared(prefixes)[0], [len(s) for s in sequences]
-        cache = DynamicCache(list(_joined(trunks).layers)) if trunks else DynamicCache()
-        place = {p: n for n, p in enumerate(trunks)}
-        parts = blocks(lengths, [place.get(p) for p in prefixes], [p.length for p in trunks])
+        tails = tails or [NOTHING] * len(sequences)
+        held = _joined([*trunks, *tails])
+        cache = DynamicCache(list(held.layers)) if held.length else DynamicCache()
+        place, between = {p: n for n, p in enumerate(trunks)}, [tail.length for tail in tails]
+        parts = blocks(lengths, [place.get(p) for p in prefixes], [p.length for p in trunks], between)
         with torch.inference_mode():
-            mask, positions = self._mask(lengths, prefixes)
+            mask, positions = self._mask(lengths, prefixes, between)
             logits = self.model(
                 input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
                 position_ids=positions[None],
@@ -153,12 +158,12 @@ class CausalLM:
                 logits_to_keep=torch.tensor(list(rows), device=device),
                 blocks=parts if device.type == "cpu" else None,  # a GPU is given one large product, not many small ones
             ).logits[0]
-        return logits.float(), cache
+        return logits, cache
 
-    def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix]):
+    def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix], tails: Sequence[int]):
         """What each token may see, in the form the model's layers ask for, and each token's position.
 
-        The mask is additive, (1, 1, tokens, prefix tokens + tokens).
+        The mask is additive, (1, 1, tokens, prefix tokens + tail tokens + tokens).
         """
         import torch
 
@@ -171,14 +176,18 @@ class CausalLM:
 
         hung = spread([place[p] for p in prefixes], lengths)  # the prefix a token's sequence hangs on
         own = spread(list(range(len(lengths))), lengths)
-        start = spread([p.length for p in prefixes], lengths)
+        begins = [p.length for p in prefixes]
+        start = spread([begin + tail for begin, tail in zip(begins, tails, strict=True)], lengths)
         at = torch.cat([torch.arange(n, device=device) for n in lengths]) + start
         seen = (own[:, None] == own) & (at[:, None] >= at)
         keys = at
+        if any(tails):
+            seen = torch.cat([own[:, None] == spread(list(range(len(tails))), tails), seen], dim=1)
+            keys = torch.cat([torch.cat([torch.arange(n, device=device) for n in tails]) + spread(begins, tails), at])
         if shared:
             trunk = spread(list(range(len(shared))), [p.length for p in shared])
             seen = torch.cat([hung[:, None] == trunk, seen], dim=1)
-            keys = torch.cat([*(torch.arange(p.length, device=device) for p in shared), at])
+            keys = torch.cat([*(torch.arange(p.length, device=device) for p in shared), keys])
         return self._by_layer(seen, at, keys), at
 
     def _by_layer(self, seen, at, keys):

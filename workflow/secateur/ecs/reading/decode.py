@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from secateur.ecs.reading.engine import packs, prefilled
-from secateur.models.causal import CausalLM, Prefix
+from secateur.models.causal import NOTHING, CausalLM, Prefix
 
 __all__ = ["Path", "ends", "follow", "greedily", "sampling"]
 
@@ -54,14 +54,14 @@ def follow(
 
     held: keys and values of each context but its last token, where they are known.
     """
-    prefixes = dict(enumerate(held or prefilled(lm, contexts)))
+    prefixes, tails = held or prefilled(lm, contexts), dict.fromkeys(range(len(contexts)), NOTHING)
     found, final = [Path() for _ in contexts], ends(lm)
     for _ in range(steps):
         live = [n for n, path in enumerate(found) if not {*path.tokens} & final]
         for part in packs(live, [1] * len(live), lm.pack):
             last = [found[n].tokens[-1] if found[n].tokens else contexts[n][-1] for n in part]
-            logits, more = lm.step(last, [prefixes[n] for n in part])
-            prefixes |= zip(part, more, strict=True)
+            logits, more = lm.step(last, [prefixes[n] for n in part], [tails[n] for n in part])
+            tails |= zip(part, more, strict=True)
             for n, own, said in zip(part, logits, logits.log_softmax(-1), strict=True):
                 found[n].tokens.append(choose(n, own))
                 found[n].said.append(said)

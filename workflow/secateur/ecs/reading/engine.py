@@ -215,7 +215,7 @@ def _normed(lm: CausalLM, logits):
     """Logits (rows, vocabulary) and the logarithm of what they sum up to, a few rows at a time: those stay in the cache."""
     import torch
 
-    total = torch.cat([part.logsumexp(-1) for part in logits.split(FEW)])
+    total = torch.cat([part.float().logsumexp(-1) for part in logits.split(FEW)])
     if not total.isfinite().all():
         raise SecateurError(
             f"lm {lm.name} ({lm.model.dtype}) predicts numbers that are not finite. "
@@ -230,7 +230,7 @@ def _reading(one: Encoded, logits, norm, horizon: int) -> Reading:
     low, high = one.asked or (1, 1)
     targets = torch.tensor([*one.ids[low:high], *one.ids[one.start :]], dtype=torch.long, device=logits.device)
     asked, given = high - low, len(one.ids) - one.start
-    said = logits[: len(targets)].gather(1, targets[:, None])[:, 0] - norm[: len(targets)]
+    said = logits[: len(targets)].gather(1, targets[:, None])[:, 0].float() - norm[: len(targets)]
     steps = slice(asked, asked + min(horizon, max(given, 1)))
-    path = logits[steps] - norm[steps, None]
+    path = logits[steps].float() - norm[steps, None]
     return Reading(said[:asked] if one.asked else None, said[asked:], path)
