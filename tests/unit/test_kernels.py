@@ -35,9 +35,11 @@ def test_onednn_multiplies_as_pytorch_does_and_leaves_other_types_alone(monkeypa
     layers = torch.nn.Sequential(torch.nn.Linear(48, 96), torch.nn.Linear(96, 8, bias=False, dtype=torch.bfloat16))
     x, (first, last) = torch.randn(2, 5, 48), layers
     expected = first(x)
+    y = torch.randn(3, 96, dtype=torch.bfloat16)
+    exact = last(y)
     kernels.by_onednn(layers)
-    assert type(last) is torch.nn.Linear
     torch.testing.assert_close(first(x), expected, rtol=1e-5, atol=1e-5)
+    assert torch.equal(last(y), exact)
+    torch.testing.assert_close(first.double()(x.double()), expected.double(), rtol=1e-5, atol=1e-5)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
-    plain = kernels.by_onednn(torch.nn.Linear(48, 96))
-    assert type(plain) is torch.nn.Linear
+    assert type(kernels.by_onednn(torch.nn.Linear(48, 96))) is torch.nn.Linear
