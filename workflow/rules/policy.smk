@@ -37,6 +37,7 @@ rule build_preferences:
             "assembly.budget",
             "assembly.form",
             "ecs.layout",
+            *slices.DRAWING,
             *slices.RECALL,
             *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,

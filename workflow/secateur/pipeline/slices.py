@@ -31,7 +31,8 @@ NAMING = keys_of("consolidation", "joins", "skipped", "longest")  # which names 
 RANKING = keys_but("rankers", "scores", "utilities")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # what a pass gives
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
-SAMPLING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "pseudo_context", "temperature", "seed")
+DRAWING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "temperature", "seed")  # answers of the model's own
+SAMPLING = (*DRAWING, "ecs.pseudo_context")  # and under which passages
 READING = (*ROWS, *SAMPLING, *keys_of("ecs", "before", "probes"))
 GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
 MEASURING = "eval.metrics=default"

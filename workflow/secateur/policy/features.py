@@ -1,4 +1,5 @@
-"""What the policy sees of a question (paper 2.8): its size, how sure retrieval is, what each channel holds.
+"""What the policy sees of a question (paper 2.8): its size, how sure retrieval is, what the reader may know without it, what
+each channel holds.
 
 The paper's model id is no number here: utilities do not carry over between language models, so a policy is trained for
 one and its file names it (`network.py`).
@@ -36,7 +37,8 @@ class Standard:
 def feature_names(channels: Sequence[str]) -> tuple[str, ...]:
     """The features in order, for the channels that leave something to decide."""
     each = (f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
-    return ("question_length", "question_triples", "score_entropy", "score_margin", "token_budget", *each)
+    asked = ("question_length", "question_triples", "score_entropy", "score_margin")
+    return (*asked, "closed_surprise", "closed_agreement", "token_budget", *each)
 
 
 def redundancy(vectors: NDArray[np.float32]) -> float:
@@ -49,18 +51,23 @@ def redundancy(vectors: NDArray[np.float32]) -> float:
 
 
 def features(
-    length: int, triples: int, scores: NDArray, budget: int, channels: Mapping[str, Channel]
+    length: int,
+    triples: int,
+    scores: NDArray,
+    closed: tuple[float, float],
+    budget: int,
+    channels: Mapping[str, Channel],
 ) -> NDArray[np.float64]:
     """One question's features, in the order of `feature_names(channels)`.
 
     length: tokens of the question. scores: the fine scores of its top M runs; their entropy (nats) is that of their
-    softmax, the margin is best minus second, and both are 0 where there is one score or none. budget: tokens the
-    evidence may take.
+    softmax, the margin is best minus second, and both are 0 where there is one score or none. closed: surprise and
+    agreement of what the reader says without a context (`closed_book`). budget: tokens the evidence may take.
     """
     best = np.sort(np.asarray(scores, np.float64))[::-1]
     unsure = [entr(softmax(best)).sum(), best[0] - best[1]] if len(best) > 1 else [0.0, 0.0]
     held = [(len(c.vectors), c.tokens, redundancy(c.vectors)) for c in channels.values()]
-    return np.array([length, triples, *unsure, budget, *np.ravel(held)], np.float64)
+    return np.array([length, triples, *unsure, *closed, budget, *np.ravel(held)], np.float64)
 
 
 def fit_standard(x: NDArray[np.float64], names: Sequence[str], without: Sequence[str] = ()) -> Standard:

@@ -7,8 +7,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.contexts.session import Said
+from secateur.ecs.reading.template import Question
+from secateur.models.causal import CausalLM
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import word_piece_counter
+from secateur.policy.closed_book import closed_book
 from secateur.policy.features import Channel, features
 from secateur.policy.shown import Shown
 
@@ -16,11 +19,14 @@ __all__ = ["Sight"]
 
 
 class Sight:
-    """cfg: embedder, assembly. triples: how many each question has; candidates: the table, whose fine scores say how sure
-    retrieval is."""
+    """cfg: embedder, assembly, ecs. lm: the reader; triples: how many each question has; candidates: the table, whose fine
+    scores say how sure retrieval is."""
 
-    def __init__(self, cfg, embedder: Embedder, triples: Mapping[str, int], candidates: pl.DataFrame) -> None:
-        self.embedder, self.triples, self.budget = embedder, triples, cfg.assembly.budget
+    def __init__(
+        self, cfg, embedder: Embedder, lm: CausalLM, triples: Mapping[str, int], candidates: pl.DataFrame
+    ) -> None:
+        self.embedder, self.lm, self.ecs = embedder, lm, cfg.ecs
+        self.triples, self.budget = triples, cfg.assembly.budget
         self.count = word_piece_counter(cfg.embedder.model)
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())
@@ -33,7 +39,8 @@ class Sight:
         """One question's features, in the order of `feature_names(channels)`."""
         held = {name: Channel(self._tokens(one), one.vectors) for name, one in channels.items()}
         length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
-        return features(length, self.triples[question_id], fine, self.budget, held)
+        closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""))
+        return features(length, self.triples[question_id], fine, closed, self.budget, held)
 
     def _tokens(self, channel: Shown) -> int:
         return int(self.count([unit.text for unit in channel.units]).sum()) if channel.units else 0
