@@ -168,6 +168,17 @@ def test_what_is_held_at_once_changes_nothing_and_what_questions_share_is_read_o
     assert paths == [3, 1] * 2  # of each group's questions, without a candidate
 
 
+def test_few_probed_pairs_of_many_blocks_are_probed_at_once(tiny_lm, ecs, monkeypatch):
+    pool = QUESTIONS.join(PASSAGES, on="group_id").select(
+        "question_id", "passage_id", probed=pl.col("question_id") == "q1"
+    )
+    asked, judge = [], sweep.judge
+    monkeypatch.setattr(sweep, "judge", lambda *given: asked.append(len(given[-1])) or judge(*given))
+    found = table(tiny_lm(), ecs(passages=2), pool=pool, probes=["judge_helpful"])
+    assert asked == [5]
+    assert set(found.drop_nulls("judge_helpful")["question_id"]) == {"q1"}
+
+
 def test_best_passages_are_needed_of_probed_questions_alone(tiny_lm, ecs):
     pool = QUESTIONS.join(PASSAGES, on="group_id").select(
         "question_id", "passage_id", probed=pl.col("question_id") == "q1"

@@ -73,16 +73,50 @@ def statistics(
         block = _Block(lm, cfg, asked, everyone, best or {})
         key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
         yield frame_of(_cached(known, (*key, "base"), block.alone))
+        waiting = _Waiting()
         for own, pairs in blocks:
-            part = (*key, [(p.id, passage_line(p), p.text, p.own) for p in own], pairs)
+            part = (*key, _described(own), pairs)
             rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
             these = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, own[p].id) in probed]
-            for names in _together(probes) if these else ():
-                asked_of = [pairs[n] for n in these]
-                values = _cached(known, (*part, *names, *block.drawn(names), these), block.probe, names, own, asked_of)
-                for n, value in zip(these, values, strict=True):
-                    rows[n] = rows[n] | value
-            yield frame_of(rows)
+            waiting.add(rows, own, pairs, these if probes else [])
+            if not 0 < len(waiting.pairs) < HELD:
+                yield _filled(known, key, block, probes, waiting)
+                waiting = _Waiting()
+        yield _filled(known, key, block, probes, waiting)
+
+
+class _Waiting:
+    """Rows of some blocks of passages that wait for probes: those of few pairs cost as much as those of many."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.probed: list[int] = []  # places of rows
+        self.passages: list[Passage] = []
+        self.pairs: list[tuple[int, int]] = []
+
+    def add(self, rows, own: Sequence[Passage], pairs: Pairs, these: Sequence[int]) -> None:
+        """The rows of the pairs of a block, of which the probes read `these`."""
+        used = sorted({pairs[n][1] for n in these})
+        place = {p: len(self.passages) + n for n, p in enumerate(used)}
+        self.probed += [len(self.rows) + n for n in these]
+        self.pairs += [(pairs[n][0], place[pairs[n][1]]) for n in these]
+        self.passages += [own[p] for p in used]
+        self.rows += rows
+
+
+def _filled(known: RequestCache | None, key: Sequence[Any], block: "_Block", probes, waiting: _Waiting) -> pl.DataFrame:
+    """What waits, with the columns that the probes give."""
+    for names in _together(probes) if waiting.pairs else ():
+        own = (*key, _described(waiting.passages), waiting.pairs, *names, *block.drawn(names))
+        values = _cached(known, own, block.probe, names, waiting.passages, waiting.pairs)
+        for n, value in zip(waiting.probed, values, strict=True):
+            waiting.rows[n] = waiting.rows[n] | value
+    return frame_of(waiting.rows)
+
+
+def _described(passages: Sequence[Passage]) -> list[tuple[str, str, str, str | None]]:
+    """All of some passages that their rows depend on."""
+    return [(p.id, passage_line(p), p.text, p.own) for p in passages]
 
 
 class _Block:
