@@ -4,6 +4,7 @@ The first is held for products of `ROWS` rows and more, on Intel and on AMD; mod
 """
 
 import os
+import platform
 
 __all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "steady"]
 
@@ -12,6 +13,7 @@ __all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "steady"]
 # one to three rows take another kernel whatever MKL is asked for.
 STEADY = {"MKL_CBWR": "AUTO,STRICT"}
 ROWS = 4
+X86 = ("x86_64", "AMD64")  # elsewhere it was not measured
 PRODUCTS = "oneDNN"  # whose sums a reader's layers are, in their last bits
 
 
@@ -22,7 +24,7 @@ def steady() -> None:
 
 
 def by_onednn(model):
-    """The model, its linear layers multiplied by oneDNN where PyTorch has it: on a CPU, without gradients.
+    """The model, its linear layers multiplied by oneDNN where PyTorch has it: on an x86 CPU, without gradients.
 
     In float32 PyTorch takes MKL, which uses no AVX-512 on AMD: oneDNN is 2.2 times as fast there (Zen 5). bfloat16 is
     multiplied by oneDNN anyhow.
@@ -30,7 +32,7 @@ def by_onednn(model):
     import torch
 
     multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)  # what torch.compile takes; PyTorch names no other
-    if multiply is None or not torch.backends.mkldnn.is_available():
+    if multiply is None or not torch.backends.mkldnn.is_available() or platform.machine() not in X86:
         return model
 
     class Linear(torch.nn.Linear):
