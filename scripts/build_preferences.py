@@ -59,7 +59,7 @@ class _Replay:
             if fact := fact_of(row, edges):
                 self.facts.setdefault(row["question_id"], []).append(fact)
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
-        self.sight = Sight(cfg, self.embedder, self.lm, triples, inputs["candidates"])
+        self.sight = Sight(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
         self.terms, self.features, self.heard, self.supports = [], [], [], []
 
     def session(self, questions: pl.DataFrame) -> None:

@@ -76,12 +76,12 @@ def _blocks(cfg, inputs, ctx, edges: Mapping[int, Edge]) -> dict[str, list[Block
     }
 
 
-def _chooser(cfg, inputs, symbols, embedder, lm):
+def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
     """What chooses among the channels: the policy, where one acts."""
     if "policy" not in inputs:
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
-    sight = Sight(cfg, embedder, lm, triples, inputs["candidates"])
+    sight = Sight(cfg, embedder, lm, triples, inputs["candidates"], ctx.cache)
     return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.memory.theta)
 
 
@@ -95,7 +95,7 @@ def run(cfg, inputs, outputs, ctx):
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
     generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
-    choose, rows, heard, supports = _chooser(cfg, inputs, symbols, embedder, lm), [], [], []
+    choose, rows, heard, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):

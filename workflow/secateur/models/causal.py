@@ -143,8 +143,7 @@ class CausalLM:
 
         device, trunks, lengths = self.model.device, _shared(prefixes)[0], [len(s) for s in sequences]
         tails = tails or [NOTHING] * len(sequences)
-        held = _joined([*trunks, *tails])
-        cache = DynamicCache(list(held.layers)) if held.length else DynamicCache()
+        cache = DynamicCache(list(_joined([*trunks, *tails]).layers) or None)
         place, between = {p: n for n, p in enumerate(trunks)}, [tail.length for tail in tails]
         parts = blocks(lengths, [place.get(p) for p in prefixes], [p.length for p in trunks], between)
         with torch.inference_mode():

@@ -1,6 +1,10 @@
 """What the reader may know of a question already: the answers it gives without a context, and how sure it is of them."""
 
-from secateur.ecs.reading.expected import answered_alone, pseudo_answers
+from dataclasses import replace
+from pathlib import Path
+
+from secateur.ecs.answer_gain import CLOSED, answer_logprobs
+from secateur.ecs.reading.expected import pseudo_answers
 from secateur.ecs.reading.template import Question
 from secateur.models.causal import CausalLM
 from secateur.models.words import content_words
@@ -18,14 +22,12 @@ def agreement(first: str, second: str) -> float:
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
-def closed_book(lm: CausalLM, cfg, question: Question) -> tuple[float, float]:
+def closed_book(lm: CausalLM, cfg, question: Question, cache: Path) -> tuple[float, float]:
     """(surprise, agreement) of `cfg.pseudo_answers` sampled answers: -log p of an answer per token, in nats, their mean; and
     how far the first two agree. 0 where there is none to ask, or no second one.
 
     cfg: an `ecs` option, of which it takes what samples and the layout.
     """
-    answers = pseudo_answers(lm, cfg, [question], [()])
-    said = answered_alone(lm, cfg, [question], answers)[0]
-    tokens = lm.encoder.count(answers[0])
-    each = [-value / max(count, 1) for (_, value), count in zip(said, tokens, strict=True)]
-    return sum(each) / len(each) if each else 0.0, agreement(*answers[0][:2]) if len(each) > 1 else 0.0
+    (answers,) = pseudo_answers(lm, cfg, [question], [()])
+    each = answer_logprobs(lm, cfg, [(replace(question, answer=answer), CLOSED) for answer in answers], cache)
+    return -sum(each) / max(len(each), 1), agreement(*answers[:2]) if len(answers) > 1 else 0.0

@@ -1,6 +1,7 @@
 """What the policy sees of a question (paper 2.8), alike where it learns and where it acts."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -20,12 +21,12 @@ __all__ = ["Sight"]
 
 class Sight:
     """cfg: embedder, assembly, ecs. lm: the reader; triples: how many each question has; candidates: the table, whose fine
-    scores say how sure retrieval is."""
+    scores say how sure retrieval is; cache: of what is read."""
 
     def __init__(
-        self, cfg, embedder: Embedder, lm: CausalLM, triples: Mapping[str, int], candidates: pl.DataFrame
+        self, cfg, embedder: Embedder, lm: CausalLM, triples: Mapping[str, int], candidates: pl.DataFrame, cache: Path
     ) -> None:
-        self.embedder, self.lm, self.ecs = embedder, lm, cfg.ecs
+        self.embedder, self.lm, self.ecs, self.cache = embedder, lm, cfg.ecs, cache
         self.triples, self.budget = triples, cfg.assembly.budget
         self.count = word_piece_counter(cfg.embedder.model)
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
@@ -39,7 +40,7 @@ class Sight:
         """One question's features, in the order of `feature_names(channels)`."""
         held = {name: Channel(self._tokens(one), one.vectors) for name, one in channels.items()}
         length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
-        closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""))
+        closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""), self.cache)
         return features(length, self.triples[question_id], fine, closed, self.budget, held)
 
     def _tokens(self, channel: Shown) -> int:

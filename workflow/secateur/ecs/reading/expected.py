@@ -25,8 +25,8 @@ def pseudo_answers(
 ) -> list[list[str]]:
     """Answers sampled for each question under the passages shown to it: their first lines, blank ones left out.
 
-    The samples of a question depend on cfg.seed and its id alone. Some questions are gone on from together: a step costs
-    nearly the same for one path and for twenty.
+    The samples of a question depend on cfg.seed and its id alone. Some questions are gone on from together: a step of
+    twenty paths takes some twice as long as one of a single path.
     """
     found, count = [], cfg.pseudo_answers
     for start in range(0, len(questions), TOGETHER):

@@ -86,7 +86,7 @@ def statistics(
 
 
 class _Waiting:
-    """Rows of some blocks of passages that wait for probes: those of few pairs cost as much as those of many."""
+    """Rows of some blocks of passages that wait for probes: of a few pairs at a time each costs several times as much."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
