@@ -8,30 +8,34 @@ from secateur.graph.runs import Fit, refine, segment
 from secateur.pipeline.contract import main
 
 
+def _stretches(mentions: pl.DataFrame, by: list[str]) -> list[tuple[int, int]]:
+    """(first row, rows) of what is cut by itself: mentions in text order that agree in `by`."""
+    sizes = mentions.select(pl.struct(by).rle().struct.field("len")).to_series().to_numpy().astype(np.int64)
+    return list(zip((np.cumsum(sizes) - sizes).tolist(), sizes.tolist(), strict=True))
+
+
 def run(cfg, inputs, outputs, ctx):
     edges = inputs["edges"].sort("edge_id")
     vectors, h, t = line_vectors(edges, inputs["lines"]), edges["h"].to_numpy(), edges["t"].to_numpy()
     mentions = inputs["edge_sources"].sort("doc_id", "position", "n")
     by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)
-    sizes, documents = [], []
-    for key, part in mentions.group_by(by, maintain_order=True):
-        ids = part["edge_id"].to_numpy()
+    edge_ids, cuts = mentions["edge_id"].to_numpy(), []
+    for first, size in _stretches(mentions, by):
+        ids = edge_ids[first : first + size]
         v = vectors[ids]
         v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)
         starts = segment(v, h[ids], t[ids], fit)
         if cfg.codebook.refine:
             starts = refine(v, h[ids], t[ids], fit, starts)
-        lengths = np.diff([*starts, len(ids)])
-        sizes += lengths.tolist()
-        documents += [key[0]] * len(lengths)
-    count, lengths = len(sizes), np.array(sizes, np.int64)
+        cuts += [first + start for start in starts]
+    count, lengths = len(cuts), np.diff([*cuts, len(edge_ids)])
     run_id = np.repeat(np.arange(count, dtype=np.int32), lengths)
     place = np.arange(len(run_id)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     outputs["runs"] = pl.DataFrame(
         {
             "run_id": np.arange(count, dtype=np.int32),
-            "doc_id": documents,
+            "doc_id": mentions["doc_id"].gather(cuts),
             "channel": ["facts"] * count,
             "size": lengths.astype(np.int32),
         },

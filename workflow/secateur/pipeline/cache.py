@@ -96,7 +96,9 @@ class VectorCache:
 
     def __init__(self, folder: Path, dim: int) -> None:
         self.folder, self.dim, self.hits, self.misses = folder, dim, 0, 0
-        self._index: dict[bytes, tuple[Path, int]] | None = None
+        self._index: dict[bytes, int] | None = None  # places: rows of all segments, one after another
+        self._segments: list[Path] = []
+        self._starts = [0]  # the first place of each segment, and that of the next one
         self._memory: dict[bytes, NDArray[np.float32]] = {}
 
     @staticmethod
@@ -104,10 +106,12 @@ class VectorCache:
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
     def _add(self, segment: Path, keys: NDArray[np.uint8]) -> None:
-        for row, key in enumerate(keys):
-            self._index.setdefault(key.tobytes(), (segment, row))
+        first = self._starts[-1]
+        self._index.update(zip(keys.view("V16")[:, 0].tolist(), range(first, first + len(keys)), strict=True))
+        self._segments.append(segment)
+        self._starts.append(first + len(keys))
 
-    def _indexed(self) -> dict[bytes, tuple[Path, int]]:
+    def _indexed(self) -> dict[bytes, int]:
         if self._index is None:
             self._index = {}
             for segment in sorted(self.folder.glob("*.npz")):
@@ -130,23 +134,27 @@ class VectorCache:
     def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """For n strings: which are known (n,), and their vectors (n, dim), zero where unknown."""
         known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float32)
-        stored: dict[Path, list[tuple[int, int]]] = {}
         keys = [self._key(text) for text in texts]
         for n, key in enumerate(keys):
             if key in self._memory:
                 known[n], vectors[n] = True, self._memory[key]
-            elif key in self._indexed():
-                segment, row = self._index[key]
-                stored.setdefault(segment, []).append((n, row))
-        for segment, places in stored.items():
-            block = self._stored(segment, "vectors")
-            for n, row in places if block is not None else []:
-                known[n], vectors[n] = True, block[row]
+        if not known.all():
+            self._read(keys, known, vectors)
         if len(texts) <= SMALL:
             self._memory |= {key: vectors[n] for n, key in enumerate(keys) if known[n]}
         self.hits += int(known.sum())
         self.misses += int((~known).sum())
         return known, vectors
+
+    def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
+        """Fill in, from the segments, what is not known yet."""
+        index = self._indexed()
+        places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, known, strict=True)])
+        segments = np.searchsorted(self._starts, places, "right") - 1
+        for segment in np.unique(segments[places >= 0]):
+            if (block := self._stored(self._segments[segment], "vectors")) is not None:
+                at = np.flatnonzero(segments == segment)
+                known[at], vectors[at] = True, block[places[at] - self._starts[segment]]
 
     def _segment(self, texts: Sequence[str]) -> tuple[NDArray[np.uint8], Path]:
         """The keys of n strings, and the file that holds just these."""

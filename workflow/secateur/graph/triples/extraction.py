@@ -6,7 +6,6 @@ nor a kill changes a triple. Adding a document costs its own blocks only.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any, Protocol
 
 import polars as pl
@@ -102,7 +101,7 @@ def _block(front: FrontEnd, cache: Replies, code: str, texts: list[str], title: 
         return Found([[Triple(**t) for t in triples] for triples in known["triples"]], Counter(known["counts"]))
     found = front(texts, title)
     if not found.problem:
-        cache.put(key, {"triples": [[asdict(t) for t in ts] for ts in found.triples], "counts": dict(found.counts)})
+        cache.put(key, {"triples": [[vars(t) for t in ts] for ts in found.triples], "counts": dict(found.counts)})
     return found
 
 
@@ -154,7 +153,7 @@ def placed(passages: pl.DataFrame, found: Sequence[Sequence[Triple]]) -> Rows:
     """The triples of passages, each with its place in the text."""
     places = passages.select("doc_id", "position", "passage_id").iter_rows(named=True)
     return [
-        place | {"n": n} | asdict(triple)
+        place | {"n": n} | vars(triple)
         for place, triples in zip(places, found, strict=True)
         for n, triple in enumerate(triples)
     ]
