@@ -53,7 +53,10 @@ def corpus(name: str) -> pl.DataFrame:
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / file for file in option.files]
         for path in paths:
-            path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
+            packed = mirror / f"{path.name}.gz"
+            path.write_bytes(
+                gzip.decompress(packed.read_bytes()) if packed.exists() else (mirror / path.name).read_bytes()
+            )
         paths += [ROOT / extra for extra in option.extra]
         names = loaders.format_of(option.format).CORPUS_FILES
         return loaders.load_corpus(option.format, loaders.named_files(names, paths)).passages

@@ -14,6 +14,7 @@ from functools import cache as cache_of_calls
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 from secateur.models.locate import locate
 from secateur.pipeline.artifacts import file_digest, made_once, seal, unsealed
@@ -119,10 +120,13 @@ def _sealed(address: str, folder: Path) -> None:
 
 
 def _convert(address: str, folder: Path) -> None:
+    """transformers asks for the file's fields once for the settings, the weights and the tokenizer each, at four CPU
+    seconds a time; they are read once here."""
+    import gguf
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    with gguf_file(address) as path:
+    with gguf_file(address) as path, patch.object(gguf, "GGUFReader", cache_of_calls(gguf.GGUFReader)):
         settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
         AutoModelForCausalLM.from_pretrained(path.parent, **settings).save_pretrained(folder)
         AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
