@@ -1,16 +1,26 @@
 """What a run in MLflow is: of a system on a data set, of an experiment as it stood; and what an edit makes of it."""
 
+import io
 import json
 from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
+import pytest
 from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note, ran, rows, shown, table, told
 
 from secateur.pipeline import ledger
 from secateur.pipeline.ledger import records
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.table import TableError
 from secateur.report import tracking
+
+
+def flipped(data: bytes) -> bytes:
+    """A bit turned in the last page of the first column."""
+    column = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
+    place = (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size - 1
+    return data[:place] + bytes([data[place] ^ 16]) + data[place + 1 :]
 
 
 def test_a_system_on_a_data_set_is_a_run_with_its_figures_below_its_experiment(client):
@@ -180,3 +190,21 @@ def test_the_same_settings_run_again_renew_the_run(client):
     assert told() == 2 + 2  # two stages ended later
     (one,) = rows(client)
     assert one["metrics"]["evidence_recall"] == 0.25
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda data: data[: len(data) // 2], lambda data: b"", flipped], ids=["cut", "empty", "bit"]
+)
+@pytest.mark.parametrize("name", ["variant_runs", "job_runs"])
+def test_a_damaged_ledger_is_named_and_left_and_begins_anew_once_it_is_moved_away(client, name, harm):
+    ran(top_k=100)
+    told()
+    path = RESULTS / ledger.FOLDER / f"{name}.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(harm(whole))
+    with pytest.raises(TableError, match=rf"{name}\.parquet: cannot be read \(.*no stage makes it.*Fix: move it away"):
+        ledger.collect(RESULTS)
+    assert path.read_bytes() == harm(whole)
+    path.rename(path.with_name("aside.parquet"))
+    ledger.collect(RESULTS)
+    assert path.exists()

@@ -23,7 +23,7 @@ from secateur.pipeline.config.groups import GROUPS
 from secateur.pipeline.config.leaves import leaves
 from secateur.pipeline.redaction import redacted
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import META, Table, read_table, write_table
+from secateur.pipeline.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
 
 __all__ = [
     "FOLDER",
@@ -281,12 +281,30 @@ def _earlier(table: Table, path: Path) -> int | None:
     return int(found[1]) if found and int(found[1]) < table.version else None
 
 
+def _known(table: Table, path: Path) -> pl.DataFrame:
+    """A table of the ledger as it stands; that of an earlier release is put aside.
+
+    Raises TableError where it cannot be read: no stage makes it, and some of it may be nowhere else.
+    """
+    try:
+        if earlier := _earlier(table, path):
+            path.rename(path.with_name(f"{table.name}.{earlier}.parquet"))  # kept, and what is current is noted anew
+        return read_table(table, path) if path.exists() else table.empty()
+    except (TableError, *DAMAGED) as error:
+        if getattr(error, "errno", None):  # of the file system: the file itself may be whole
+            raise
+        cause = f"{type(error.__cause__ or error).__name__}: {error.__cause__ or error}".splitlines()[0]
+        raise TableError(
+            f"{path}: cannot be read ({cause}). It is of the ledger, and no stage makes it. Fix: move it away and keep it "
+            "(runs whose results were overwritten stand in it alone), then secateur track, which notes anew what results/ "
+            "holds."
+        ) from error
+
+
 def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl.DataFrame:
     """A table of the ledger with new rows; written only where they change it."""
     table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
-    if earlier := _earlier(table, path):
-        path.rename(path.with_name(f"{name}.{earlier}.parquet"))  # kept, and what is current is noted anew
-    old = read_table(table, path) if path.exists() else table.empty()
+    old = _known(table, path)
     rows = old
     for frame in new:
         rows = join(rows, frame)
