@@ -1,6 +1,7 @@
 """Caches return what was put, and only that."""
 
-from concurrent.futures import ProcessPoolExecutor
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
@@ -94,6 +95,25 @@ def test_segments_add_up_and_may_overlap(tmp_path):
     known, found = cache.get(["d", "ccc", "bb", "a"])
     assert known.all()
     np.testing.assert_array_equal(found, vectors_of(["d", "ccc", "bb", "a"]))
+
+
+def test_threads_that_put_and_get_at_once_find_each_string_its_own_vector(tmp_path):
+    cache, often = VectorCache(tmp_path, 3), sys.getswitchinterval()
+    parts = [[f"{m}{'x' * n}" for m in range(n % 7 + 1)] for n in range(1, 41)]
+
+    def put_and_get(part):
+        cache.put(part, vectors_of(part))
+        return cache.get(part)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(put_and_get, parts))
+    finally:
+        sys.setswitchinterval(often)
+    for part, (known, vectors) in zip(parts, found, strict=True):
+        assert known.all()
+        np.testing.assert_array_equal(vectors, vectors_of(part))
 
 
 def test_a_block_that_is_put_twice_is_one_segment(tmp_path):

@@ -7,6 +7,7 @@ anew.
 
 import hashlib
 import json
+import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -91,7 +92,7 @@ class VectorCache:
     """Vectors by string for one model, in append-only segments of planned blocks.
 
     The segments are indexed once a process. Small requests are kept in memory, for stages that ask question by
-    question.
+    question. Threads may ask at once.
     """
 
     def __init__(self, folder: Path, dim: int) -> None:
@@ -99,6 +100,7 @@ class VectorCache:
         self._index: dict[bytes, int] | None = None  # places: rows of all segments, one after another
         self._segments: list[Path] = []
         self._starts = [0]  # the first place of each segment, and that of the next one
+        self._indexing = threading.RLock()  # a place means nothing without the starts
         self._memory: dict[bytes, NDArray[np.float32]] = {}
 
     @staticmethod
@@ -106,18 +108,20 @@ class VectorCache:
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
     def _add(self, segment: Path, keys: NDArray[np.uint8]) -> None:
-        first = self._starts[-1]
-        self._index.update(zip(keys.view("V16")[:, 0].tolist(), range(first, first + len(keys)), strict=True))
-        self._segments.append(segment)
-        self._starts.append(first + len(keys))
+        with self._indexing:
+            index, first = self._indexed(), self._starts[-1]
+            index.update(zip(keys.view("V16")[:, 0].tolist(), range(first, first + len(keys)), strict=True))
+            self._segments.append(segment)
+            self._starts.append(first + len(keys))
 
     def _indexed(self) -> dict[bytes, int]:
-        if self._index is None:
-            self._index = {}
-            for segment in sorted(self.folder.glob("*.npz")):
-                if (keys := self._stored(segment, "keys")) is not None:
-                    self._add(segment, keys)
-        return self._index
+        with self._indexing:
+            if self._index is None:
+                self._index = {}
+                for segment in sorted(self.folder.glob("*.npz")):
+                    if (keys := self._stored(segment, "keys")) is not None:
+                        self._add(segment, keys)
+            return self._index
 
     @staticmethod
     def _stored(segment: Path, name: str) -> NDArray | None:
@@ -148,13 +152,17 @@ class VectorCache:
 
     def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
         """Fill in, from the segments, what is not known yet."""
-        index = self._indexed()
-        places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, known, strict=True)])
-        segments = np.searchsorted(self._starts, places, "right") - 1
-        for segment in np.unique(segments[places >= 0]):
+        with self._indexing:
+            index = self._indexed()
+            places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, known, strict=True)])
+            starts = np.array(self._starts)
+        found = np.flatnonzero(places >= 0)
+        found = found[np.argsort(places[found])]  # segment after segment
+        segments = np.searchsorted(starts, places[found], "right") - 1
+        numbers, firsts = np.unique(segments, return_index=True)
+        for segment, at in zip(numbers, np.split(found, firsts)[1:], strict=True):
             if (block := self._stored(self._segments[segment], "vectors")) is not None:
-                at = np.flatnonzero(segments == segment)
-                known[at], vectors[at] = True, block[places[at] - self._starts[segment]]
+                known[at], vectors[at] = True, block[places[at] - starts[segment]]
 
     def _segment(self, texts: Sequence[str]) -> tuple[NDArray[np.uint8], Path]:
         """The keys of n strings, and the file that holds just these."""
@@ -171,7 +179,6 @@ class VectorCache:
                 vectors = make(texts)
                 self.put(texts, vectors)
             else:
-                self._indexed()
                 self._add(path, keys)
         return vectors
 
@@ -180,5 +187,4 @@ class VectorCache:
         keys, path = self._segment(texts)
         with atomic(path) as temporary, temporary.open("wb") as stream:
             np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))
-        self._indexed()
         self._add(path, keys)
