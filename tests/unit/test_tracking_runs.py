@@ -12,7 +12,7 @@ from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note,
 from secateur.pipeline import ledger
 from secateur.pipeline.ledger import records
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import TableError
+from secateur.pipeline.tables.table import META, TableError
 from secateur.report import tracking
 
 
@@ -207,4 +207,20 @@ def test_a_damaged_ledger_is_named_and_left_and_begins_anew_once_it_is_moved_awa
     assert path.read_bytes() == harm(whole)
     path.rename(path.with_name("aside.parquet"))
     ledger.collect(RESULTS)
+    assert path.exists()
+
+
+def test_a_ledger_of_a_later_release_is_left_and_no_stage_is_asked_for_it(client):
+    ran(top_k=100)
+    told()
+    path = RESULTS / ledger.FOLDER / "job_runs.parquet"
+    later = pq.read_table(path)
+    identity = later.schema.metadata[META].decode()
+    name, _, rest = identity.partition("@")
+    newer = f"{name}@{int(rest.partition(':')[0]) + 1}:{rest.partition(':')[2]}"
+    pq.write_table(later.replace_schema_metadata({**later.schema.metadata, META: newer.encode()}), path)
+    with pytest.raises(TableError) as found:
+        ledger.collect(RESULTS)
+    assert f"holds {newer}" in str(found.value)
+    assert str(found.value).count("Fix: ") == str(found.value).count(str(path)) == 1
     assert path.exists()

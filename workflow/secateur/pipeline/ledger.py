@@ -293,7 +293,7 @@ def _known(table: Table, path: Path) -> pl.DataFrame:
     except (TableError, *DAMAGED) as error:
         if getattr(error, "errno", None):  # of the file system: the file itself may be whole
             raise
-        cause = f"{type(error.__cause__ or error).__name__}: {error.__cause__ or error}".splitlines()[0]
+        cause = str(error.__cause__ or error).removeprefix(f"{path}: ").partition(" Fix: ")[0].splitlines()[0]
         raise TableError(
             f"{path}: cannot be read ({cause}). It is of the ledger, and no stage makes it. Fix: move it away and keep it "
             "(runs whose results were overwritten stand in it alone), then secateur track, which notes anew what results/ "
