@@ -3,12 +3,15 @@
 import re
 import shutil
 import sys
+import tomllib
 from graphlib import TopologicalSorter
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
 # Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
@@ -160,6 +163,15 @@ def test_what_is_locked_has_its_hashes_but_for_torch():
     versions = {(re.sub(r"[-_.]+", "-", name).lower(), version) for name, version in re.findall(named, lock, re.M)}
     hashed = re.findall(named + r" \\\n    --hash=sha256:[0-9a-f]{64}\b", hashes, re.M)
     assert set(hashed) == {(name, version) for name, version in versions if name != "torch"}
+
+
+def test_what_is_locked_installs_on_the_oldest_python_that_is_promised():
+    """A distribution's Python may be older by its last number than the one the lock was made with."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = f"{project['requires-python'].removeprefix('>=')}.0"
+    names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements/lock.txt").read_text(encoding="utf-8"), re.M)
+    asked = {name: metadata(name)["Requires-Python"] or "" for name in names}
+    assert {name: wanted for name, wanted in asked.items() if not SpecifierSet(wanted).contains(oldest)} == {}
 
 
 def test_the_gpu_lock_is_the_lock_without_the_cpus_faiss():
