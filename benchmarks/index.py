@@ -5,7 +5,6 @@ CPU time and bytes on 60 and 120 kB of Medical, and growth from 1 % to 100 % of 
 SECATEUR_CACHE holds them.
 """
 
-import gzip
 import logging
 import math
 import os
@@ -20,11 +19,13 @@ from harness import Figure, cpu_seconds, publish
 from scripts import build_codebook, build_runs, consolidate
 
 from secateur.datasets import loaders
+from secateur.datasets.fetch import fetch
+from secateur.datasets.registry import load_registry
 from secateur.graph.triples.extraction import extract_cached, frame_of
 from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.pipeline.tables.table import write_table
 
 ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)
@@ -50,13 +51,11 @@ def settings() -> SimpleNamespace:
 def corpus(name: str) -> pl.DataFrame:
     """All passages of a corpus from the mirror."""
     option, mirror = compose.option(ROOT / "conf", "corpus", name), Path(os.environ["SECATEUR_MIRROR"])
+    registry = load_registry(ROOT / "data/registry")
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / file for file in option.files]
         for path in paths:
-            packed = mirror / f"{path.name}.gz"
-            path.write_bytes(
-                gzip.decompress(packed.read_bytes()) if packed.exists() else (mirror / path.name).read_bytes()
-            )
+            fetch(registry[path.name], path, mirror)
         paths += [ROOT / extra for extra in option.extra]
         names = loaders.format_of(option.format).CORPUS_FILES
         return loaders.load_corpus(option.format, loaders.named_files(names, paths)).passages
@@ -92,12 +91,6 @@ class Workspace:
             module.run(self.cfg, Inputs({name: [newest[name]] for name in reads}), outputs, self.ctx)
             outputs.commit()
             newest.update(made)
-
-    def strings(self) -> list[str]:
-        """Everything in the triples that has a vector."""
-        triples = read_table(TABLES["triples"], self.made("prepare", "triples"))
-        lines = triples.select(pl.concat_str("head", "relation", "tail", separator=" ")).to_series()
-        return pl.concat([triples["head"], triples["relation"], triples["tail"], lines]).unique().to_list()
 
     def sizes(self) -> dict[str, float]:
         """Bytes of embedding columns and of all others, and rows of the codebook."""
