@@ -120,8 +120,8 @@ def _sealed(address: str, folder: Path) -> None:
 
 
 def _convert(address: str, folder: Path) -> None:
-    """transformers asks for the file's fields once for the settings, the weights and the tokenizer each, at four CPU
-    seconds a time; they are read once here."""
+    """Write what transformers makes of a GGUF file. It asks for the file's fields for settings, weights and tokenizer each,
+    at two CPU seconds a time and more; they are read once here."""
     import gguf
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
