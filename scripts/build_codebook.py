@@ -1,5 +1,7 @@
 """Triples to the id-indexed codebook, with an embedding for every symbol and every edge line."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 
@@ -9,13 +11,15 @@ from secateur.pipeline.contract import main
 from secateur.pipeline.errors import SecateurError
 
 SHOWN = 5  # documents that a warning names
+PART = 100_000  # strings whose vectors are held at once: 150 MB of MiniLM's
 
 
-def _embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> pl.DataFrame:
-    vectors = embedder.embed(texts.to_list())
-    return frame.with_columns(
-        embedding=pl.Series(vectors.astype(np.float32), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
-    )
+def _embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> Iterator[pl.DataFrame]:
+    """The frame with the vectors of texts, in parts."""
+    for start in range(0, len(texts), PART):
+        vectors = embedder.embed(texts[start : start + PART].to_list())
+        embedding = pl.Series(vectors.astype(np.float32, copy=False), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
+        yield frame[start : start + PART].with_columns(embedding=embedding)
 
 
 def _silent(passages: pl.DataFrame, triples: pl.DataFrame, ctx) -> int:
@@ -39,14 +43,15 @@ def _silent(passages: pl.DataFrame, triples: pl.DataFrame, ctx) -> int:
 
 def run(cfg, inputs, outputs, ctx):
     embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
-    silent = _silent(inputs["passages"], inputs["triples"], ctx)
-    book = indexify(inputs["triples"])
+    triples = inputs["triples"]
+    silent, book = _silent(inputs["passages"], triples, ctx), indexify(triples)
+    del triples
     texts = edge_lines(book.edges, book.entities, book.relations)["line"]
-    outputs["entities"] = _embedded(book.entities, book.entities["text"], embedder)
-    outputs["relations"] = _embedded(book.relations, book.relations["text"], embedder)
-    outputs["lines"] = _embedded(book.edges.select("line_id"), texts, embedder)
+    outputs.in_parts("entities", _embedded(book.entities, book.entities["text"], embedder))
+    outputs.in_parts("relations", _embedded(book.relations, book.relations["text"], embedder))
+    outputs.in_parts("lines", _embedded(book.edges.select("line_id"), texts, embedder))
     outputs["edges"], outputs["edge_sources"] = book.edges, book.edge_sources
-    embedder.tell_split(texts.to_list(), "edge lines", ctx)
+    embedder.tell_split(texts, "edge lines", ctx)
     ctx.counts |= {"documents_without_triple": silent}
     ctx.counts |= {"cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
     return {"entities": book.entities.height, "relations": book.relations.height, "edges": book.edges.height}

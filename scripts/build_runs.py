@@ -16,7 +16,7 @@ def _stretches(mentions: pl.DataFrame, by: list[str]) -> list[tuple[int, int]]:
 
 def run(cfg, inputs, outputs, ctx):
     edges = inputs["edges"].sort("edge_id")
-    vectors, h, t = line_vectors(edges, inputs["lines"]), edges["h"].to_numpy(), edges["t"].to_numpy()
+    vectors, h, t = line_vectors(edges, inputs.vectors("lines")), edges["h"].to_numpy(), edges["t"].to_numpy()
     mentions = inputs["edge_sources"].sort("doc_id", "position", "n")
     by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)

@@ -181,7 +181,7 @@ def _graph(cfg, inputs) -> SimpleNamespace:
         places=lambda frame: np.array([place[p] for p in frame["passage_id"]], np.int64),
         sequence=inputs["edge_sources"].sort("doc_id", "position", "n"),
         run_edges=inputs["run_edges"].sort("run_id", "n"),
-        book=Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"]),
+        book=Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs.vectors("lines")),
         asked=_sample(cfg, questions, gold),
         symbols=question_symbols(inputs["triples"], questions),
         gold=gold,

@@ -21,7 +21,7 @@ def _table(made: list[pl.DataFrame]) -> pl.DataFrame:
 
 def run(cfg, inputs, outputs, ctx):
     embedder, retriever = Embedder(cfg.embedder, ctx.cache, ctx.log), cfg.retriever
-    book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs["lines"])
+    book = Book.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs.vectors("lines"))
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
     mentions = inputs["mentions"] if "mentions" in inputs else None
     if retriever.w_dense and retriever.units != "runs":

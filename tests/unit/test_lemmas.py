@@ -14,6 +14,7 @@ from secateur.graph.lemmas import concentration, full_top, growth, growth_expone
 from secateur.graph.retrieval.candidates import Book, GroupRuns, fine_of
 from secateur.graph.runs import Fit, segment
 from secateur.pipeline.config.compose import option
+from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.group import top
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -35,7 +36,7 @@ def graph() -> tuple[Book, GroupRuns]:
     h, r, t = rng.integers(0, 40, EDGES), rng.integers(0, 9, EDGES), rng.integers(0, 40, EDGES)
     lines = [f"{entities[a]} {relations[b]} {entities[c]}" for a, b, c in zip(h, r, t, strict=True)]
     vectors = [embedder.embed(texts) for texts in (entities, relations, lines)]
-    book = Book(*vectors, pl.Series(lines), h, r, t)
+    book = Book(*vectors[:2], Packed.of(vectors[2]), pl.Series(lines), h, r, t)
     runs = np.sort(np.concatenate([np.arange(RUNS), rng.integers(0, RUNS, EDGES - RUNS)]))
     table = pl.DataFrame({"run_id": runs, "edge_id": np.arange(EDGES), "passage_id": [f"p{n}" for n in runs]})
     return book, GroupRuns(book, table, {f"p{n}": n for n in range(RUNS)}, weighted=True)

@@ -9,8 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
+from secateur.pipeline.tables import vectors
 from secateur.pipeline.tables.catalog import TABLES, joined
-from secateur.pipeline.tables.table import TableError, check, problems, read_table, read_tables, write_table
+from secateur.pipeline.tables.table import (
+    TableError,
+    check,
+    problems,
+    read_table,
+    read_tables,
+    read_vectors,
+    write_parts,
+    write_table,
+)
+from secateur.pipeline.tables.vectors import Packed
 
 EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
 NAMES = ["question_id", "n", "text", "passage_id", "hop", "grade"]
@@ -307,6 +318,58 @@ def test_a_table_that_the_file_system_refuses_is_not_called_damaged(written, mon
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied", str(written))
 
-    monkeypatch.setattr(pq, "read_table", refused)
+    monkeypatch.setattr(pq, "ParquetFile", refused)
     with pytest.raises(PermissionError):
         read_table(TABLES["evidence"], written)
+
+
+# --- tables in parts, and vectors that stay packed ----------------------------------------------
+
+
+def test_a_table_in_parts_is_the_table(tmp_path):
+    whole = lines(7)
+    write_table(LINES, whole, tmp_path / "whole")
+    assert write_parts(LINES, (whole[at : at + 3] for at in range(0, 7, 3)), tmp_path / "parts") == 7
+    assert pq.ParquetFile(tmp_path / "parts").num_row_groups == 3
+    assert_frame_equal(read_table(LINES, tmp_path / "parts"), read_table(LINES, tmp_path / "whole"))
+    write_parts(LINES, [whole], tmp_path / "one")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("second", [slice(2, 5), slice(0, 2)])
+def test_a_part_that_repeats_a_key_is_refused(tmp_path, second):
+    with pytest.raises(TableError, match=r"a part does not follow on \(2,\) by its key"):
+        write_parts(LINES, [lines(5)[:3], lines(5)[second]], tmp_path / "parts")
+
+
+def test_vectors_that_stay_packed_are_those_of_the_table(tmp_path):
+    write_parts(LINES, [lines(9)[:4], lines(9)[4:]], tmp_path / "lines")
+    whole = read_table(LINES, tmp_path / "lines")["embedding"].to_numpy()
+    found = read_vectors(LINES, tmp_path / "lines")
+    assert len(found) == 9
+    assert np.array_equal(found[np.arange(9)], whole)
+    assert np.array_equal(found.at(np.array([5, 1, 5]))[np.array([2, 1])], whole[[5, 1]])
+    assert np.array_equal(Packed.of(lines(9)["embedding"].to_numpy())[np.arange(9)], whole)
+
+
+@pytest.mark.parametrize("held", [0, 100])
+def test_products_with_packed_vectors_are_those_with_the_vectors(monkeypatch, held):
+    monkeypatch.setattr(vectors, "BLOCK", 4)
+    monkeypatch.setattr(vectors, "HELD", held)
+    packed, others = Packed.of(lines(11)["embedding"].to_numpy()), lines(3)["embedding"].to_numpy()
+    np.testing.assert_allclose(packed.products(others), others @ packed[np.arange(11)].T, rtol=1e-6)
+
+
+def test_vectors_whose_keys_are_not_their_places_are_refused(tmp_path):
+    write_table(LINES, lines(5)[2:], tmp_path / "lines")
+    with pytest.raises(TableError, match=r"line_id is not 0, 1, 2, \.\.\. Fix: remove it"):
+        read_vectors(LINES, tmp_path / "lines")
+
+
+def test_damaged_vectors_are_named(tmp_path):
+    write_table(LINES, lines(500), tmp_path / "lines")
+    whole = bytearray((tmp_path / "lines").read_bytes())
+    whole[len(whole) // 2] ^= 1
+    (tmp_path / "lines").write_bytes(whole)
+    with pytest.raises(TableError, match="not a readable Parquet file"):
+        read_vectors(LINES, tmp_path / "lines")

@@ -74,7 +74,7 @@ def test_an_output_without_room_is_named(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", full)
+    monkeypatch.setattr(pq, "ParquetWriter", full)
     with pytest.raises(OSError, match=r"pool\.parquet") as error:
         run_stage(writes_pool, job_of(tmp_path, "pool"))
     assert refused(error.value).startswith(f"{tmp_path / 'pool.parquet'}: No space left on device. Fix: make room")

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from secateur.pipeline.distinct import first_places
+from secateur.pipeline.tables.vectors import Packed
 
 __all__ = [
     "Codebook",
@@ -138,6 +137,6 @@ def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFr
     )
 
 
-def line_vectors(edges: pl.DataFrame, lines: pl.DataFrame) -> NDArray[np.float32]:
-    """(n, d) vectors of the edges' lines, in the order of `edges`. lines: dense by line_id."""
-    return lines["embedding"].to_numpy()[edges["line_id"].to_numpy()].astype(np.float32)
+def line_vectors(edges: pl.DataFrame, lines: Packed) -> Packed:
+    """The n vectors of the edges' lines, in the order of `edges`. lines: by line_id."""
+    return lines.at(edges["line_id"].to_numpy())

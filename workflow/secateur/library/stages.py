@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,8 +14,9 @@ import polars as pl
 from secateur.pipeline.config.compose import option
 from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
+from secateur.pipeline.tables.vectors import Packed
 
-__all__ = ["Tables", "cache_folder", "chosen", "context", "home", "run"]
+__all__ = ["Tables", "cache_folder", "chosen", "context", "home", "packed", "run"]
 
 Tables = dict[str, pl.DataFrame]
 OWN = "_pipeline"  # what a wheel holds of the clone: conf and scripts
@@ -68,6 +69,21 @@ class _Inputs(dict[str, pl.DataFrame]):
     def paths(self, name: str) -> list[Path]:
         return []
 
+    def vectors(self, name: str) -> Packed:
+        return packed(self[name])
+
+
+class _Outputs(Tables):
+    """Tables by name, as a stage writes them."""
+
+    def in_parts(self, name: str, frames: Iterable[pl.DataFrame]) -> None:
+        self[name] = pl.concat(frames)
+
+
+def packed(vectors: pl.DataFrame) -> Packed:
+    """A table of vectors in the order of their places, as a stage reads it."""
+    return Packed.of(vectors["embedding"].to_numpy())
+
 
 def context(axes: Mapping[str, str] | None = None) -> Any:
     """What a stage gets besides tables."""
@@ -78,7 +94,7 @@ def context(axes: Mapping[str, str] | None = None) -> Any:
 
 def run(name: str, options: Mapping[str, Any], inputs: Tables, **axes: str) -> Tables:
     """What a stage makes of tables. options: by group."""
-    outputs: Tables = {}
+    outputs = _Outputs()
     _stage(name).run(SimpleNamespace(**options), _Inputs(inputs), outputs, context(axes))
     return {table: _cast(table, frame) for table, frame in outputs.items()}
 

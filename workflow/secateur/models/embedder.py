@@ -1,7 +1,7 @@
 """Strings to unit vectors, computed in fp32 once per distinct string and cached by (weights, string)."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +38,7 @@ class Embedder:
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
         return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP, STEADY, *identity)
 
-    def split(self, texts: Sequence[str]) -> int:
+    def split(self, texts: Iterable[str]) -> int:
         """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
         room = self.cfg.max_tokens - 2  # the window holds two special tokens
         long = [t for t in texts if len(t) > room]  # a token is one character at least
@@ -46,7 +46,7 @@ class Embedder:
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())
 
-    def tell_split(self, texts: Sequence[str], what: str, ctx) -> None:
+    def tell_split(self, texts: Iterable[str], what: str, ctx) -> None:
         """Count in a job's record how many strings are read in parts, and say so on screen where some are."""
         count = ctx.counts["split"] = self.split(texts)
         if count:

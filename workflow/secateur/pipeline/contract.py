@@ -33,7 +33,8 @@ from secateur.pipeline.config.leaves import load
 from secateur.pipeline.errors import SecateurError, Unusable, refused
 from secateur.pipeline.redaction import redacted
 from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, read_tables, write_table
+from secateur.pipeline.tables.table import read_table, read_tables, read_vectors, write_parts, write_table
+from secateur.pipeline.tables.vectors import Packed
 
 __all__ = ["Context", "Inputs", "Job", "Outputs", "job_of", "main", "record_kill", "run_stage"]
 
@@ -61,6 +62,11 @@ class Inputs:
         """The files of a table one by one."""
         return [read_table(TABLES[name], path) for path in self._paths[name]]
 
+    def vectors(self, name: str) -> Packed:
+        """The vectors of the table `name`, by their place; packed."""
+        (path,) = self._paths[name]
+        return read_vectors(TABLES[name], path)
+
     def paths(self, name: str) -> list[Path]:
         """The files themselves, for inputs that are no tables."""
         return self._paths.get(name, [])
@@ -76,6 +82,11 @@ class Outputs:
         """Verify and write the table `name`."""
         with naming(self._paths[name]):
             self.rows[name] = write_table(TABLES[name], frame, self.path(name))
+
+    def in_parts(self, name: str, frames: Iterable[pl.DataFrame]) -> None:
+        """The same for a table that comes in parts, of which one is held at a time."""
+        with naming(self._paths[name]):
+            self.rows[name] = write_parts(TABLES[name], frames, self.path(name))
 
     def path(self, name: str) -> Path:
         """A temporary path to write the output `name` to."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from secateur.graph.codebook import edge_lines, line_vectors, triples_of
 from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
 from secateur.pipeline.distinct import distinct_pairs
+from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
@@ -21,23 +22,21 @@ Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relat
 
 @dataclass(frozen=True)
 class Book:
-    """Codebook and edges as arrays; ids are places. entities, relations, lines: unit rows; texts: "h r t"."""
+    """Codebook and edges as arrays; ids are places. entities, relations, lines: unit rows, those of the lines packed, which
+    are most by far; texts: "h r t"."""
 
     entities: NDArray[np.float32]
     relations: NDArray[np.float32]
-    lines: NDArray[np.float32]
+    lines: Packed
     texts: pl.Series
     h: NDArray[np.int32]
     r: NDArray[np.int32]
     t: NDArray[np.int32]
 
     @classmethod
-    def of(cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame, lines: pl.DataFrame) -> "Book":
+    def of(cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame, lines: Packed) -> "Book":
         """From the tables of the same names."""
-        vectors = (
-            *(f["embedding"].to_numpy().astype(np.float32) for f in (entities, relations)),
-            line_vectors(edges, lines),
-        )
+        vectors = (*(f["embedding"].to_numpy() for f in (entities, relations)), line_vectors(edges, lines))
         texts = edge_lines(edges, entities, relations)["line"]
         return cls(*vectors, texts, *(edges[name].to_numpy() for name in ("h", "r", "t")))
 

@@ -15,6 +15,7 @@ from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.pipeline import kinds
 from secateur.pipeline.layout import NONE
+from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, top
 
@@ -67,10 +68,10 @@ class GraphRanking:
         return Walkable.of(self.mentions, {p: n for n, p in enumerate(self.ids)}, self.docs, self.titled, self.cfg)
 
     @cached_property
-    def lines(self) -> tuple[NDArray[np.float32], Standing]:
+    def lines(self) -> tuple[Packed, Standing]:
         """The lines of the group's runs: vectors, and which of them stand in which passage."""
         edges, local = np.unique(self.group.edge_passages[0], return_inverse=True)
-        return self.book.lines[edges], Standing.of(local, self.group.edge_passages[1])
+        return self.book.lines.at(edges), Standing.of(local, self.group.edge_passages[1])
 
     @cached_property
     def runs(self) -> Standing:
@@ -102,7 +103,7 @@ class GraphRanking:
             found["run"] = self.runs.best(coarse, count)
         if self.group and self.cfg.w_line:
             vectors, standing = self.lines
-            found["line"] = standing.best(self.embedder.embed(texts) @ vectors.T, count)
+            found["line"] = standing.best(vectors.products(self.embedder.embed(texts)), count)
         return found
 
     @cached_property

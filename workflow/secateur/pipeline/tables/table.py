@@ -6,9 +6,11 @@ declaration travel in the Parquet metadata, so that a reader never takes an old 
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.vectors import packed, unpacked
+from secateur.pipeline.tables.vectors import Packed, packed, stored, unpacked
 
 __all__ = [
     "F32",
@@ -34,6 +36,8 @@ __all__ = [
     "problems",
     "read_table",
     "read_tables",
+    "read_vectors",
+    "write_parts",
     "write_table",
 ]
 
@@ -150,17 +154,41 @@ def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
 
 def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
     """Check a frame, sort it by its key, write it as zstd Parquet; the number of rows."""
+    return write_parts(table, [frame], path)
+
+
+def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int:
+    """The same for a table that comes in parts, one or more, whose keys rise from each to the next; one is held at a time.
+
+    A claim on all rows, that something is unique or dense, is checked in each part alone.
+    """
+    writer, rows, last = None, 0, None
+    try:
+        for frame in frames:
+            found = _checked(table, frame, path)
+            if last is not None and found.height and not last < found.select(table.key).row(0):
+                raise TableError(f"{table.name}@{table.version} ({path}): a part does not follow on {last} by its key")
+            try:
+                arrow = _arrow(table, found)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise TableError(
+                    f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}"
+                ) from error
+            writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
+            writer.write_table(arrow)
+            rows, last = rows + found.height, found.select(table.key).row(-1) if table.key and found.height else last
+    finally:
+        if writer:
+            writer.close()
+    return rows
+
+
+def _checked(table: Table, frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """The declared columns, sorted by the key. Raises TableError for a frame that breaks its declaration."""
     check(table, frame, str(path), f"this is a bug in the stage {table.writer} or its input; its log names both")
     frame = frame.select(list(table.columns))
-    if table.key and not (len(table.key) == 1 and frame[table.key[0]].is_sorted()):
-        frame = frame.sort(table.key)
-    try:
-        arrow = _arrow(table, frame)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise TableError(f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}") from error
-    layout = {"compression": "zstd", "use_dictionary": False, "column_encoding": _encodings(table)}
-    pq.write_table(arrow, path, write_page_checksum=True, **layout)
-    return frame.height
+    ordered = not table.key or (len(table.key) == 1 and frame[table.key[0]].is_sorted())
+    return frame if ordered else frame.sort(table.key)
 
 
 def _vectors(table: Table) -> list[str]:
@@ -191,8 +219,8 @@ def _frame(table: Table, arrow: pa.Table) -> pl.DataFrame:
     return frame.with_columns(**{name: unpacked(arrow[name]) for name in vectors}).select(arrow.column_names)
 
 
-def _encodings(table: Table) -> dict[str, str]:
-    """How each column is laid out before it is compressed; measured on the tables of STEM.
+def _layout(table: Table) -> dict[str, Any]:
+    """How a table is laid out on the disk: each column before it is compressed; measured on the tables of STEM.
 
     The first integer of a key rises, other numbers share their upper bytes, strings repeat in neighbouring rows.
     """
@@ -204,7 +232,7 @@ def _encodings(table: Table) -> dict[str, str]:
             found[name] = "DELTA_BINARY_PACKED"
         elif pa.types.is_primitive(column.type) and not pa.types.is_boolean(column.type):
             found[name] = "BYTE_STREAM_SPLIT"
-    return found
+    return {"compression": "zstd", "use_dictionary": False, "column_encoding": found}
 
 
 def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
@@ -212,25 +240,53 @@ def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl
 
     Raises TableError where the file is absent, is no Parquet file, or was written by another version.
     """
+    with _opened(table, path) as file:
+        frame = _frame(table, file.read(columns=columns))
+    if columns is None:
+        check(table, frame, str(path), f"remove it, then {_made_anew(path)}")
+    return frame
+
+
+def read_vectors(table: Table, path: Path) -> Packed:
+    """The vectors of a table whose key is their place, 0 and up; they stay packed. Raises what `read_table` raises."""
+    (key,), (name,) = table.key, _vectors(table)
+    with _opened(table, path) as file:
+        places = file.read(columns=[key])[key].to_numpy()
+        if not np.array_equal(places, np.arange(len(places))):
+            raise TableError(f"{path}: {key} is not 0, 1, 2, ... Fix: remove it, then {_made_anew(path)}")
+        rows = np.empty((len(places), file.schema_arrow.field(name).type.byte_width), np.int8)
+        start = 0
+        for batch in file.iter_batches(columns=[name]):
+            rows[start : start + len(batch)] = stored(batch[name])
+            start += len(batch)
+    return Packed(rows, places)
+
+
+def _made_anew(path: Path) -> str:
+    return f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
+
+
+@contextmanager
+def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
+    """A file that holds the table as it is declared today; what is damaged in it is a TableError, also while it is read."""
     path = Path(path)
-    fix = f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
     if not path.exists():
-        raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {fix}")
+        raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {_made_anew(path)}")
     try:
-        metadata = pq.read_schema(path).metadata or {}
-        identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
-        if identity != expected:
-            rebuilt = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
-            raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
-        frame = _frame(table, pq.read_table(path, columns=columns, page_checksum_verification=True))
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            metadata = file.schema_arrow.metadata or {}
+            identity, expected = metadata.get(META, b"no table identity").decode(), table.schema.metadata[META].decode()
+            if identity != expected:
+                rebuilt = f"run the pipeline again, it rebuilds {table.name} with {table.writer}"
+                raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
+            yield file
     except DAMAGED as error:
         if getattr(error, "errno", None):  # of the file system: the file itself may be whole
             raise
         cause = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise TableError(f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {fix}") from error
-    if columns is None:
-        check(table, frame, str(path), f"remove it, then {fix}")
-    return frame
+        raise TableError(
+            f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {_made_anew(path)}"
+        ) from error
 
 
 def read_tables(table: Table, paths: list[Path]) -> pl.DataFrame:
