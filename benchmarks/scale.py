@@ -31,7 +31,7 @@ from secateur.pipeline.tables.table import write_table
 CONF = Path(__file__).resolve().parent.parent / "conf"
 PASSAGES, QUESTIONS = (10_000, 100_000), 20
 TRIPLES, PER_ARTICLE, PER_ENTITY, RELATIONS = 10, 10, 10, 5_000  # of a passage; passages; triples to an entity
-WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 64, 0.1, 1.05, 7, 20_000
+WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 384, 0.1, 1.05, 7, 2_000
 GROWTH = 1.05
 STAGES = {
     "codebook": (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),

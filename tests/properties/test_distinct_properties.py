@@ -21,8 +21,14 @@ def frames(draw):
 @quick
 @given(frame=frames(), columns=st.sampled_from([["h"], ["h", "r"], ["h", "r", "t"]]))
 def test_rows_are_distinct_as_tuples_are(frame, columns):
-    rows = frame.select(columns).rows()
-    assert all_distinct(frame, columns) == (len(set(rows)) == len(rows))
+    for one in (
+        frame,
+        frame.sort(columns),
+        frame.unique(columns).sort(columns),
+        frame.unique(columns).sort(columns)[::-1],
+    ):
+        rows = one.select(columns).rows()
+        assert all_distinct(one, columns) == (len(set(rows)) == len(rows))
 
 
 @quick

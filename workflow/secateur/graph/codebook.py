@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 Named = tuple[str, str, str]  # head, relation, tail
+TRIPLE = ("doc_id", "position", "n", "passage_id", "head", "relation", "tail")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _dictionary(mentions: pl.Series, key: str) -> pl.DataFrame:
 
 def indexify(triples: pl.DataFrame) -> Codebook:
     """INDEXIFY (paper 2.2) as joins: ids are dense, by first appearance over documents sorted by id."""
-    triples = triples.sort("doc_id", "position", "n")
+    triples = triples.select(TRIPLE).sort("doc_id", "position", "n")
     mentions = triples.select(pl.concat_list("head", "tail").alias("text")).explode("text")["text"]
     entities, relations = _dictionary(mentions, "entity_id"), _dictionary(triples["relation"], "relation_id")
     named = (

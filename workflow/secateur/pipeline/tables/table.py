@@ -256,9 +256,10 @@ def read_vectors(table: Table, path: Path) -> Packed:
             raise TableError(f"{path}: {key} is not 0, 1, 2, ... Fix: remove it, then {_made_anew(path)}")
         rows = np.empty((len(places), file.schema_arrow.field(name).type.byte_width), np.int8)
         start = 0
-        for batch in file.iter_batches(columns=[name]):
-            rows[start : start + len(batch)] = stored(batch[name])
-            start += len(batch)
+        for group in range(file.num_row_groups):  # `iter_batches` would hold the whole file beside them
+            for part in file.read_row_group(group, columns=[name])[name].chunks:
+                rows[start : start + len(part)] = stored(part)
+                start += len(part)
     return Packed(rows, places)
 
 
