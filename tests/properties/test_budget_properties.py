@@ -1,10 +1,13 @@
 """Layer 2 of consolidation, the index for many entities, and pruning hold what they promise for any input."""
 
+from unittest.mock import patch
+
 import numpy as np
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from secateur.graph.consolidation import screen
 from secateur.graph.consolidation.compress import Budget, compress, same_tokens
 from secateur.graph.consolidation.groups import range_pairs
 from secateur.graph.consolidation.guards import blocked_by
@@ -115,6 +118,18 @@ def test_the_index_finds_no_wrong_pair_and_with_all_cells_probed_every_one(shape
     assert found - edge == wanted - edge
     assert (near >= np.float32(tau) - 1e-6).all()
     assert sorted(found) == list(zip(i.tolist(), j.tolist(), strict=True))
+
+
+@quick
+@given(shape=shapes, numbers=st.integers(2, 4), tau=st.floats(0.5, 0.97))
+def test_a_product_of_sketches_is_no_less_than_that_of_their_vectors(shape, numbers, tau):
+    vectors = clustered(*shape)
+    with patch.multiple(screen, MANY=0, SKETCH=numbers, SAMPLE=4):
+        sketches = screen._sketch(vectors, np.arange(len(vectors)))[0](vectors)
+        found = range_pairs(vectors, tau)
+    assert sketches.shape[1] == (numbers if vectors.shape[1] > 2 * numbers else vectors.shape[1])
+    assert (sketches @ sketches.T >= vectors @ vectors.T - screen.ROUNDING).all()
+    assert all(np.array_equal(a, b) for a, b in zip(found, range_pairs(vectors, tau), strict=True))
 
 
 @st.composite

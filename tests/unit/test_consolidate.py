@@ -1,5 +1,7 @@
 """Alias groups: what must never merge, what must, and what the text itself gives."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -78,12 +80,14 @@ def test_the_pairs_are_the_same_whichever_screen_this_cpu_takes(monkeypatch):
     rng = np.random.default_rng(5)
     vectors = np.repeat(rng.normal(size=(300, 24)), 5, axis=0) + rng.normal(scale=0.12, size=(1500, 24))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    monkeypatch.setattr(screen, "SKETCH", 8)
     found = []
-    for codes in (True, False):
+    for codes, many in product((True, False), (0, 10**9)):
         monkeypatch.setattr(screen, "_multiplies_codes", lambda codes=codes: codes)
+        monkeypatch.setattr(screen, "MANY", many)
         found.append(range_pairs(vectors, 0.93))
     assert len(found[0][0]) > 1000
-    assert all((a == b).all() for a, b in zip(*found, strict=True))
+    assert all((a == b).all() for other in found[1:] for a, b in zip(found[0], other, strict=True))
 
 
 def test_complete_link_keeps_a_chain_apart():

@@ -1,6 +1,7 @@
-"""The pairs of near vectors among some tiles of all pairs: products of 8-bit codes say which may be near, fp32 which are."""
+"""The pairs of near vectors among some tiles of all pairs: products of 8-bit codes of sketches say which may be near, fp32
+which are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,10 @@ __all__ = ["ROUNDING", "Pairs", "Tile", "near_pairs"]
 LEVELS = 127  # of codes, on each side of 0
 ROUNDING = 1e-5  # of a cosine in fp32, whichever way it is summed
 BLOCK = 4096  # rows coded at once
+MANY = 10_000  # vectors from which it pays to look for the directions of a sketch
+SKETCH, SAMPLE = 128, 8192  # numbers of a sketch; vectors whose directions it takes
 
+Vectors = NDArray[np.float32]  # (n, d)
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]  # i < j, cosine
 Tile = tuple[slice, NDArray[np.int64]]  # places that are compared with other places
 
@@ -50,14 +54,22 @@ class _Screen:
 
     @classmethod
     def of(cls, vectors: NDArray[np.float32], order: NDArray[np.int64], tau: float) -> "_Screen":
-        """With v = (c + e) / s, c whole: |v_i v_j - c_i c_j / s^2| <= |e_i|/s + |e_j|/s + |e_i||e_j|/s^2 (Cauchy-Schwarz)."""
+        """With v = (c + e) / s, c whole: |v_i v_j - c_i c_j / s^2| <= |e_i|/s + |e_j|/s + |e_i||e_j|/s^2 (Cauchy-Schwarz), for
+        vectors of length 1 at most, or sketches of them."""
         import torch
 
+        sketch, width = _sketch(vectors, order)
+
+        def parts() -> Iterator[NDArray[np.float32]]:
+            for start in range(0, len(order), BLOCK):
+                yield sketch(np.asarray(vectors[order[start : start + BLOCK]], np.float32))
+
         if not len(order) or not _multiplies_codes():
-            return cls(torch.from_numpy(np.ascontiguousarray(vectors[order], np.float32)), tau - ROUNDING, False)
-        scale = np.float32(LEVELS / max(float(np.abs(part).max()) for part in _parts(vectors, order)))
-        codes, error, start = np.empty((len(order), vectors.shape[1]), np.int8), 0.0, 0
-        for part in _parts(vectors, order):
+            rows = np.concatenate([np.zeros((0, width), np.float32), *parts()])
+            return cls(torch.from_numpy(rows), tau - ROUNDING, False)
+        scale = np.float32(LEVELS / max(float(np.abs(part).max()) for part in parts()))
+        codes, error, start = np.empty((len(order), width), np.int8), 0.0, 0
+        for part in parts():
             whole = np.rint(part * scale)
             error = max(error, float(np.linalg.norm(part * scale - whole, axis=1).max() / scale))
             codes[start : start + len(part)] = whole
@@ -74,9 +86,23 @@ class _Screen:
         return hit[i].numpy(), j.numpy()
 
 
-def _parts(vectors: NDArray[np.float32], order: NDArray[np.int64]) -> Iterator[NDArray[np.float32]]:
-    for start in range(0, len(order), BLOCK):
-        yield np.asarray(vectors[order[start : start + BLOCK]], np.float32)
+def _sketch(vectors: NDArray[np.float32], order: NDArray[np.int64]) -> tuple[Callable[[Vectors], Vectors], int]:
+    """What makes sketches of rows, and how many numbers one has: the coordinates a along the directions in which a sample
+    has most of its length, and the length t of the rest, so that v_i v_j <= a_i a_j + t_i t_j (Cauchy-Schwarz). Few
+    vectors, and short ones, are their own sketches.
+    """
+    count, width = len(order), vectors.shape[1]
+    if count < MANY or width <= 2 * SKETCH:
+        return lambda rows: rows, width
+    sample = np.asarray(vectors[order[:: max(1, count // SAMPLE)]], np.float64)
+    axes = np.linalg.eigh(sample.T @ sample)[1][:, 1 - SKETCH :].astype(np.float32)
+
+    def sketch(rows: Vectors) -> Vectors:
+        along = rows @ axes
+        rest = np.maximum(1 - (along * along).sum(1, keepdims=True), 0)
+        return np.concatenate([along, np.sqrt(rest + ROUNDING)], axis=1)  # rounding may not make it shorter than it is
+
+    return sketch, SKETCH
 
 
 def _multiplies_codes() -> bool:
