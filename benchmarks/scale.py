@@ -1,4 +1,4 @@
-"""The graph of a synthetic corpus, stage by stage, at growing sizes: CPU seconds, peak memory, and how both grow.
+"""A synthetic corpus and its graph, stage by stage, at growing sizes: CPU seconds, peak memory, and how both grow.
 
 A passage states ten triples about the subject of its article and others; entities are drawn by Zipf's law, a tenth of them
 have a second spelling. A string's vector is the sum of its words' vectors, which are drawn: what a model would cost grows
@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from harness import RESULTS, Figure, publish
 from numpy.typing import NDArray
-from scripts import build_codebook, build_runs, consolidate, rank_by_graph
+from scripts import build_codebook, build_runs, consolidate, prepare_corpus, rank_by_graph
 
 from secateur.pipeline.config import compose
 from secateur.pipeline.contract import Context, Inputs, Outputs
@@ -33,7 +33,9 @@ PASSAGES, QUESTIONS = (10_000, 100_000), 20
 TRIPLES, PER_ARTICLE, PER_ENTITY, RELATIONS = 10, 10, 10, 5_000  # of a passage; passages; triples to an entity
 WORDS, DIM, ALIASES, ZIPF, SEED, BLOCK = 20_000, 384, 0.1, 1.05, 7, 2_000
 GROWTH = 1.05
+FILE = "passages.jsonl"
 STAGES = {
+    "corpus": (prepare_corpus, ("files",), ("passages",)),
     "codebook": (build_codebook, ("passages", "triples"), ("entities", "relations", "edges", "lines", "edge_sources")),
     "runs": (build_runs, ("edges", "lines", "edge_sources"), ("runs", "run_edges")),
     "graph": (
@@ -77,7 +79,7 @@ class Drawn:
 
 
 def corpus(folder: Path, passages: int) -> None:
-    """The tables that a data set's stages would have left: passages, triples, questions and their triples."""
+    """A file of passages, and the tables that other stages would have left: triples, questions and their triples."""
     rng, count = np.random.default_rng(SEED), passages * TRIPLES
     entities = count // PER_ENTITY
     first, last = rng.integers(WORDS, size=(2, entities))
@@ -107,8 +109,7 @@ def corpus(folder: Path, passages: int) -> None:
     )
     text = pl.concat_str("head", "relation", "tail", separator=" ")
     own = frame.group_by("passage_id", "doc_id", "position", maintain_order=True).agg(text.str.join(". ").alias("text"))
-    none = {c: pl.lit(None, t) for c, t in TABLES["passages"].empty().schema.items() if c not in own.columns}
-    write(folder, "passages", own.with_columns(**none | {"group_id": pl.lit("all")}))
+    own.select("text", id="passage_id", doc="doc_id").write_ndjson(folder / FILE)
     originals = [pl.col(c).alias(f"{c}_original") for c in ("head", "relation", "tail")]
     write(folder, "triples", frame.with_columns(*originals, resolved=pl.lit(False)))
     asked = frame.gather_every(max(1, count // QUESTIONS)).head(QUESTIONS).with_row_index("q")
@@ -130,7 +131,8 @@ def settings() -> SimpleNamespace:
     """The default options."""
     groups = {"embedder": "minilm", "codebook": "default", "consolidation": "default", "order": "aware"}
     groups |= {"retriever": "default"}
-    return SimpleNamespace(**{group: compose.option(CONF, group, name) for group, name in groups.items()})
+    options = {group: compose.option(CONF, group, name) for group, name in groups.items()}
+    return SimpleNamespace(corpus=SimpleNamespace(format="folder", shuffle=None, documents=None), **options)
 
 
 def stage(name: str, folder: Path) -> None:
@@ -152,7 +154,9 @@ def stage(name: str, folder: Path) -> None:
 
 
 def newest(folder: Path, table: str) -> Path:
-    """The table as the last stage that writes it left it."""
+    """The table as the last stage that writes it left it; or the file of passages."""
+    if table == "files":
+        return folder / FILE
     found = [folder / name / f"{table}.parquet" for name in reversed(STAGES)] + [folder / f"{table}.parquet"]
     return next(path for path in found if path.exists())
 

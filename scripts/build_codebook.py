@@ -11,7 +11,7 @@ from secateur.pipeline.contract import main
 from secateur.pipeline.errors import SecateurError
 
 SHOWN = 5  # documents that a warning names
-PART = 100_000  # strings whose vectors are held at once: 150 MB of MiniLM's
+PART = 50_000  # strings whose vectors are held at once: 80 MB of MiniLM's
 
 
 def _embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> Iterator[pl.DataFrame]:

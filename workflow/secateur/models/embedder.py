@@ -57,7 +57,7 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors of n strings, in order."""
-        plan = sorted(set(texts), key=lambda t: (len(t), t))
+        plan = sorted(sorted(set(texts)), key=len)
         known, vectors = self.cache.get(plan)
         if not known.all():
             self._fill(plan, known, vectors)
