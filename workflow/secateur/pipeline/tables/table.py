@@ -206,9 +206,9 @@ def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
         vectors = values.to_numpy()
         if not np.isfinite(vectors).all():
             raise pa.ArrowInvalid(f"{name} holds numbers that are not finite")
-        stored = packed(vectors)
-        schema = schema.set(place, schema.field(place).with_type(stored.type))
-        found = found.add_column(place, name, stored)
+        column = packed(vectors)
+        schema = schema.set(place, schema.field(place).with_type(column.type))
+        found = found.add_column(place, name, column)
     return found.cast(schema)
 
 
