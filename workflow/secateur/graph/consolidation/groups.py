@@ -34,7 +34,7 @@ def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
     order = np.arange(len(vectors))
     starts = range(0, len(vectors), BLOCK)
     tiles = ((slice(a, a + BLOCK), order[b : b + BLOCK]) for a in starts for b in starts if a <= b)
-    return near_pairs(vectors, order, tau, tiles)
+    return near_pairs(vectors, order, tau, tiles, scattered=True)
 
 
 def acronyms(texts: Iterable[str]) -> dict[str, str]:

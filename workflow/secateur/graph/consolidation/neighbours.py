@@ -29,7 +29,8 @@ def approximate_pairs(vectors: NDArray[np.float32], tau: float, probes: int) -> 
     leaf = clusters(vectors, len(vectors) // PER_CELL, ITERATIONS, SEED)
     cell = _nearest(vectors, *_cells(vectors, leaf), 1)[:, 0]  # a leaf of the tree may not be the nearest of all
     order, ends, centres = _cells(vectors, cell)
-    return near_pairs(vectors, order, tau, _tiles(_nearest(vectors, order, ends, centres, probes)[order], ends))
+    tiles = _tiles(_nearest(vectors, order, ends, centres, probes)[order], ends)
+    return near_pairs(vectors, order, tau, tiles, scattered=False)
 
 
 def _cells(vectors: NDArray[np.float32], cell: NDArray[np.integer]) -> Cells:

@@ -23,12 +23,13 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]  # i < 
 Tile = tuple[slice, NDArray[np.int64]]  # places that are compared with other places
 
 
-def near_pairs(vectors: NDArray[np.float32], order: NDArray[np.int64], tau: float, tiles: Iterable[Tile]) -> Pairs:
+def near_pairs(vectors: Vectors, order: NDArray[np.int64], tau: float, tiles: Iterable[Tile], scattered: bool) -> Pairs:
     """The pairs i < j with cosine >= tau in the tiles, once each, sorted by (i, j), exactly.
 
-    vectors: (n, d) unit rows, which may be memory-mapped; order: a permutation, whose places the tiles are of.
+    vectors: (n, d) unit rows, which may be memory-mapped; order: a permutation, whose places the tiles are of; scattered:
+    whether what a tile holds lies far apart for the most part, so that sketches tell it apart.
     """
-    screen, found = _Screen.of(vectors, order, tau), [np.zeros((2, 0), np.int64)]
+    screen, found = _Screen.of(vectors, order, tau, scattered), [np.zeros((2, 0), np.int64)]
     for own, others in tiles:
         i, j = screen.passing(own, others)
         found.append(np.sort(np.stack([order[own][i], order[others[j]]]), axis=0)[:, own.start + i != others[j]])
@@ -53,12 +54,12 @@ class _Screen:
     coded: bool
 
     @classmethod
-    def of(cls, vectors: NDArray[np.float32], order: NDArray[np.int64], tau: float) -> "_Screen":
+    def of(cls, vectors: Vectors, order: NDArray[np.int64], tau: float, scattered: bool) -> "_Screen":
         """With v = (c + e) / s, c whole: |v_i v_j - c_i c_j / s^2| <= |e_i|/s + |e_j|/s + |e_i||e_j|/s^2 (Cauchy-Schwarz), for
         vectors of length 1 at most, or sketches of them."""
         import torch
 
-        sketch, width = _sketch(vectors, order)
+        sketch, width = _sketch(vectors, order) if scattered else (lambda rows: rows, vectors.shape[1])
 
         def parts() -> Iterator[NDArray[np.float32]]:
             for start in range(0, len(order), BLOCK):
@@ -86,7 +87,7 @@ class _Screen:
         return hit[i].numpy(), j.numpy()
 
 
-def _sketch(vectors: NDArray[np.float32], order: NDArray[np.int64]) -> tuple[Callable[[Vectors], Vectors], int]:
+def _sketch(vectors: Vectors, order: NDArray[np.int64]) -> tuple[Callable[[Vectors], Vectors], int]:
     """What makes sketches of rows, and how many numbers one has: the coordinates a along the directions in which a sample
     has most of its length, and the length t of the rest, so that v_i v_j <= a_i a_j + t_i t_j (Cauchy-Schwarz). Few
     vectors, and short ones, are their own sketches.
