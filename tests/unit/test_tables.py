@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
+from secateur.pipeline.contract import Inputs, Outputs
 from secateur.pipeline.tables import vectors
 from secateur.pipeline.tables.catalog import TABLES, joined
 from secateur.pipeline.tables.table import (
@@ -298,10 +299,6 @@ def test_a_parquet_file_of_another_origin_is_refused(tmp_path):
         read_table(EVIDENCE, tmp_path / "x.parquet")
 
 
-def test_some_columns_can_be_read_alone(written):
-    assert read_table(EVIDENCE, written, ["question_id"]).columns == ["question_id"]
-
-
 def test_shards_are_stacked_in_the_order_given(tmp_path):
     for n, part in enumerate((GOOD[:1], GOOD[1:])):
         write_table(EVIDENCE, part, tmp_path / str(n))
@@ -332,14 +329,36 @@ def test_a_table_in_parts_is_the_table(tmp_path):
     assert write_parts(LINES, (whole[at : at + 3] for at in range(0, 7, 3)), tmp_path / "parts") == 7
     assert pq.ParquetFile(tmp_path / "parts").num_row_groups == 3
     assert_frame_equal(read_table(LINES, tmp_path / "parts"), read_table(LINES, tmp_path / "whole"))
-    write_parts(LINES, [whole], tmp_path / "one")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-@pytest.mark.parametrize("second", [slice(2, 5), slice(0, 2)])
-def test_a_part_that_repeats_a_key_is_refused(tmp_path, second):
-    with pytest.raises(TableError, match=r"a part does not follow on \(2,\) by its key"):
-        write_parts(LINES, [lines(5)[:3], lines(5)[second]], tmp_path / "parts")
+WRONG_PARTS = {
+    "from a key back": (lines(5)[2:], r"a part does not follow on \(2,\) by its key"),
+    "before it": (lines(5)[:2], r"a part does not follow on \(2,\) by its key"),
+    "twice the same": (pl.concat([lines(5)[3:], lines(5)[4:]]), "key line_id duplicated"),
+    "without a key": (lines(5)[3:].with_columns(line_id=pl.lit(None, pl.Int32)), "line_id null in 2 rows"),
+    "of another length": (lines(5, dim=3)[3:], "lines@1 .*parts.*wrong type"),
+}
+
+
+@pytest.mark.parametrize(("part", "message"), WRONG_PARTS.values(), ids=list(WRONG_PARTS))
+def test_a_wrong_part_is_refused_and_leaves_no_file(tmp_path, part, message):
+    with pytest.raises(TableError, match=message):
+        write_parts(LINES, [lines(5)[:3], part], tmp_path / "parts")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stage_writes_in_parts_and_reads_packed(tmp_path):
+    outputs = Outputs({"lines": tmp_path / "lines.parquet"})
+    outputs.in_parts("lines", [lines(5)[:3], lines(5)[3:]])
+    outputs.commit()
+    found = Inputs({"lines": [tmp_path / "lines.parquet"]}).vectors("lines")
+    assert outputs.rows == {"lines": 5}
+    np.testing.assert_allclose(found[np.arange(5)], lines(5)["embedding"].to_numpy(), atol=0.02)
+
+
+def test_a_key_of_lists_is_named_with_its_table(tmp_path):
+    with pytest.raises(TableError, match=r"evidence@.*a column has the wrong type"):
+        write_table(EVIDENCE, GOOD.with_columns(n=pl.Series([[0], [1], [2]])), tmp_path / "f")
 
 
 def test_vectors_that_stay_packed_are_those_of_the_table(tmp_path):

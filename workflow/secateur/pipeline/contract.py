@@ -63,7 +63,7 @@ class Inputs:
         return [read_table(TABLES[name], path) for path in self._paths[name]]
 
     def vectors(self, name: str) -> Packed:
-        """The vectors of the table `name`, by their place; packed."""
+        """The vectors of the table `name`, by their place; packed. Of a table that is one file."""
         (path,) = self._paths[name]
         return read_vectors(TABLES[name], path)
 

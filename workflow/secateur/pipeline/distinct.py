@@ -26,7 +26,9 @@ def _packed(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series | None:
 
 
 def _rising(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
-    """Whether each row is greater than the one before it, column by column; false where a null decides."""
+    """Whether each row is greater than the one before it, column by column; false where a null decides, and for lists."""
+    if any(frame[name].dtype.is_nested() for name in columns):
+        return False
     above = pl.lit(False)
     for name in reversed(columns):
         own, before = pl.col(name), pl.col(name).shift(1)

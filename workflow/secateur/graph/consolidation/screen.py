@@ -16,6 +16,7 @@ LEVELS = 127  # of codes, on each side of 0
 ROUNDING = 1e-5  # of a cosine in fp32, whichever way it is summed
 BLOCK = 4096  # rows coded at once
 MANY = 10_000  # vectors from which it pays to look for the directions of a sketch
+NEAR = 0.8  # cosine below which sketches let through too many pairs that lie further apart
 SKETCH, SAMPLE = 128, 8192  # numbers of a sketch; vectors whose directions it takes
 
 Vectors = NDArray[np.float32]  # (n, d)
@@ -59,14 +60,18 @@ class _Screen:
         vectors of length 1 at most, or sketches of them."""
         import torch
 
-        sketch, width = _sketch(vectors, order) if scattered else (lambda rows: rows, vectors.shape[1])
+        near = scattered and tau >= NEAR
+        sketch, width = _sketch(vectors, order) if near else (lambda rows: rows, vectors.shape[1])
 
         def parts() -> Iterator[NDArray[np.float32]]:
             for start in range(0, len(order), BLOCK):
                 yield sketch(np.asarray(vectors[order[start : start + BLOCK]], np.float32))
 
         if not len(order) or not _multiplies_codes():
-            rows = np.concatenate([np.zeros((0, width), np.float32), *parts()])
+            rows, start = np.empty((len(order), width), np.float32), 0
+            for part in parts():
+                rows[start : start + len(part)] = part
+                start += len(part)
             return cls(torch.from_numpy(rows), tau - ROUNDING, False)
         scale = np.float32(LEVELS / max(float(np.abs(part).max()) for part in parts()))
         codes, error, start = np.empty((len(order), width), np.int8), 0.0, 0

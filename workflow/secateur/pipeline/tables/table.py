@@ -160,26 +160,28 @@ def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
 def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int:
     """The same for a table that comes in parts, one or more, whose keys rise from each to the next; one is held at a time.
 
-    A claim on all rows, that something is unique or dense, is checked in each part alone.
+    A claim on all rows, that something is unique or dense, is checked in each part alone. After an error there is no file.
     """
-    writer, rows, last = None, 0, None
+    writer, rows, last, where = None, 0, None, f"{table.name}@{table.version} ({path})"
     try:
         for frame in frames:
             found = _checked(table, frame, path)
             if last is not None and found.height and not last < found.select(table.key).row(0):
-                raise TableError(f"{table.name}@{table.version} ({path}): a part does not follow on {last} by its key")
+                raise TableError(f"{where}: a part does not follow on {last} by its key")
             try:
                 arrow = _arrow(table, found)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise TableError(
-                    f"{table.name}@{table.version} ({path}): a column has the wrong type: {error}"
-                ) from error
-            writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
-            writer.write_table(arrow)
+                writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
+                writer.write_table(arrow)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+                raise TableError(f"{where}: a column has the wrong type: {error}") from error
             rows, last = rows + found.height, found.select(table.key).row(-1) if table.key and found.height else last
-    finally:
+    except BaseException:
         if writer:
             writer.close()
+            path.unlink(missing_ok=True)
+        raise
+    if writer:
+        writer.close()
     return rows
 
 
@@ -214,7 +216,7 @@ def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
 
 def _frame(table: Table, arrow: pa.Table) -> pl.DataFrame:
     """What was stored as a frame."""
-    vectors = [name for name in _vectors(table) if name in arrow.column_names]
+    vectors = _vectors(table)
     frame = pl.from_arrow(arrow.drop_columns(vectors))
     return frame.with_columns(**{name: unpacked(arrow[name]) for name in vectors}).select(arrow.column_names)
 
@@ -235,15 +237,14 @@ def _layout(table: Table) -> dict[str, Any]:
     return {"compression": "zstd", "use_dictionary": False, "column_encoding": found}
 
 
-def read_table(table: Table, path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """Read a table after checking that it was written under today's declaration.
+def read_table(table: Table, path: Path) -> pl.DataFrame:
+    """Read a table after checking that it was written under today's declaration, and what it holds.
 
     Raises TableError where the file is absent, is no Parquet file, or was written by another version.
     """
     with _opened(table, path) as file:
-        frame = _frame(table, file.read(columns=columns))
-    if columns is None:
-        check(table, frame, str(path), f"remove it, then {_made_anew(path)}")
+        frame = _frame(table, file.read())
+    check(table, frame, str(path), f"remove it, then {_made_anew(path)}")
     return frame
 
 
