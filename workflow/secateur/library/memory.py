@@ -199,8 +199,8 @@ class Memory:
         vectors: of the passages, where they were kept."""
         texts = passages["text"].to_list()
         if self.by_graph:
-            graph = ("entities", "relations", "edges")
-            book = Book.of(*(tables[name] for name in graph), stages.packed(tables["lines"]))
+            lines = stages.packed(tables["lines"])
+            book = Book.of(tables["entities"], tables["relations"], tables["edges"], lines)
             share = self.options["order"].neighbour
             own = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
             ranking: Any = GraphRanking(self.options["retriever"], share, *own)

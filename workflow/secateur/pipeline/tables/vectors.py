@@ -51,12 +51,12 @@ class Packed:
             return others @ self._whole.T
         found = np.empty((len(others), len(self)), np.float32)
         for start in range(0, len(self), BLOCK):
-            found[:, start : start + BLOCK] = others @ self[np.s_[start : start + BLOCK]].T
+            found[:, start : start + BLOCK] = others @ self[np.arange(start, min(start + BLOCK, len(self)))].T
         return found
 
     @cached_property
     def _whole(self) -> NDArray[np.float32]:
-        return self[np.s_[:]]
+        return _numbers(self.rows[self.places])
 
 
 def packed(vectors: NDArray[np.floating]) -> pa.Array:
