@@ -124,7 +124,7 @@ def test_the_index_finds_no_wrong_pair_and_with_all_cells_probed_every_one(shape
 @given(shape=shapes, numbers=st.integers(2, 4), tau=st.floats(0.5, 0.97))
 def test_a_product_of_sketches_is_no_less_than_that_of_their_vectors(shape, numbers, tau):
     vectors = clustered(*shape)
-    with patch.multiple(screen, MANY=0, SKETCH=numbers, SAMPLE=4):
+    with patch.multiple(screen, MANY=0, NEAR=0, SKETCH=numbers, SAMPLE=4):
         sketches = screen._sketch(vectors, np.arange(len(vectors)))[0](vectors)
         found = range_pairs(vectors, tau)
     assert sketches.shape[1] == (numbers if vectors.shape[1] > 2 * numbers else vectors.shape[1])

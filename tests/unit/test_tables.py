@@ -336,7 +336,7 @@ WRONG_PARTS = {
     "before it": (lines(5)[:2], r"a part does not follow on \(2,\) by its key"),
     "twice the same": (pl.concat([lines(5)[3:], lines(5)[4:]]), "key line_id duplicated"),
     "without a key": (lines(5)[3:].with_columns(line_id=pl.lit(None, pl.Int32)), "line_id null in 2 rows"),
-    "of another length": (lines(5, dim=3)[3:], "lines@1 .*parts.*wrong type"),
+    "of another length": (lines(5, dim=3)[3:], "lines@1 .*parts.*vectors of another length"),
 }
 
 

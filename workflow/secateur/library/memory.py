@@ -30,6 +30,7 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.layout import NONE
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.table import read_table, write_table
+from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.calibration import probabilities
 from secateur.ranking.group import Asked as Query
 from secateur.ranking.group import Group, neighbour_smoothed, top
@@ -199,7 +200,7 @@ class Memory:
         vectors: of the passages, where they were kept."""
         texts = passages["text"].to_list()
         if self.by_graph:
-            lines = stages.packed(tables["lines"])
+            lines = Packed.of(tables["lines"]["embedding"].to_numpy())
             book = Book.of(tables["entities"], tables["relations"], tables["edges"], lines)
             share = self.options["order"].neighbour
             own = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)

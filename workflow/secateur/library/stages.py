@@ -16,7 +16,7 @@ from secateur.pipeline.errors import SecateurError
 from secateur.pipeline.tables.catalog import TABLES
 from secateur.pipeline.tables.vectors import Packed
 
-__all__ = ["Tables", "cache_folder", "chosen", "context", "home", "packed", "run"]
+__all__ = ["Tables", "cache_folder", "chosen", "context", "home", "run"]
 
 Tables = dict[str, pl.DataFrame]
 OWN = "_pipeline"  # what a wheel holds of the clone: conf and scripts
@@ -70,7 +70,7 @@ class _Inputs(dict[str, pl.DataFrame]):
         return []
 
     def vectors(self, name: str) -> Packed:
-        return packed(self[name])
+        return Packed.of(self[name]["embedding"].to_numpy())
 
 
 class _Outputs(Tables):
@@ -78,11 +78,6 @@ class _Outputs(Tables):
 
     def in_parts(self, name: str, frames: Iterable[pl.DataFrame]) -> None:
         self[name] = pl.concat(frames)
-
-
-def packed(vectors: pl.DataFrame) -> Packed:
-    """A table of vectors in the order of their places, as a stage reads it."""
-    return Packed.of(vectors["embedding"].to_numpy())
 
 
 def context(axes: Mapping[str, str] | None = None) -> Any:

@@ -170,10 +170,12 @@ def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int
                 raise TableError(f"{where}: a part does not follow on {last} by its key")
             try:
                 arrow = _arrow(table, found)
-                writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
-                writer.write_table(arrow)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise TableError(f"{where}: a column has the wrong type: {error}") from error
+            writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
+            if arrow.schema != writer.schema:
+                raise TableError(f"{where}: a part has vectors of another length than the first part's")
+            writer.write_table(arrow)
             rows, last = rows + found.height, found.select(table.key).row(-1) if table.key and found.height else last
     except BaseException:
         if writer:
