@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from harness import Figure, cpu_seconds, publish
 
+from secateur.config import compose
 from secateur.graph.consolidation.groups import groups, medoids, range_pairs
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.pipeline.config import compose
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
 OPTION = compose.option(CONF, "consolidation", "default")

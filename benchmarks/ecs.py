@@ -21,13 +21,13 @@ import torch
 from harness import Figure, cpu_seconds, publish
 from scipy.stats import spearmanr
 
+from secateur.config import compose
 from secateur.ecs.reading.engine import cost, read
 from secateur.ecs.reading.pairs import base_readings, encode, families, pair_rows
 from secateur.ecs.reading.statistics import of_pair
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.reader import load
-from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = ROOT / "data/toy/dialogue"

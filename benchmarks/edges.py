@@ -16,9 +16,9 @@ import polars as pl
 import pyarrow as pa
 from harness import Figure, cpu_seconds, publish
 
-from secateur.pipeline.distinct import first_places
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.core.distinct import first_places
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
 
 SYMBOLS = {"h": 4_000_000, "r": 60_000, "t": 4_000_000}  # distinct ones at most
 SKEW, REPEATED = 3, 0.05

@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 from harness import Figure, cpu_seconds, publish
 
+from secateur.config import compose
 from secateur.datasets.sentences import sentences
 from secateur.models import encoders
-from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = (ROOT / "data/toy/documents/passages.jsonl", ROOT / "data/toy/dialogue/passages.jsonl")

@@ -15,10 +15,10 @@ import polars as pl
 from harness import Figure, publish
 from index import Workspace, corpus, settings
 
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.graph.codebook import edge_lines
 from secateur.models.embedder import Embedder
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
 
 DOCUMENTS, EMBEDDING, ALL = 100, 0.03, 0.02
 

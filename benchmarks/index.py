@@ -18,14 +18,14 @@ import pyarrow.parquet as pq
 from harness import Figure, cpu_seconds, publish
 from scripts import build_codebook, build_runs, consolidate
 
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.datasets import loaders
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import load_registry
 from secateur.graph.triples.extraction import extract_cached, frame_of
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.stage.contract import Context, Inputs, Outputs
 
 ROOT = Path(__file__).resolve().parent.parent
 KILOBYTES, SHARES = (60, 120), (0.01, 0.1, 1.0)

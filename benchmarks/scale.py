@@ -23,10 +23,10 @@ from harness import RESULTS, Figure, publish
 from numpy.typing import NDArray
 from scripts import build_codebook, build_runs, consolidate, prepare_corpus, rank_by_graph
 
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
+from secateur.stage.contract import Context, Inputs, Outputs
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
 PASSAGES, QUESTIONS = (10_000, 100_000), 20

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from harness import Figure, cpu_seconds, publish
 
+from secateur.config import compose, plugins
 from secateur.datasets import loaders
 from secateur.evaluation.folds import folds_of
 from secateur.evaluation.resampling import paired
@@ -27,8 +28,6 @@ from secateur.graph.mentions import Naming, mentions_of
 from secateur.graph.walkable import Walkable
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
 from secateur.ranking.group import Asked, Group, z_scores
 from secateur.ranking.scorers import dense, two_step, zsum
 from secateur.ranking.scorers._lexical import lexical
@@ -163,9 +162,9 @@ def shipped(kind: str) -> Tried:
     """The settings of an option, and the cosine's weight in what it starts from."""
     if kind == "two_step":
         spec = option("rankers", "multihop").scorers[kind]
-        return Tried(kind, kinds.settings("ranker", spec, "conf/rankers", kind), spec["dense"])
+        return Tried(kind, plugins.settings("ranker", spec, "conf/rankers", kind), spec["dense"])
     own = option("retriever", kind)
-    return Tried(kind, kinds.settings("walk", own.walk, "conf/retriever", "walk"), own.w_dense)
+    return Tried(kind, plugins.settings("walk", own.walk, "conf/retriever", "walk"), own.w_dense)
 
 
 def drawn(first: Tried, rng: np.random.Generator) -> Tried:
@@ -235,7 +234,7 @@ def less(name: str, one: Recalls, other: Recalls) -> list[Figure]:
 def plain(one: Set, count: int) -> np.ndarray:
     """The plain ranking of the first `count` questions, computed anew; its vectors are known."""
     spec = option("rankers", "multihop").scorers["title_zsum"]
-    settings = kinds.settings("ranker", spec, "conf/rankers", "title_zsum")
+    settings = plugins.settings("ranker", spec, "conf/rankers", "title_zsum")
     return zsum.score(settings, one.group, Asked(one.texts[:count]), SEED)
 
 

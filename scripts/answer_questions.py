@@ -8,11 +8,11 @@ from secateur.answers.ask import fitted, generator
 from secateur.answers.ending import is_refusal
 from secateur.answers.generate import Completion, Generator
 from secateur.contexts.table import made_for
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.subsets import answered
 from secateur.memory.sessions import of_shard, sessions
-from secateur.pipeline.contract import main
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 
 def _told(ctx, made: Generator, answers: Sequence[Completion]) -> dict[str, float]:

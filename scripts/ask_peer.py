@@ -4,15 +4,15 @@ from collections import deque
 
 import polars as pl
 
+from secateur.core.layout import PEER
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_tables
 from secateur.evaluation.rows import long_rows
 from secateur.peers.extraction import served
 from secateur.peers.tracing import Span, Tracer
 from secateur.peers.work import at_work, scratch, unpack
 from secateur.peers.worker import PeerFailed
-from secateur.pipeline.contract import main
-from secateur.pipeline.layout import PEER
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_tables
+from secateur.stage.contract import main
 
 PATIENCE = 3  # questions in a row that may fail
 COSTS = {"calls": "peer_calls", "tokens_in": "peer_tokens_read", "answering": "peer_prompt_tokens"}

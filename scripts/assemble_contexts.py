@@ -2,18 +2,18 @@
 
 import polars as pl
 
+from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Material, Piece, Ranked
 from secateur.contexts.table import context_rows
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import edges_of, material_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.pipeline import kinds
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 from secateur.ranking.calibration import probabilities
+from secateur.stage.contract import main
 
 
 def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
@@ -57,13 +57,13 @@ def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.assembly.form
     form, settings = (
-        kinds.load("form", spec["kind"]),
-        kinds.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}"),
+        plugins.load("form", spec["kind"]),
+        plugins.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}"),
     )
     passages = inputs["passages"].sort("doc_id", "position")
     order = {p: n for n, p in enumerate(passages["passage_id"])}
     material = _material(cfg, inputs, ctx, form.NEEDS_GRAPH)
-    with kinds.calling("form", form):
+    with plugins.calling("form", form):
         written = form.form(settings, material)
     assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)
     asked = _asked(inputs)
@@ -74,10 +74,10 @@ def run(cfg, inputs, outputs, ctx):
     )
     rows = []
     for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
-        with kinds.calling("form", form):
+        with plugins.calling("form", form):
             made = assembly.contexts(asked[question], [Ranked(**unit) for unit in units], budgets)
         rows += context_rows(question, scorer, aware, spec["kind"], made)
-    with kinds.calling("form", form):
+    with plugins.calling("form", form):
         frame = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
     check(TABLES["contexts"], frame, f"form {form.__name__}", "the rows that it makes")
     outputs["contexts"] = frame

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.graph.codebook import edge_lines, indexify
 from secateur.models.embedder import Embedder
-from secateur.pipeline.contract import main
-from secateur.pipeline.errors import SecateurError
+from secateur.stage.contract import main
 
 SHOWN = 5  # documents that a warning names
 PART = 50_000  # strings whose vectors are held at once: 80 MB of MiniLM's

@@ -6,8 +6,10 @@ import polars as pl
 
 from secateur.answers.ask import fitted
 from secateur.answers.generate import InProcess
+from secateur.config.datasets import SPLITS
 from secateur.contexts.piece import Asked, text_of
 from secateur.contexts.session import Said, fact_of
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.evaluation.subsets import answered
@@ -20,14 +22,12 @@ from secateur.memory.store import GOLD, Store, Support, exchange, memories, supp
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.config.datasets import SPLITS
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.actions import CHANNELS, lattice, name
 from secateur.policy.features import feature_names
 from secateur.policy.observation import Sight
 from secateur.policy.shown import Shown, contexts
 from secateur.policy.utility import faithfulness
+from secateur.stage.contract import main
 
 
 def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.core.artifacts import write_text
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, read_tables
 from secateur.evaluation.published import published_statistics
 from secateur.evaluation.subsets import of_split
-from secateur.pipeline.artifacts import write_text
-from secateur.pipeline.contract import main
-from secateur.pipeline.ledger import costs, records
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, read_tables
 from secateur.report.browser import Given, Set, best, browsed
 from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
+from secateur.stage.contract import main
+from secateur.stage.ledger import costs, records
 
 RESULTS = Path("results")
 

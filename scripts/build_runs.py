@@ -5,7 +5,7 @@ import polars as pl
 
 from secateur.graph.codebook import line_vectors
 from secateur.graph.runs import Fit, refine, segment
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def _stretches(mentions: pl.DataFrame, by: list[str]) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from secateur.ecs.scoring.score import columns, score, sees_answer
 from secateur.evaluation.rows import SCHEMA
 from secateur.models.causal import CausalLM
 from secateur.models.reader import load
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -6,8 +6,8 @@ from secateur.ecs.names import needed
 from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
 from secateur.ecs.scoring.null import tau
 from secateur.evaluation.folds import folds_of
-from secateur.pipeline.contract import main
 from secateur.ranking.select import above, at_gold_size, ranked
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from secateur.evaluation.rows import long_rows
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -8,7 +8,7 @@ from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, diff
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import members, of_split
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def _figures(cfg, inputs) -> pl.DataFrame:

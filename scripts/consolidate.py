@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.compress import Budget, compress, same_tokens
 from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
@@ -13,8 +14,7 @@ from secateur.graph.consolidation.neighbours import approximate_pairs
 from secateur.graph.consolidation.prune import prune_rare
 from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 
 def _entities(inputs) -> SimpleNamespace:

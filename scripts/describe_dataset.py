@@ -2,7 +2,7 @@
 
 from secateur.datasets.description import describe
 from secateur.models.word_pieces import word_piece_counter
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

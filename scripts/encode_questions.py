@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.graph.triples.extraction import extract_cached, frame_of, kind_of, note_losses
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -10,7 +10,7 @@ from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measured, only
 from secateur.evaluation.rows import long_rows
 from secateur.models.reader import load
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 KEPT = ("evidence_recall", "token_recall")  # of the evidence, in what was read
 

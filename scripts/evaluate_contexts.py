@@ -6,12 +6,12 @@ from functools import cache
 import polars as pl
 
 from secateur.contexts.table import NOTHING, made_for, names_passages, reads
+from secateur.core.layout import ALL, PEER
 from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measured
 from secateur.evaluation.rows import long_rows, order_of
 from secateur.models.embedder import Embedder
-from secateur.pipeline.contract import main
-from secateur.pipeline.layout import ALL, PEER
+from secateur.stage.contract import main
 
 
 def _by_hop(inputs) -> dict[str | None, dict]:

@@ -3,9 +3,8 @@
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.actions import lattice
 from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.features import standardise
@@ -13,6 +12,7 @@ from secateur.policy.measured import measured
 from secateur.policy.network import load, log_policy
 from secateur.policy.price import choose, price, spent
 from secateur.policy.utility import Utilities, lift_range, weigh
+from secateur.stage.contract import main
 
 
 def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, Utilities]) -> pl.DataFrame:

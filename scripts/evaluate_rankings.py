@@ -2,10 +2,10 @@
 
 import polars as pl
 
+from secateur.core.layout import ALL
 from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
 from secateur.evaluation.rows import SCHEMA, order_of
-from secateur.pipeline.contract import main
-from secateur.pipeline.layout import ALL
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

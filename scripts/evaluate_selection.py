@@ -7,8 +7,8 @@ out of everything, as LongMemEval's protocol leaves out abstentions and question
 import polars as pl
 
 from secateur.evaluation.rankings import figures, read_passages, read_sessions
-from secateur.pipeline.contract import main
 from secateur.ranking.select import gold_size
+from secateur.stage.contract import main
 
 FIGURES = ("recall_any", "recall_all", "ndcg_any")
 

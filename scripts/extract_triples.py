@@ -2,7 +2,7 @@
 
 from secateur.graph.triples.extraction import extract_cached, frame_of, kind_of, note_losses, placed, shard_of
 from secateur.graph.triples.surface import triples_of
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def _imported(read, inputs):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

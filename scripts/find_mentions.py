@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.graph.mentions import ABOUT, PHRASE, Naming, mentions_of
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def _phrases(inputs) -> dict[str, list[str]]:

@@ -4,9 +4,9 @@ import polars as pl
 
 from secateur.contexts.imported import Known, imported_rows
 from secateur.contexts.piece import passage_text
+from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -5,13 +5,13 @@ from dataclasses import asdict
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
 from secateur.peers.documents import documents
 from secateur.peers.extraction import served
 from secateur.peers.work import adapter_of, at_work, pack, scratch
 from secateur.peers.worker import PeerFailed
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

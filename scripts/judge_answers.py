@@ -6,7 +6,11 @@ import polars as pl
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Generator, InProcess
+from secateur.config.models import Lm
 from secateur.contexts.table import reached
+from secateur.core.cache import digest
+from secateur.core.fields import from_dict
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
 from secateur.judging.controls import controls
@@ -14,11 +18,7 @@ from secateur.judging.protocol import Item, judged
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.cache import digest
-from secateur.pipeline.config.fields import from_dict
-from secateur.pipeline.config.models import Lm
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 
 class _Asked:

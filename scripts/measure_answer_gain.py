@@ -2,13 +2,13 @@
 questions."""
 
 from secateur.contexts.table import made_for, texts
+from secateur.core.shards import part_of
 from secateur.ecs.answer_gain import gain_rows
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
 from secateur.models.reader import load
-from secateur.pipeline.contract import main
-from secateur.pipeline.shards import part_of
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 from pyarrow.parquet import read_metadata
 
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
 from secateur.graph.retrieval.candidates import Book, GroupRuns, coarse_of, question_symbols
 from secateur.graph.runs import Fit
 from secateur.models.embedder import Embedder
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import top
+from secateur.stage.contract import main
 
 CORPUS = ("passages", "entities", "relations", "edges", "lines", "edge_sources", "run_edges", "aliases")
 Row = tuple[str, float, float, int]  # measure, at, value, n

@@ -2,7 +2,7 @@
 
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import shuffled, some_documents
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -1,8 +1,8 @@
 """A language model's weights in the form that loads fast, and a note that says which they are."""
 
+from secateur.core.artifacts import write_json
 from secateur.models.prepare import is_gguf, prepare, weights_digest
-from secateur.pipeline.artifacts import write_json
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

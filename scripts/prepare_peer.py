@@ -1,8 +1,8 @@
 """The environment of a peer, made once for what its requirements say."""
 
+from secateur.core.artifacts import write_json
 from secateur.peers.environment import environment
-from secateur.pipeline.artifacts import write_json
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

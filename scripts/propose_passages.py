@@ -7,7 +7,7 @@ from secateur.ecs.scoring.speaker import names_speaker
 from secateur.ecs.selection.pool import candidates, pooled, summed_pairs
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

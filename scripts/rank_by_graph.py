@@ -2,12 +2,12 @@
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.retrieval.candidates import Book, question_symbols
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of, paths_of, ranked
 from secateur.models.embedder import Embedder
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import blocks
+from secateur.stage.contract import main
 
 GRAPH = "graph"  # the scorer's name in its rankings
 

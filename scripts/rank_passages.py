@@ -1,7 +1,7 @@
 """Every ranker of a list over the passages of a question's group."""
 
-from secateur.pipeline.contract import main
 from secateur.ranking.rank import rank
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -8,6 +8,7 @@ from secateur.answers.ask import fitted, generator
 from secateur.contexts.piece import Asked, Edge, Row
 from secateur.contexts.session import Said, fact_of
 from secateur.contexts.table import recalled_rows, sizes_of
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.answer_gain import unit_gains
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.subsets import answered
@@ -21,13 +22,12 @@ from secateur.memory.transcript import Transcript
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load as load_reader
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS
 from secateur.policy.features import feature_names
 from secateur.policy.network import load
 from secateur.policy.observation import Sight
+from secateur.stage.contract import main
 
 Block = list[tuple[Said, int]]  # facts with their tokens
 

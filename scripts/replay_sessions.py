@@ -10,7 +10,7 @@ from secateur.evaluation.subsets import of_split
 from secateur.memory.replay import Step, Unit, replay, within
 from secateur.memory.sessions import sessions
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def _needs(edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, frozenset[tuple]]:

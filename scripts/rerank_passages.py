@@ -2,11 +2,11 @@
 
 import polars as pl
 
-from secateur.pipeline import kinds
-from secateur.pipeline.contract import main
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
+from secateur.config import plugins
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
+from secateur.stage.contract import main
 
 
 def _check(reranker, own: pl.DataFrame, found) -> None:
@@ -23,11 +23,11 @@ def _check(reranker, own: pl.DataFrame, found) -> None:
 
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.reranker.spec
-    reranker = kinds.load("reranker", spec["kind"])
-    settings = kinds.settings("reranker", spec, f"conf/reranker/{ctx.axes['reranker']}")
+    reranker = plugins.load("reranker", spec["kind"])
+    settings = plugins.settings("reranker", spec, f"conf/reranker/{ctx.axes['reranker']}")
     own = inputs["rankings"].filter(pl.col("scorer") == ctx.axes["pick"])
     questions = inputs["questions"].with_columns(answer=pl.lit(None, pl.String))  # no answer ever reaches a ranking
-    with kinds.calling("reranker", reranker):
+    with plugins.calling("reranker", reranker):
         found = reranker.rerank(settings, own, questions, inputs["passages"], cfg, ctx)
     _check(reranker, own, found)
     outputs["rankings"] = found

@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.subsets import of_split
 from secateur.graph.codebook import edge_lines
 from secateur.models.words import content_words
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage.contract import main
 
 FIGURES = ("evidence_recall", "token_recall", "evidence_coverage")
 

@@ -5,7 +5,7 @@ import polars as pl
 from secateur.ecs.reading.sweep import frame_of, statistics
 from secateur.ecs.selection.pool import shard_of, with_before
 from secateur.models.reader import load
-from secateur.pipeline.contract import main
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

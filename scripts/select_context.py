@@ -1,7 +1,7 @@
 """k_gold: as many passages as the question has resolvable gold ones, by score."""
 
-from secateur.pipeline.contract import main
 from secateur.ranking.select import at_gold_size
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.reading.template import Passage, Question, require_pmi_q
 from secateur.ecs.scores import pmi_q
 from secateur.ecs.scoring.combine import features
@@ -11,9 +12,8 @@ from secateur.ecs.selection.grow import Growth
 from secateur.ecs.selection.pool import shard_of, with_before
 from secateur.evaluation.subsets import members
 from secateur.models.reader import load
-from secateur.pipeline.contract import main
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.select import NOTHING, gold_size
+from secateur.stage.contract import main
 
 
 def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):

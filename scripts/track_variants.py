@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from secateur.pipeline.contract import main
-from secateur.pipeline.ledger import records, variant_runs
+from secateur.stage.contract import main
+from secateur.stage.ledger import records, variant_runs
 
 RESULTS, CONF = Path("results"), Path("conf")
 

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from secateur.pipeline.contract import main
 from secateur.policy.actions import lattice, rises
 from secateur.policy.dpo import Examples, spec_digest, train
 from secateur.policy.features import fit_standard, standardise
@@ -10,6 +9,7 @@ from secateur.policy.measured import measured
 from secateur.policy.network import Trained, save
 from secateur.policy.preferences import pair_statistics, preference_pairs
 from secateur.policy.utility import lift_range, weigh
+from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):

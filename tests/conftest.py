@@ -226,7 +226,7 @@ def ecs():
     """A function that gives the default `ecs` option with some keys changed."""
     from dataclasses import replace
 
-    from secateur.pipeline.config import compose
+    from secateur.config import compose
 
     return lambda **changes: replace(compose.option(ROOT / "conf", "ecs", "default"), **changes)
 

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 
 
 def conform(passages: pl.DataFrame, found) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from secateur.pipeline.config.compose import option
-from secateur.pipeline.config.policy import Policy
+from secateur.config.compose import option
+from secateur.config.policy import Policy
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, name
 from secateur.policy.dpo import Examples
 from secateur.policy.features import feature_names, fit_standard, standardise

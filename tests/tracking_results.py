@@ -4,11 +4,11 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.pipeline.artifacts import atomic, write_json
-from secateur.pipeline.ledger import records, variant_runs
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.core.artifacts import atomic, write_json
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.report.tracking import track
+from secateur.stage.ledger import records, variant_runs
 
 CONF = Path(__file__).parents[1] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 
 from . import disks
 from .jobs import Spec

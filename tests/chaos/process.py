@@ -19,7 +19,7 @@ from .watch import Event, Watch
 __all__ = ["LIMIT", "Ended", "forked", "preload", "waits_for"]
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "openvino", "spacy", "faiss", "sklearn.cluster", "rank_bm25")
-OURS = ("secateur.pipeline.contract", "secateur.pipeline.tables.catalog", "secateur.cli")
+OURS = ("secateur.stage.contract", "secateur.core.tables.catalog", "secateur.cli")
 NOBODY = "http://127.0.0.1:9"  # in the place of a network
 ENV = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOBODY)
 ENV |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "NO_PROXY": "127.0.0.1"}

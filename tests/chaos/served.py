@@ -97,8 +97,8 @@ class Scores:
     """vLLM in little over the reader of the run, in this process."""
 
     def __init__(self, root: Path) -> None:
+        from secateur.config import compose
         from secateur.models.reader import load
-        from secateur.pipeline.config import compose
 
         reader = load(compose.option(root / "conf", "lm", "smollm2"), root / ".cache")
         self.api = scoring_server.Vllm(reader, MODEL, MODEL, 8300)

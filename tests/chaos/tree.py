@@ -9,8 +9,8 @@ from pathlib import Path
 
 from conftest import PARTS
 
-from secateur.pipeline.artifacts import read_json
-from secateur.pipeline.litter import left
+from secateur.core.artifacts import read_json
+from secateur.planning.orphans import left
 
 from .jobs import Spec, found
 

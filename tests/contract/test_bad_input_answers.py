@@ -13,16 +13,16 @@ from scripts import answer_questions
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
+from secateur.config import compose
+from secateur.config.answers import answer_problems
+from secateur.config.leaves import leaves
+from secateur.core.errors import SecateurError
+from secateur.core.fields import ConfigError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
 from secateur.models.http import KEYS
-from secateur.pipeline.config import compose
-from secateur.pipeline.config.answers import answer_problems
-from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.config.leaves import leaves
-from secateur.pipeline.contract import Job, run_stage
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.plan import variants
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.planning.plan import variants
+from secateur.stage.contract import Job, run_stage
 
 ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.pipeline.errors import SecateurError
 
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 GOOD = """\

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from secateur.contexts.imported import Known, imported_rows
-from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.plan import variants
+from secateur.core.errors import SecateurError
+from secateur.core.fields import ConfigError
+from secateur.planning.plan import variants
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
 QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g1", "g2"]})

@@ -11,15 +11,15 @@ from scripts import judge_answers
 from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
 
 from secateur.answers.generate import InProcess
+from secateur.config import compose
+from secateur.config.judging import judge_problems
+from secateur.config.leaves import leaves
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
 from secateur.judging.protocol import judged
 from secateur.models.reader import load
-from secateur.pipeline.config import compose
-from secateur.pipeline.config.judging import judge_problems
-from secateur.pipeline.config.leaves import leaves
-from secateur.pipeline.contract import Job, run_stage
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.stage.contract import Job, run_stage
 
 SAID = ["0", "1 is a number. It is odd.", "", "I don't know.", "4"]
 ANSWERS = [(f"q{n}", f"q{n}", 0, 0, 10, 5, text, n == 3, "end") for n, text in enumerate(SAID)]

@@ -5,9 +5,9 @@ import json
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.adhoc import candidates, rank
 from secateur.ecs.reading.template import Passage, Question
-from secateur.pipeline.errors import SecateurError
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,19 @@ import polars as pl
 import pytest
 from scripts import assemble_contexts, rerank_passages
 
+from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.scoring.score import columns, expression
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measured
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.rank import rank
+from secateur.stage.contract import Context
 
 CONF = Path(__file__).parents[2] / "conf"
 HEAD = "import numpy as np\nfrom secateur.contexts.piece import Piece, Row\n"
-HEAD += "from secateur.pipeline.kinds import NoSettings as Settings\n"
+HEAD += "from secateur.config.plugins import NoSettings as Settings\n"
 
 
 def frame(table: str, *rows: dict) -> pl.DataFrame:
@@ -72,10 +71,10 @@ def message(call, *args) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("family", kinds.FAMILIES)
+@pytest.mark.parametrize("family", plugins.FAMILIES)
 def test_one_that_raises_when_it_is_imported(plugin, family):
     file = plugin("raise OSError('no such thing')\n")
-    said = message(kinds.load, family, "mypackage.mine")
+    said = message(plugins.load, family, "mypackage.mine")
     assert f"{file} cannot be imported (OSError: no such thing)" in said
 
 

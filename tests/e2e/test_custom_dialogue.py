@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 TURNS = {
     "ana-ben": [

@@ -25,9 +25,9 @@ BUILD = """
 import importlib, os, sys
 from pathlib import Path
 
-from secateur.pipeline.contract import Job, run_stage  # first, as a rule's script has it
-from secateur.pipeline.config import compose
-from secateur.pipeline.config.leaves import leaves as leaves_of
+from secateur.stage.contract import Job, run_stage  # first, as a rule's script has it
+from secateur.config import compose
+from secateur.config.leaves import leaves as leaves_of
 
 import polars
 from threadpoolctl import threadpool_info

@@ -41,7 +41,7 @@ def test_the_notebook_runs(smoke, monkeypatch, tmp_path):
 
 def systems(project) -> set[str]:
     """The variants of quickstart."""
-    script = "from pathlib import Path; from secateur.pipeline.plan import variants; "
+    script = "from pathlib import Path; from secateur.planning.plan import variants; "
     script += "print(*sorted({v.system for v in variants(Path('conf'), 'quickstart')}))"
     return set(project.run("python", "-c", script).stdout.split())
 

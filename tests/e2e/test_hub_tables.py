@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 SHARDS = {  # written in another order than they are numbered
     "data/train-00001-of-00002.parquet": [("t2", "What is third?", "Mill", "The third mill stands in York.")],

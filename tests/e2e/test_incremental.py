@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
 from secateur.datasets.loaders import load_corpus
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.stage.contract import Context, Inputs, Outputs
 
 GROUPS = ("extractor", "embedder", "codebook", "consolidation", "order")
 OPTIONS = dict(zip(GROUPS, ("openie", "minilm", "default", "default", "aware"), strict=True))

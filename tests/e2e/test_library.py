@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import secateur
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.graph.triples.extractors import openie
 from secateur.library import stages
 from secateur.library.stages import chosen
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
 
 DOCUMENTS = Path("data/toy/documents_smoke")
 DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")

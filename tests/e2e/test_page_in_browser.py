@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 from secateur.report.browser import Given, Set, browsed
 from secateur.report.page import About, Figures, render
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 WIDTHS = (420, 800, 1400)
 HEIGHT, SCREENS = 900, 8

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 DOCUMENTS = "results/toy_documents_smoke/toy_documents_smoke"
 

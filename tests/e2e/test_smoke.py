@@ -12,8 +12,8 @@ import networkx
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"

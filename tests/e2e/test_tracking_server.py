@@ -19,9 +19,9 @@ import pytest
 from tests.browser import chromium, sized
 from tracking_results import HOME, RESULTS, failed, figure, note, ran, shown, table
 
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import collect
+from secateur.core.errors import SecateurError
 from secateur.report import tracking
+from secateur.stage.ledger import collect
 
 PATIENCE = 200  # seconds; MLflow's own limits would take 246 at least
 STARTING = 240

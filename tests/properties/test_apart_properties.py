@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from secateur.config import compose
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.engine import apart, read
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.reader import load
-from secateur.pipeline.config import compose
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept

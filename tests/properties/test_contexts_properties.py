@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
 from secateur.contexts.piece import Asked, Context, Edge, Form, Material, Piece, Ranked, Row, text_of
 from secateur.contexts.table import context_rows, reads, texts
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import problems
 from secateur.models.word_pieces import Counter, lm_counter, word_piece_counter
 from secateur.models.words import content_words
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import problems
 
 CONF = Path(__file__).parents[2] / "conf"
 FORMS = ("whole", "dense", "lines", "words", "ids", "matrix", "cheapest", "cover")
@@ -105,7 +104,7 @@ def form_of(name: str, material: Material) -> Form:
     """A form with the settings of its option in conf/assembly."""
     spec = dict(compose.option(CONF, "assembly", name if name in ("dense", "cover") else "default").form)
     spec = spec if spec["kind"] == name else {"kind": name}
-    return kinds.load("form", name).form(kinds.settings("form", spec, f"conf/assembly/{name}"), material)
+    return plugins.load("form", name).form(plugins.settings("form", spec, f"conf/assembly/{name}"), material)
 
 
 def assembled(one: Drawn, count: Counter, name: str, packing: str, placement: str) -> Assembly:

@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.pipeline.distinct import all_distinct, first_places
+from secateur.core.distinct import all_distinct, first_places
 
 quick = settings(max_examples=80)
 SMALL, WIDE = st.integers(0, 5), st.sampled_from([-1, 0, 1, 2**31 - 1])  # three wide ones do not fit 63 bits

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.plan import variants
+from secateur.planning.plan import variants
 from secateur.report import tracking
 
 CONF = Path(__file__).parents[2] / "conf"

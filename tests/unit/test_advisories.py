@@ -9,7 +9,7 @@ import pytest
 from loopback import Replying, running
 
 from secateur.commands import advisories as command
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.report.advisories import Advisory, Unreached, asked, keep, kept, locked, of_these
 
 ROOT = Path(__file__).parents[2]

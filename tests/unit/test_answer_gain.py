@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from secateur.core.shards import part_of
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, gain_rows, unit_gains
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
-from secateur.pipeline.shards import part_of
 
 ASKED = [
     Question("q1", "What had she swallowed?", "half a tennis ball"),

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 from secateur.report.format import judged
 from secateur.report.sections.answers import answer_parts
 

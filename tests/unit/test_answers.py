@@ -7,8 +7,8 @@ import pytest
 from secateur.answers.ending import finished, is_over, is_refusal
 from secateur.answers.generate import InProcess
 from secateur.answers.prompt import compose, units_cut
+from secateur.core.errors import SecateurError
 from secateur.evaluation.answers import answer_scores, exact_match, rouge_l, token_f1
-from secateur.pipeline.errors import SecateurError
 
 RULES = SimpleNamespace(stop=("\n\n", "\nQuestion:"), repeats=3, least_repeated=14)
 

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from secateur.pipeline.artifacts import (
+from secateur.core.artifacts import (
     abandoned,
     atomic,
     made_once,
@@ -17,7 +17,7 @@ from secateur.pipeline.artifacts import (
     write_json,
     write_text,
 )
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 
 def test_a_file_appears_under_its_name_with_its_folders(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from filelock import Timeout
 
-from secateur.pipeline.cache import RequestCache, VectorCache, digest
+from secateur.core.cache import RequestCache, VectorCache, digest
 
 
 def vectors_of(texts) -> np.ndarray:
@@ -160,7 +160,7 @@ def test_where_nobody_can_lock_each_job_makes_its_own(tmp_path, monkeypatch, err
     def refused(*_, **__):
         raise error
 
-    monkeypatch.setattr("secateur.pipeline.cache.FileLock.acquire", refused)
+    monkeypatch.setattr("secateur.core.cache.FileLock.acquire", refused)
     np.testing.assert_array_equal(VectorCache(tmp_path, 3).made(["a"], vectors_of), vectors_of(["a"]))
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.folds import folds_of
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.calibration import (
     Ranked,
     cross_fitted,

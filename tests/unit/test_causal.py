@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 from scripts import prepare_model
 
+from secateur.config import compose
+from secateur.core.errors import SecateurError
 from secateur.ecs.reading.pairs import base_readings, pair_rows
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.models import prepare
 from secateur.models.reader import load
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context
-from secateur.pipeline.errors import SecateurError
+from secateur.stage.contract import Context
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept

@@ -12,7 +12,7 @@ from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remember
 from secateur.cluster.needs import forget_gpu, in_turn, needs_gpu
 from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 # --- how jobs stand ------------------------------------------------------------------------------
 

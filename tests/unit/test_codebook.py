@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.codebook import edge_lines, indexify
-from secateur.pipeline.tables.catalog import TABLES
 
 ROWS = [
     ("d2", 0, 0, "p3", "cub", "eats", "bear"),

@@ -17,11 +17,12 @@ from secateur import cli
 from secateur.cli import app
 from secateur.commands import runs
 from secateur.commands.shared import written
-from secateur.pipeline import dry, provenance
-from secateur.pipeline.dry import failure, parsed
-from secateur.pipeline.errors import SecateurError, refused
-from secateur.pipeline.litter import left
+from secateur.core.errors import SecateurError, refused
+from secateur.planning import dry_run
+from secateur.planning.dry_run import failure, parsed
+from secateur.planning.orphans import left
 from secateur.report import doctor, reference
+from secateur.stage import provenance
 
 RESULTS = Path("results")
 
@@ -160,7 +161,7 @@ def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
 
 
 def test_no_more_than_a_few_parts_of_a_changed_code_are_named(project, monkeypatch):
-    monkeypatch.setattr(dry, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
+    monkeypatch.setattr(dry_run, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
     reason = "Reason: Params have changed since last execution: before: 'code=a' now: 'code=b'"
     (cause,) = parsed(f"Job 1: Read\n{reason}\n").causes
     assert cause[1] == "its code changed: module0, module1, module2, module3, module4, module5, and 3 more"

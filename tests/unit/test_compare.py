@@ -5,11 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from secateur.core.artifacts import write_json
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.evaluation.comparison import axes_of
-from secateur.pipeline.artifacts import write_json
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
 from secateur.report.compare import compare, lines
 
 EVAL = {

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from scripts import compare_variants
 
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import problems
 from secateur.ecs.names import twins
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
-from secateur.pipeline.config import compose
-from secateur.pipeline.plan import variants
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import problems
+from secateur.planning.plan import variants
 
 CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7)
 SCHEMA = {

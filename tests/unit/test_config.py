@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from secateur.config import plugins as plugins
+from secateur.config.compose import names, option
+from secateur.config.graph import Retriever
+from secateur.config.groups import GROUPS
+from secateur.config.leaves import leaves, load, unflatten
+from secateur.config.models import lm_problems
+from secateur.config.policy import Policy
+from secateur.core.fields import ConfigError, from_dict
 from secateur.graph.triples import extraction
-from secateur.pipeline import kinds as plugins
-from secateur.pipeline.config.compose import names, option
-from secateur.pipeline.config.fields import ConfigError, from_dict
-from secateur.pipeline.config.graph import Retriever
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.config.leaves import leaves, load, unflatten
-from secateur.pipeline.config.models import lm_problems
-from secateur.pipeline.config.policy import Policy
 
 CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/[!_]*.yaml"))
@@ -277,7 +277,7 @@ def lm(name, *overrides):
 
 
 def test_every_language_model_fits_together_and_every_backend_has_one():
-    assert {option(CONF, "lm", name).backend for name in names(CONF, "lm")} == set(plugins.kinds("reader"))
+    assert {option(CONF, "lm", name).backend for name in names(CONF, "lm")} == set(plugins.names("reader"))
     assert [lm(name) for name in names(CONF, "lm")] == [[]] * len(names(CONF, "lm"))
 
 
@@ -315,7 +315,7 @@ def extractor(name, *overrides):
 
 def test_every_extractor_fits_together_and_every_kind_has_one():
     assert {option(CONF, "extractor", name).kind for name in names(CONF, "extractor")} == set(
-        plugins.kinds("extractor")
+        plugins.names("extractor")
     )
     assert [extractor(name) for name in names(CONF, "extractor")] == [[]] * len(names(CONF, "extractor"))
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.config.compose import _composed, local, option
-from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.plan import of_folder
+from secateur.config.compose import _composed, local, option
+from secateur.core.fields import ConfigError
+from secateur.planning.plan import of_folder
 
 CONF = Path(__file__).parents[2] / "conf"
 

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.graph.consolidation import screen
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
-from secateur.pipeline.errors import SecateurError
 
 NEVER = [
     ("report of 2023", "report of 2024", "number"),

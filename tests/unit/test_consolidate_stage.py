@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from scripts import consolidate
 
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context, Inputs, Outputs
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
+from secateur.stage.contract import Context, Inputs, Outputs
 
 CONF = Path(__file__).parents[2] / "conf"
 NAMES = ["salmon", "trout", "char", "bear", "cub", "river"]

@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 from scripts import assemble_contexts
 
+from secateur.config import compose
 from secateur.contexts.pack import pack, pack_shared
 from secateur.contexts.piece import Asked, Context, Piece, Row, passage_text, rows_of
 from secateur.contexts.placement import placed
 from secateur.contexts.session import Said, Textual
 from secateur.contexts.table import context_rows, recalled_rows, sizes_of, texts
-from secateur.pipeline.config import compose
-from secateur.pipeline.contract import Context as StageContext
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import problems
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import problems
+from secateur.stage.contract import Context as StageContext
 
 CONF = Path(__file__).parents[2] / "conf"
 

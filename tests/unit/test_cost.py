@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from secateur.pipeline.ledger import costs
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 from secateur.report.sections.cost import cost_parts
+from secateur.stage.ledger import costs
 
 WHOLE = {"dataset": "toy", "scorer": None, "answer_aware": False, "subset": "all", "split": "all", "published": False}
 FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "rankers": "lexical", "raptor": "peer", "read": "imported"}

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 from tracking_results import RESULTS, ran, record
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.selection.foreseen import pairs_at_most
 from secateur.ecs.selection.pool import candidates, pooled
-from secateur.pipeline import costs
-from secateur.pipeline.costs import Cost
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import collect
-from secateur.pipeline.plan import of_folder, variants
+from secateur.planning import costs
+from secateur.planning.costs import Cost
+from secateur.planning.plan import of_folder, variants
+from secateur.stage.ledger import collect
 
 ROOT = Path(__file__).parents[2]
 LEDGER = RESULTS / "ledger/job_runs.parquet"

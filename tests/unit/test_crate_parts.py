@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from secateur.core.errors import SecateurError
 from secateur.crate.contents import SETTINGS, contents
 from secateur.crate.datasets import licence_of
 from secateur.crate.entities import described
@@ -14,7 +15,6 @@ from secateur.crate.material import FINAL, File, Material, Run, kinds_of
 from secateur.crate.pack import pack
 from secateur.crate.portable import checked, portable, without_machine
 from secateur.datasets.registry import RegistryFile
-from secateur.pipeline.errors import SecateurError
 
 ROOT = Path(__file__).parents[2]
 URL = "https://data.example/a%20b/file.json"

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.models.locate import locate
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 from secateur.ranking.rerankers.cross_encoder import Settings, rerank
 
 QUESTIONS = pl.DataFrame({"question_id": ["q1"], "text": ["What do bears eat?"]})

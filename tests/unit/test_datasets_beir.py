@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.pipeline.errors import SecateurError
 
 CORPUS = [{"_id": "d1", "title": "Mill", "text": "The mill stands in Leeds."}, {"_id": "d2", "text": "It rains."}]
 QUERIES = [

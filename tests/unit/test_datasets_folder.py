@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from loaded import conform, holders
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.schema import split_of
-from secateur.pipeline.errors import SecateurError
 
 PASSAGES = [
     {"id": "p1", "text": "Acme bought Bolt.", "doc": "d1", "title": "Deals", "date": "2020"},

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.pipeline.errors import SecateurError
 
 SQUAD = {
     "id": ["5a", "5b", "5c"],

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from loaded import conform, holders
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.containment import Quotable
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.schema import (
@@ -20,7 +21,6 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.datasets.sentences import sentences
-from secateur.pipeline.errors import SecateurError
 
 
 def write(path: Path, value) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from loaded import conform
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.pipeline.errors import SecateurError
 
 SYNTHETIC = Path(__file__).parents[2] / "data/toy/longmemeval_synthetic"
 SESSIONS = {"kind": "longmemeval", "level": "session"}

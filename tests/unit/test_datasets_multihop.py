@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from loaded import conform
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.formats._pool import named_in
 from secateur.datasets.loaders import load_corpus, load_questions, named_files
-from secateur.pipeline.errors import SecateurError
 
 FILM = ["Free Guy (film)", ["Free Guy is a film.", "", " It was directed by Shawn Levy. "]]
 LEVY = ["Shawn Levy", ["Shawn Levy was born in 1968."]]

@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 MIRROR = os.environ.get("SECATEUR_MIRROR")
 pytestmark = pytest.mark.skipif(not MIRROR, reason="SECATEUR_MIRROR names no folder with the real data sets")

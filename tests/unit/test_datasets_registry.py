@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile, load_registry
-from secateur.pipeline.errors import SecateurError
 
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 CONTENT = b'[{"text": "The bear sleeps."}]' * 100

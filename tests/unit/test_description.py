@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.datasets.description import describe
 from secateur.datasets.schema import evidence_frame, passages_frame, questions_frame
 from secateur.evaluation.published import published_statistics
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 from secateur.report.sections.datasets import LABELS, cutoff_parts, statistics_part
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from secateur.pipeline.artifacts import write_json
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.artifacts import write_json
+from secateur.core.tables.catalog import TABLES
 from secateur.report.figures import drawings
 
 CONFIG = {"eval.min_units": 10, "eval.claim": [64, 128], "extra.families": {"secateur": "graph", "plain": "lexical"}}

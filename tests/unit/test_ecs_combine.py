@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER, needed
 from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
-from secateur.pipeline.errors import SecateurError
 
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
 DEAR = {"signed": {"kind": "signed", "length_penalty": 0.5}, "pmi_q": {"kind": "pmi_q"}}

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.reading.pairs import base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.template import Passage, Question, require_pmi_q
 from secateur.ecs.selection.grow import Growth
-from secateur.pipeline.errors import SecateurError
 
 QUESTION = Question("q1", "What had she swallowed?")
 PASSAGES = [

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from scripts import propose_passages
 
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ecs.selection.pool import candidates, pooled, shard_of, summed_pairs, with_before
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import follow, greedily, sampling
 from secateur.ecs.reading.expected import answered_alone, expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
@@ -10,7 +11,6 @@ from secateur.ecs.reading.pairs import base_readings, encode, logprobs, pair_row
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.ecs.reading.trajectory import along_base, along_context
 from secateur.ecs.reading.trunk import trunk_of
-from secateur.pipeline.errors import SecateurError
 
 ASKED = [Question("q1", "What had she swallowed?", "half a ball"), Question("q2", "Who left?", None)]
 SHOWN = [Passage("p1", "half a tennis ball", "Mira", "May"), Passage("p2", ""), Passage("p3", "Jonas left . " * 3)]

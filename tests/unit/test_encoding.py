@@ -2,7 +2,7 @@
 
 import pytest
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 
 def encode(lm, context, answer="", span=None):

@@ -6,13 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING, Read, reads
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.evidence import Case, Gold, f1_at_gold
 from secateur.evaluation.metric import headlines, measured, only
 from secateur.evaluation.metrics._qualified import qualifiers_of
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
-from secateur.pipeline.tables.catalog import TABLES
 
 METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
 (KEPT,) = only(METRICS, ["qualified_kept"])
@@ -253,8 +252,8 @@ def test_a_pointer_is_no_headline():
 
 
 def test_every_metric_says_how_it_is_shown():
-    for name in kinds.kinds("metric"):
-        assert kinds.load("metric", name).FIGURE.title
+    for name in plugins.names("metric"):
+        assert plugins.load("metric", name).FIGURE.title
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scripts import build_codebook, encode_questions, extract_triples
 
-from secateur.pipeline.contract import Context
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.stage.contract import Context
 
 TEXTS = ["The mill employs the people.", "It is big.", "Nothing."]
 

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import RULES
 from secateur.contexts.forms.dense import without
 from secateur.contexts.piece import Asked, Edge, Material, Ranked, text_of
 from secateur.evaluation.metric import only
 from secateur.evaluation.metrics._qualified import qualifiers_of
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
 
 CONF = Path(__file__).parents[2] / "conf"
 DROP = frozenset(compose.option(CONF, "assembly", "dense").form["drop"])
@@ -42,7 +41,7 @@ def rows(kind: str, ranked=RANKED, budget: int = 10**6, settings: dict | None = 
     option = compose.option(CONF, "assembly", kind if kind in ("dense", "cover") else "default")
     spec = {"kind": kind} | ({} if kind not in ("dense", "cover") else dict(option.form)) | (settings or {})
     material = Material(TEXTS, count, EDGES)
-    form = kinds.load("form", kind).form(kinds.settings("form", spec, "conf/assembly/mine"), material)
+    form = plugins.load("form", kind).form(plugins.settings("form", spec, "conf/assembly/mine"), material)
     assembly = Assembly(form, "refill", placement, material, {p: n for n, p in enumerate(TEXTS)})
     return assembly.contexts(ASKED, ranked, [budget])[budget].rows
 
@@ -154,7 +153,7 @@ def test_a_passage_of_which_several_lines_are_ranked_is_covered_once():
     assert said("cover", ranked, settings={"grounding": "sentences"}) == TEXTS["p1"]
 
 
-@pytest.mark.parametrize("kind", kinds.kinds("form"))
+@pytest.mark.parametrize("kind", plugins.names("form"))
 def test_nothing_ranked_is_nothing_sent_rules_included(kind):
     assert rows(kind, []) == []
     assert rows(kind, budget=0) == []

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.schema import passages_frame
 from secateur.graph.triples.extractors import hipporag
-from secateur.pipeline.errors import SecateurError
 
 SENTENCES = ["Ghent is a city.", "Ann Lee lives in Ghent."]
 DOCUMENT = {

@@ -7,8 +7,8 @@ from collections import Counter
 import polars as pl
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.graph.triples.extractors import imported
-from secateur.pipeline.errors import SecateurError
 
 TEXTS = ["About the river", "The Rhine rises near Chur.", "Basel lies on the Rhine.", "Ships reach Basel from the sea."]
 PASSAGES = pl.DataFrame(

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Material, Ranked, passage_text
 from secateur.contexts.table import Read
@@ -17,8 +18,6 @@ from secateur.evaluation.evidence import Case, f1_at_gold, gold_of
 from secateur.evaluation.metric import measured
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
 from secateur.ranking.rank import rank
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +129,9 @@ def stem(real, tmp_path_factory):
     count = word_piece_counter(compose.option(CONF, "embedder", "minilm").model)
     texts = {row[0]: passage_text(*row[1:]) for row in passages.select("passage_id", "text", "speaker", "date").rows()}
     material = Material(texts, count)
-    form = kinds.load("form", "whole").form(kinds.settings("form", option.form, "conf/assembly/published"), material)
+    form = plugins.load("form", "whole").form(
+        plugins.settings("form", option.form, "conf/assembly/published"), material
+    )
     assembly = Assembly(form, option.packing, option.placement, material, {})
     gold = gold_of(found.questions, found.evidence, passages)
     values: dict[int, list[tuple[float, float]]] = {budget: [] for budget in BM25}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.pipeline import layout
-from secateur.pipeline.config.compose import names
-from secateur.pipeline.plan import variants
+from secateur.config.compose import names
+from secateur.core import layout
+from secateur.planning.plan import variants
 
 CONF = Path(__file__).parents[2] / "conf"
 quick = settings(max_examples=200)

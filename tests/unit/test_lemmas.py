@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secateur.config.compose import option
+from secateur.core.tables.vectors import Packed
 from secateur.graph.lemmas import concentration, full_top, growth, growth_exponent, segment_all, touched, window_around
 from secateur.graph.retrieval.candidates import Book, GroupRuns, fine_of
 from secateur.graph.runs import Fit, segment
-from secateur.pipeline.config.compose import option
-from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.group import top
 
 CONF = Path(__file__).parents[2] / "conf"

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from loopback import Replying, running
 
+from secateur.core.errors import SecateurError
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
 from secateur.models.http import KEYS, retry_after
-from secateur.pipeline import provenance
-from secateur.pipeline.errors import SecateurError
+from secateur.stage import provenance
 
 KEY = "sk-secret-0123456789"
 HTML = "<!doctype html><title>502 Bad Gateway</title>"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from secateur.core.errors import SecateurError
 from secateur.models import locate as located
 from secateur.models.locate import locate
-from secateur.pipeline.errors import SecateurError
 
 ADDRESS = "zipped:model-part_*/input/model.zip.*"
 

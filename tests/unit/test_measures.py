@@ -2,10 +2,10 @@
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.evaluation.evidence import gold_of
 from secateur.evaluation.rows import long_rows, order_of
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
 QUESTIONS = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripts.build_preferences import _Replay
 
+from secateur.config.compose import option
 from secateur.memory.replay import Unit, replay, within
 from secateur.memory.store import GOLD, Remembered, Store, Support, exchange, memories, symbols_of
 from secateur.memory.transcript import Transcript
-from secateur.pipeline.config.compose import option
 
 RETRIEVER = option(Path(__file__).parents[2] / "conf", "retriever", "default")
 

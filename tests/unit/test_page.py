@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 from secateur.report import plots
 from secateur.report.browser import Given, Set, browsed
 from secateur.report.finding import lines, sentence, small_print

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_compare import COUNT, experiment
 
-from secateur.pipeline.artifacts import read_json, write_json
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.core.artifacts import read_json, write_json
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.report.panel import lines, panel, ranks_alike
 
 FORMS = ("whole", "dense", "lines", "words")

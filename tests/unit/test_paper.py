@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 import yaml
 
-from secateur.pipeline.config.compose import names as options
-from secateur.pipeline.config.limits import unlimited
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.config.compose import names as options
+from secateur.config.limits import unlimited
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.report import paper
 
 ROOT = Path(__file__).parents[2]

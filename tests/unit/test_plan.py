@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline import layout
-from secateur.pipeline.config.compose import names, option
-from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.plan import AXES, changes, experiment, variants
+from secateur.config.compose import names, option
+from secateur.core import layout
+from secateur.core.fields import ConfigError
+from secateur.planning.plan import AXES, changes, experiment, variants
 
 CONF = Path(__file__).parents[2] / "conf"
 

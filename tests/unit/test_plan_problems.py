@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline.config.fields import ConfigError
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.plan import variants
+from secateur.core.errors import SecateurError
+from secateur.core.fields import ConfigError
+from secateur.planning.plan import variants
 
 CONF = Path(__file__).parents[2] / "conf"
 

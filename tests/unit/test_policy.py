@@ -9,7 +9,7 @@ from policy_problem import features as drawn_features
 from policy_problem import scored, settings, splits
 from scripts.evaluate_policy import frontier
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, above, free_channels, lattice, name, rises
 from secateur.policy.baselines import baselines, classified, deterministic, outcomes
 from secateur.policy.dpo import log_reference

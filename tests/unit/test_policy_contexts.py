@@ -6,7 +6,7 @@ import pytest
 
 from secateur.contexts.piece import Asked, text_of
 from secateur.contexts.session import Said, Textual
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.policy.actions import lattice, name
 from secateur.policy.measured import measured
 from secateur.policy.shown import Shown, contexts

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
 from secateur.report.format import judged
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_parts

@@ -10,7 +10,7 @@ from policy_problem import settings, splits
 from safetensors.torch import save_file
 from scipy.stats import spearmanr
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice
 from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.dpo import Examples, dpo_loss, log_reference, spec_digest, train

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from secateur.config import plugins
+from secateur.config.ranking import Rankers, rankers_problems
 from secateur.models.words import content_words, word_list
-from secateur.pipeline import kinds
-from secateur.pipeline.config.ranking import Rankers, rankers_problems
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import Asked, Group, neighbour_smoothed, z_scores
 
@@ -34,8 +34,8 @@ GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1
 
 def score(spec: dict, queries=QUERIES, seed: int = 0, gold=()) -> np.ndarray:
     """(questions, passages) scores of a ranker with its settings."""
-    own = kinds.settings("ranker", spec, "conf/rankers/mine")
-    return kinds.load("ranker", spec["kind"]).score(own, GROUP, Asked(queries, gold=gold), seed)
+    own = plugins.settings("ranker", spec, "conf/rankers/mine")
+    return plugins.load("ranker", spec["kind"]).score(own, GROUP, Asked(queries, gold=gold), seed)
 
 
 # --- standardising and smoothing ---------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_product_codes_find_nearly_all_that_is_near_and_score_it_as_dense_does(m
     group = Group(
         [str(n) for n in range(3000)], [], np.zeros(3000, int), lambda texts: vectors[[int(t) for t in texts]]
     )
-    asked, own = Asked([str(n) for n in range(0, 3000, 100)]), kinds.load("ranker", "ivf_pq")
+    asked, own = Asked([str(n) for n in range(0, 3000, 100)]), plugins.load("ranker", "ivf_pq")
     settings, exact = own.Settings(code=8, probes=16, found=100), vectors[::100] @ vectors.T
     np.testing.assert_allclose(own.score(settings, group, asked, 7), exact, atol=1e-6)  # few vectors: all of them
     monkeypatch.setattr(own, "LEAST", 1000)

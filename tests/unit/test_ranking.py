@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ranking import group
 from secateur.ranking.group import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scripts import encode_questions
 
+from secateur.core.errors import SecateurError
 from secateur.graph.triples.extractors.rebel import FrontEnd, Settings, parse
-from secateur.pipeline.contract import Context
-from secateur.pipeline.errors import SecateurError
+from secateur.stage.contract import Context
 
 SETTINGS = {"beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2}
 MARKS = ["<triplet>", "<subj>", "<obj>"]

@@ -12,14 +12,14 @@ import pytest
 from loaded import conform
 from scripts.check_red_herrings import measured
 
+from secateur.config import compose
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.scoring.score import columns, sees_answer
 from secateur.models.words import content_words
-from secateur.pipeline.config import compose
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 from secateur.report.format import judged
 from secateur.report.sections.distractors import distractor_parts
 

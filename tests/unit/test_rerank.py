@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from secateur.config import compose
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ecs import rerank as module
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.rerank import moved, pmi_q
 from secateur.ecs.scoring.score import score
-from secateur.pipeline.config import compose
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 from secateur.ranking.rerankers.pmi_q import Settings, rerank
 
 QUESTIONS = pl.DataFrame(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.report.results import _once, _read, _written, filled
 
 ROW = {

@@ -4,7 +4,7 @@ import pytest
 
 from secateur.commands import running
 from secateur.commands.running import Told
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 RULES = frozenset({"prepare_corpus", "build_report"})
 TEXT = """Using profile profiles/local for setting default command line arguments.

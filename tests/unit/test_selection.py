@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ranking.select import NOTHING, above, at_gold_size, gold_size, ranked
 
 PASSAGES = pl.DataFrame(

@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 
 ROOT = Path(__file__).parents[2]
 SAID = "Ann Lee was born in Ghent."

@@ -9,6 +9,10 @@ import polars as pl
 import pytest
 from scoring_server import APIS, serving
 
+from secateur.config import compose, plugins
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.ecs import backends
 from secateur.ecs.adhoc import rank
 from secateur.ecs.reading.judge import JUDGES
@@ -20,11 +24,6 @@ from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
 from secateur.models.reader import load
 from secateur.models.served import Served
-from secateur.pipeline import kinds
-from secateur.pipeline.config import compose
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import check
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
@@ -90,7 +89,7 @@ def option(backend, url, **changes):
 
 def client(server, tiny_lm, **changes):
     cfg = option("sglang" if server.api.path == "/generate" else "vllm", server.url, **changes)
-    return Served(cfg, tiny_lm(chat=True).tokenizer, kinds.load("reader", cfg.backend))
+    return Served(cfg, tiny_lm(chat=True).tokenizer, plugins.load("reader", cfg.backend))
 
 
 def table(lm, cfg, passages=PASSAGES, **more):
@@ -114,7 +113,7 @@ def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend,
     own, cfg = tiny_lm(chat=True, bos=bos), ecs(top_k=20, layout=layout)
     with serving(APIS[backend](own, "tiny", "org/tiny", 300)) as server:
         told = table(
-            Served(option(backend, server.url), own.tokenizer, kinds.load("reader", backend)),
+            Served(option(backend, server.url), own.tokenizer, plugins.load("reader", backend)),
             cfg,
             probes=ASKED,
         )
@@ -332,7 +331,7 @@ def test_an_endpoint_that_dies_ends_in_one_message_and_what_was_scored_is_kept(s
 
 def test_an_endpoint_that_is_not_there_is_named(tiny_lm, backend):
     with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:9/v1/models: ConnectError.*3 attempts"):
-        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer, kinds.load("reader", backend))
+        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer, plugins.load("reader", backend))
 
 
 def test_as_many_requests_as_allowed_are_under_way_and_no_more(server, tiny_lm, ecs):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secateur.core.errors import SecateurError
 from secateur.memory.sessions import of_shard, sessions
-from secateur.pipeline.errors import SecateurError
 
 
 def questions(*rows: tuple[str, str, str, int]) -> pl.DataFrame:

@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from secateur.pipeline.contract import Inputs, Outputs
-from secateur.pipeline.tables import vectors
-from secateur.pipeline.tables.catalog import TABLES, joined
-from secateur.pipeline.tables.table import (
+from secateur.core.tables import vectors
+from secateur.core.tables.catalog import TABLES, joined
+from secateur.core.tables.table import (
     TableError,
     check,
     problems,
@@ -22,7 +21,8 @@ from secateur.pipeline.tables.table import (
     write_parts,
     write_table,
 )
-from secateur.pipeline.tables.vectors import Packed
+from secateur.core.tables.vectors import Packed
+from secateur.stage.contract import Inputs, Outputs
 
 EVIDENCE, RUNS, LINES, METRICS = (TABLES[name] for name in ("evidence", "runs", "lines", "question_metrics"))
 NAMES = ["question_id", "n", "text", "passage_id", "hop", "grade"]

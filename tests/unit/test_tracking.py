@@ -12,12 +12,12 @@ import pytest
 from filelock import FileLock
 from tracking_results import RESULTS, failed, note, ran, record, rows, shown, told
 
-from secateur.pipeline import ledger
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import collect, records, upstream
-from secateur.pipeline.tables.catalog import TABLES, TableError
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES, TableError
 from secateur.report import tracking
 from secateur.report.runs import Run, named_for_mlflow, runs_of
+from secateur.stage import ledger
+from secateur.stage.ledger import collect, records, upstream
 
 
 def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
@@ -228,7 +228,7 @@ def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
 KNOCKING = """
 import sys
 from secateur.report import tracking
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 try:
     tracking.sync([], sys.argv[1])
 except SecateurError as error:

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note, ran, rows, shown, table, told
 
-from secateur.pipeline import ledger
-from secateur.pipeline.ledger import records
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import META, TableError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import META, TableError
 from secateur.report import tracking
+from secateur.stage import ledger
+from secateur.stage.ledger import records
 
 
 def flipped(data: bytes) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.pipeline import provenance
+from secateur.stage import provenance
 
 ROOT = Path(__file__).parents[2]
 RULES = {path.stem for path in (ROOT / "scripts").glob("*.py")}

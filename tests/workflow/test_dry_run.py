@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from secateur.pipeline import plan
+from secateur.planning import plan
 
 ROW = {"file": "f", "axes": {}, "listed": ""}
 

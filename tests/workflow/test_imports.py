@@ -12,12 +12,12 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "pipeline.errors pipeline.distinct pipeline.layout pipeline.redaction pipeline.shards",
-    "pipeline.tables.* pipeline.artifacts models.words",
-    "pipeline.cache cluster.states cluster.submit",
+    "core.errors core.distinct core.layout core.redaction core.shards",
+    "core.fields core.artifacts core.tables.* models.words",
+    "core.cache cluster.states cluster.submit",
     "cluster.leftovers cluster.resources",
-    "pipeline.config.* pipeline.kinds pipeline.provenance",
-    "pipeline.slices models.*",
+    "config.* stage.provenance",
+    "models.*",
     "datasets.*",
     "graph.triples.*",
     "ecs.*",
@@ -46,16 +46,15 @@ ORDER = [
     "report.results",
     "report.sections.*",
     "report.page",
-    "pipeline.problems pipeline.ledger",
-    "pipeline.plan report.reference",
-    "pipeline.costs pipeline.dry pipeline.litter",
+    "stage.ledger",
+    "planning.*",
     "report.turns report.runs report.question report.compare report.figures report.tracking report.paper",
-    "report.panel",
+    "report.reference report.panel",
     "report.doctor report.advisories",
     "crate.material",
     "crate.portable crate.contents crate.datasets",
     "crate.entities crate.pack",
-    "pipeline.contract",
+    "stage.contract",
     "cluster.*",
     "library.*",
     "commands.*",
@@ -65,7 +64,7 @@ GLUE = {
     "cluster.resources": {"snakemake"},
     "cluster.executor": {"snakemake"},
     "cluster.needs": {"snakemake"},
-    "pipeline.config.compose": {"hydra", "omegaconf"},
+    "config.compose": {"hydra", "omegaconf"},
     "report.tracking": {"mlflow"},
 }  # the one that asks a cluster, the one that composes, the one that tracks
 FORBIDDEN = {"snakemake", "hydra", "omegaconf", "mlflow"}
@@ -190,7 +189,7 @@ def test_a_rule_holds_no_logic_and_leaves_resources_to_the_profile(rule):
 def test_a_script_is_a_stage_that_hands_its_job_to_the_contract_at_its_foot(rule):
     path = ROOT / "scripts" / f"{rule}.py"
     text = path.read_text(encoding="utf-8")
-    assert "secateur.pipeline.contract.main" in imported(path)
+    assert "secateur.stage.contract.main" in imported(path)
     assert not {name for name in imported(path) if name.split(".")[0] == "scripts"}, "stages do not import each other"
     assert "\ndef run(cfg, inputs, outputs, ctx):\n" in text
     assert re.search(r'\n\nif "snakemake" in globals\(\):\n    main\(run, snakemake\)[^\n]*\n\Z', text)
@@ -240,4 +239,4 @@ def strings(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", [*MODULES.values(), *(ROOT / "scripts").glob("*.py")], ids=lambda path: path.stem)
 def test_only_the_layout_and_the_rules_know_where_results_stand(path):
     paths = [text for text in strings(path) if text.startswith("results/{")]
-    assert paths == [] or path == MODULES["pipeline.layout"]
+    assert paths == [] or path == MODULES["core.layout"]

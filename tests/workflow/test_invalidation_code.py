@@ -9,13 +9,13 @@ import pytest
 from invalidation_matrix import ROOT, RULES
 from invalidation_table import EMBEDS, LEARNT, MEASURES, SCORES_RUNS, WRITES
 
-from secateur.pipeline import provenance
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.tables.catalog import TABLES
+from secateur.stage import provenance
 
 LIST = """
 import importlib, json, pkgutil, sys
 import secateur
-from secateur.pipeline.provenance import GLUE, is_glue
+from secateur.stage.provenance import GLUE, is_glue
 for name in GLUE:
     package = importlib.import_module(f"secateur.{name}")
     for below in pkgutil.iter_modules(getattr(package, "__path__", ())):
@@ -96,8 +96,8 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("policy.dpo", {"train_policy"}),
         ("policy.utility", LEARNT | {"build_preferences"}),
         ("datasets.fetch", {"fetch_dataset"}),
-        ("pipeline.contract", set()),
-        ("pipeline.layout", set()),
+        ("stage.contract", set()),
+        ("core.layout", set()),
         ("cli", set()),
         ("report.question", set()),
     ],

@@ -10,7 +10,7 @@ from invalidation_asked import asked_of
 from invalidation_matrix import RULES
 from invalidation_table import KEYS, SCORES_RUNS
 
-from secateur.pipeline.config.groups import GROUPS
+from secateur.config.groups import GROUPS
 
 
 def test_every_rule_has_a_job_in_the_matrix(matrix):

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from secateur.pipeline import provenance
-from secateur.pipeline.config import compose
+from secateur.config import compose
+from secateur.stage import provenance
 
 GROUPS = (
     "lm",
@@ -237,7 +237,7 @@ def test_a_metric_reruns_no_model_and_no_cache_knows_it(jobs):
 OUTSIDE = """\
 from dataclasses import dataclass
 from secateur.graph.triples.surface import Found, triples_of
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 @dataclass(frozen=True)
 class Settings:

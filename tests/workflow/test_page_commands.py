@@ -8,9 +8,9 @@ import pytest
 import typer
 
 from secateur.cli import app
-from secateur.pipeline.config.compose import names
-from secateur.pipeline.config.limits import unlimited
-from secateur.pipeline.plan import variants
+from secateur.config.compose import names
+from secateur.config.limits import unlimited
+from secateur.planning.plan import variants
 
 ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"

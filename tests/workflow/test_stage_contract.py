@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_info
 
-from secateur.pipeline import contract as stage
-from secateur.pipeline.artifacts import file_digest
-from secateur.pipeline.contract import Job, main, run_stage
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import TableError, write_table
+from secateur.core.artifacts import file_digest
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import TableError, write_table
+from secateur.stage import contract as stage
+from secateur.stage.contract import Job, main, run_stage
 
 ROOT = Path(__file__).parents[2]
 POOL = pl.DataFrame(
@@ -253,7 +253,7 @@ ASKED_FOR_TWO = dict.fromkeys(stage.THREADS + ("POLARS_MAX_THREADS",), "2")
 POOLS = """
 import json, os, sys
 from pathlib import Path
-import secateur.pipeline.contract  # first, as a rule's script has it
+import secateur.stage.contract  # first, as a rule's script has it
 {before}
 from test_stage_contract import POOL, job_of, run_stage
 from threadpoolctl import threadpool_info

@@ -11,16 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 from test_stage_contract import POOL, ROOT, files, job_of, record, writes_pool
 
-from secateur.pipeline.contract import record_kill, run_stage
-from secateur.pipeline.errors import SecateurError, Unusable, refused
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.core.errors import SecateurError, Unusable, refused
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
+from secateur.stage.contract import record_kill, run_stage
 
 SIGNALLED = """
 import os, signal
 from test_stage_contract import POOL, Path, job_of, run_stage
 from types import SimpleNamespace
-from secateur.pipeline import contract
+from secateur.stage import contract
 
 def run(cfg, inputs, outputs, ctx):
     outputs["pool"] = POOL

@@ -8,10 +8,10 @@ from pathlib import Path
 from scripts import extract_triples
 from test_stage_contract import ROOT, files, job_of, record, writes_pool
 
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import write_table
 from secateur.datasets.loaders import load_corpus
-from secateur.pipeline.contract import Job, run_stage
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import write_table
+from secateur.stage.contract import Job, run_stage
 
 KILLED_WRITING = """
 import os, signal
@@ -25,7 +25,7 @@ run_stage(run, job_of(Path({folder!r}), "pool"))
 """
 KILLED_EXTRACTING = """
 import os, signal
-from secateur.pipeline.cache import RequestCache
+from secateur.core.cache import RequestCache
 from test_stage_killed import Path, extract_triples, extraction, run_stage
 
 put = RequestCache.put

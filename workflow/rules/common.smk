@@ -1,4 +1,4 @@
-# Helpers of the rules: the experiment, its variants, each rule's parameters. Paths stand in secateur.pipeline.layout.
+# Helpers of the rules: the experiment, its variants, each rule's parameters. Paths stand in secateur.core.layout.
 
 import json
 import os
@@ -7,18 +7,18 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from secateur.pipeline import kinds
-from secateur.pipeline import layout
-from secateur.pipeline import plan
-from secateur.pipeline import provenance
-from secateur.pipeline import slices
-from secateur.pipeline.config import compose
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.config.leaves import leaf
-from secateur.pipeline.config.limits import LIMITS
-from secateur.pipeline.config.limits import unlimited
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.redaction import redacted
+from secateur.config import plugins
+from secateur.core import layout
+from secateur.planning import plan
+from secateur.stage import provenance
+from secateur.config import slices
+from secateur.config import compose
+from secateur.config.groups import GROUPS
+from secateur.config.leaves import leaf
+from secateur.config.limits import LIMITS
+from secateur.config.limits import unlimited
+from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
 
 ROOT = Path(workflow.basedir)
 CONF = ROOT / "conf"
@@ -101,7 +101,7 @@ def leaf_params(rule, *keys, **extra):
         modules = set()
         for group, key, fixed, family in families:
             spec = getattr(chosen(group, fixed, wildcards), key)
-            modules |= {kinds.module_of(family, kind) for kind in kinds.named(spec) if kind != layout.NONE}
+            modules |= {plugins.module_of(family, kind) for kind in plugins.named(spec) if kind != layout.NONE}
         own = (rule, ROOT, tuple(sorted(modules)))
         provenance.note_code(CACHE, *own)
         return f"code={provenance.code_digest(*own)}"

@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from secateur.core.errors import SecateurError
     from secateur.library.evaluating import compare, evaluate
     from secateur.library.memory import Memory, Retrieved, Source
     from secateur.library.scoring import score
-    from secateur.pipeline.errors import SecateurError
 
 __version__ = "0.2.0"
 __all__ = ["Memory", "Retrieved", "SecateurError", "Source", "compare", "evaluate", "score"]
@@ -26,7 +26,7 @@ _FACE = {  # loaded when asked for: every job of the pipeline imports this packa
     "score": "library.scoring",
     "compare": "library.evaluating",
     "evaluate": "library.evaluating",
-    "SecateurError": "pipeline.errors",
+    "SecateurError": "core.errors",
 }
 
 

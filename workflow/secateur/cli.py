@@ -7,8 +7,8 @@ import typer
 
 import secateur
 from secateur.commands import advisories, crates, figures, graphs, resuming, running, runs
-from secateur.pipeline.errors import SecateurError, refused
-from secateur.pipeline.redaction import redacted
+from secateur.core.errors import SecateurError, refused
+from secateur.core.redaction import redacted
 
 __all__ = ["app", "main"]
 

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from secateur.ecs.names import twins
-from secateur.pipeline.config.limits import command
+from secateur.config.limits import command
 
 
 include: "unfinished.smk"

@@ -1,6 +1,6 @@
 # Where a model is read.
 
-from secateur.pipeline.config import models
+from secateur.config import models
 
 
 def read_here(wildcards):

@@ -12,10 +12,10 @@ from typing import Any
 
 from secateur.answers.ending import finished
 from secateur.answers.generate import Completion, Seconds
+from secateur.core.cache import RequestCache, digest
+from secateur.core.errors import SecateurError
 from secateur.models.http import Endpoint, Unusable, used, why_ended
 from secateur.models.word_pieces import Counter
-from secateur.pipeline.cache import RequestCache, digest
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Remote"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from secateur.answers.ending import finished, is_over
+from secateur.core.cache import RequestCache, digest
 from secateur.ecs.reading.decode import ends
 from secateur.models.causal import CausalLM
-from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
 

@@ -28,7 +28,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from secateur.cluster.needs import default, forget_gpu, needs_gpu, settings_of
 from secateur.cluster.states import ACTIVE, nodes, reason, states
-from secateur.pipeline.artifacts import read_json
+from secateur.core.artifacts import read_json
 
 __all__ = ["mend"]
 
@@ -84,7 +84,7 @@ def _counted(first: Callable) -> Callable:
     started = time.time()  # what an earlier driver's job left says nothing of this one's
 
     def handle_job_error(self: Any, job: Any) -> None:
-        from secateur.pipeline.contract import job_of
+        from secateur.stage.contract import job_of
 
         failure = job_of(job.rule.name, job).record.with_name("failure.json")
         if failure.is_file() and failure.stat().st_mtime >= started and read_json(failure).get("final"):
@@ -163,7 +163,7 @@ def _noted(one: Any, said: str) -> tuple[str, bool]:
 
     Where it was killed before it could, SLURM's reason is written for it: of a group, for the job that was at work.
     """
-    from secateur.pipeline.contract import job_of, record_kill
+    from secateur.stage.contract import job_of, record_kill
 
     jobs = [job_of(job.rule.name, job) for job in (one.job if one.job.is_group() else [one.job])]
     left = [job for job in jobs if not job.record.is_file()] or jobs

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.cluster.states import ACTIVE, UNCONFIGURED
-from secateur.pipeline.artifacts import read_json, write_json
-from secateur.pipeline.errors import SecateurError
+from secateur.core.artifacts import read_json, write_json
+from secateur.core.errors import SecateurError
 
 __all__ = ["Driver", "Waiting", "cancel", "jobs", "remember", "remembered"]
 

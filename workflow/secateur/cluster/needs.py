@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from secateur.pipeline import kinds
+from secateur.config import plugins
 
 __all__ = ["default", "forget_gpu", "in_turn", "mend", "needs_gpu", "settings_of"]
 
@@ -28,13 +28,13 @@ def forget_gpu(resources: Any, partition: Any) -> None:
 
 def needs_gpu(params: Mapping[str, Any]) -> bool:
     """Whether a job, by its settings, reads a model in its own process. Where nothing says so, the profile's word holds."""
-    if "extractor.kind" in params and getattr(kinds.load("extractor", params["extractor.kind"]), "GPU", False):
+    if "extractor.kind" in params and getattr(plugins.load("extractor", params["extractor.kind"]), "GPU", False):
         return True
     for key in ("judge.backend", "answer.backend"):
         if params.get(key, "lm") != "lm":
             return False
     if "lm.backend" in params:
-        return kinds.load("reader", params["lm.backend"]).IN_PROCESS
+        return plugins.load("reader", params["lm.backend"]).IN_PROCESS
     return "extractor.kind" not in params
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from secateur.pipeline.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, nearest
 
 __all__ = ["PLACEHOLDER", "account_missing", "asked", "override", "rules_of"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from secateur.commands.shared import aligned
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["advisories"]
 

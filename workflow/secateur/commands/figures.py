@@ -11,7 +11,7 @@ import polars as pl
 from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
-from secateur.pipeline.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, nearest
 from secateur.report.finding import small_print, stated
 
 __all__ = ["compare", "figures", "keep", "panel", "score", "show", "summary", "table"]
@@ -145,11 +145,11 @@ def score(
     top: Annotated[int | None, Option(min=1, help="print the best ones only")] = None,
 ) -> None:
     """Candidates of a file by how far each moves a question's answer."""
+    from secateur.config.compose import option
     from secateur.ecs.adhoc import candidates as read
     from secateur.ecs.adhoc import rank
     from secateur.ecs.reading.template import Question
     from secateur.models.reader import load
-    from secateur.pipeline.config.compose import option
 
     conf, changed = Path("conf"), tuple(settings or ())
     ecs, model = option(conf, "ecs", "default", changed), option(conf, "lm", lm, changed)

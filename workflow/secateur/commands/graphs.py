@@ -6,12 +6,12 @@ from typing import Annotated
 from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, aligned
-from secateur.pipeline import layout
-from secateur.pipeline.artifacts import atomic
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.config.limits import command
+from secateur.core import layout
+from secateur.core.artifacts import atomic
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 __all__ = ["aliases", "export", "serve"]
 
@@ -20,7 +20,7 @@ Experiment = Annotated[str, Argument(help="one that has been run, with a graph")
 
 def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, each with that of its codebook."""
-    from secateur.pipeline.plan import variants
+    from secateur.planning.plan import variants
 
     graph = [v for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
     if not graph:

@@ -14,7 +14,7 @@ from typer import Option
 
 from secateur.cluster.leftovers import Driver, cancel, remembered
 from secateur.commands.runs import drivers, workers
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["resume"]
 

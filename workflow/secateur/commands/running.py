@@ -20,8 +20,8 @@ from typer import Argument, Option
 from secateur.commands.figures import summary
 from secateur.commands.runs import Data, Overrides, foretold, running
 from secateur.commands.shared import EXPERIMENTS, experiment_named
-from secateur.pipeline.dry import counted, failure, given
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
+from secateur.planning.dry_run import counted, failure, given
 
 __all__ = ["Told", "report", "run"]
 

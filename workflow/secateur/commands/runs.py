@@ -14,8 +14,8 @@ from typer import Argument, Option
 
 from secateur.cluster.leftovers import jobs
 from secateur.commands.shared import aligned, experiment_named
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.redaction import redacted
+from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
 from secateur.report import reference
 
 __all__ = [
@@ -79,7 +79,7 @@ def why(
     changed: Overrides = None,
 ) -> None:
     """What would run now, and which key, file or module set it off."""
-    from secateur.pipeline.dry import dry
+    from secateur.planning.dry_run import dry
 
     experiment, path = _asked(target)
     found = dry(experiment, changed or (), data, path)
@@ -105,7 +105,7 @@ def why(
 def _asked(target: str) -> tuple[str, Path | None]:
     """The experiment that is asked about, and the file, where it is one: a folder stands for its record. A file is made for
     the experiment that its record names."""
-    from secateur.pipeline.artifacts import read_json
+    from secateur.core.artifacts import read_json
 
     path = Path(os.path.relpath(target))
     if path.parts[0] != "results":
@@ -125,8 +125,8 @@ def plan(
     million_tokens: Annotated[float | None, Option(help="Price of a million tokens at an endpoint.")] = None,
 ) -> None:
     """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
-    from secateur.pipeline import costs
-    from secateur.pipeline.dry import dry
+    from secateur.planning import costs
+    from secateur.planning.dry_run import dry
 
     counts = dry(experiment_named(experiment), changed or (), data).counts
     if not counts:
@@ -141,7 +141,7 @@ def plan(
 
 def foretold(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int) -> str:
     """One line on what jobs of an experiment will cost."""
-    from secateur.pipeline import costs
+    from secateur.planning import costs
 
     return costs.foretold(counts, *_known(experiment, data, changed, counts), cores)
 
@@ -150,8 +150,8 @@ def _known(
     experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int]
 ) -> tuple[dict, int | None]:
     """(what each rule takes, pairs that a language model will read)."""
-    from secateur.pipeline import costs
-    from secateur.pipeline.plan import of_folder, variants
+    from secateur.planning import costs
+    from secateur.planning.plan import of_folder, variants
 
     conf, overrides = Path("conf"), (*changed, *of_folder(data))
     found = variants(conf, experiment, overrides)
@@ -164,7 +164,7 @@ def costs(
     whole: Annotated[float, Option(help="CPU seconds of its run, as `secateur run` says them at the end")],
 ) -> None:
     """What a job of each rule took in a run of a new clone, in the form of data/costs.yaml."""
-    from secateur.pipeline import costs
+    from secateur.planning import costs
 
     print(costs.written(LEDGER, experiment_named(experiment), whole, _machine()), end="")
 
@@ -178,7 +178,7 @@ def _machine() -> str:
 
 def status() -> None:
     """What runs, what failed last, and whether a lock is left behind."""
-    from secateur.pipeline.artifacts import read_json
+    from secateur.core.artifacts import read_json
 
     locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
     now = running()
@@ -254,7 +254,7 @@ def doctor() -> None:
 
 def gc(delete: Annotated[bool, Option("--delete", help="remove them; without it they are listed")] = False) -> None:
     """What no experiment's results rest on any more, and what kills left behind."""
-    from secateur.pipeline.litter import left, size
+    from secateur.planning.orphans import left, size
 
     if not Path("Snakefile").exists() or not Path("conf").is_dir():
         raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: run it in the root of one.")

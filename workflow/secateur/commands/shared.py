@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline.config.limits import command, unlimited
-from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.config.limits import command, unlimited
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 
 __all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "table_of", "written"]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from secateur.contexts.piece import Context, Piece, rows_of, text_of
 from secateur.contexts.table import IMPORTED, context_rows
+from secateur.core.errors import nearest
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines
 from secateur.models.word_pieces import Counter
-from secateur.pipeline.errors import nearest
 
 __all__ = ["Known", "imported_rows"]
 

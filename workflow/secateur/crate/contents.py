@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from secateur.config.groups import GROUPS
+from secateur.config.limits import unlimited
+from secateur.core import layout
 from secateur.crate.material import FINAL, Material, kinds_of
-from secateur.pipeline import layout
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.config.limits import unlimited
-from secateur.pipeline.provenance import imports
+from secateur.stage.provenance import imports
 
 __all__ = ["README", "SETTINGS", "code", "contents"]
 

@@ -17,7 +17,7 @@ from secateur.crate.contents import README, SETTINGS
 from secateur.crate.datasets import licence_of, read_by, registered
 from secateur.crate.material import Material, Run
 from secateur.datasets.registry import RegistryFile
-from secateur.pipeline.ledger import started
+from secateur.stage.ledger import started
 
 __all__ = ["METADATA", "described"]
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from secateur.pipeline import kinds, layout
-from secateur.pipeline.artifacts import file_digest, read_json
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import upstream
-from secateur.pipeline.provenance import code_digest
+from secateur.config import plugins
+from secateur.config.groups import GROUPS
+from secateur.config.limits import command
+from secateur.core import layout
+from secateur.core.artifacts import file_digest, read_json
+from secateur.core.errors import SecateurError
+from secateur.stage.ledger import upstream
+from secateur.stage.provenance import code_digest
 
 __all__ = ["FINAL", "File", "Material", "Run", "kinds_of", "material"]
 
@@ -122,10 +123,10 @@ def kinds_of(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         sorted(
             {
-                kinds.module_of(family, kind)
+                plugins.module_of(family, kind)
                 for family, value in named
                 if family
-                for kind in kinds.named(value)
+                for kind in plugins.named(value)
                 if kind != layout.NONE
             }
         )

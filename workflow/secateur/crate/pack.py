@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from secateur.pipeline.artifacts import atomic
-from secateur.pipeline.errors import SecateurError
+from secateur.core.artifacts import atomic
+from secateur.core.errors import SecateurError
 
 __all__ = ["pack"]
 

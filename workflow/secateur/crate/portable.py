@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
 from secateur.crate.material import File, Material, Run
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.redaction import redacted
 
 __all__ = ["checked", "portable", "without_machine"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from secateur.core.artifacts import naming
+from secateur.core.errors import SecateurError
 from secateur.datasets.registry import RegistryFile
-from secateur.pipeline.artifacts import naming
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["FetchResult", "fetch"]
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from secateur.config import plugins
+from secateur.core.errors import SecateurError
 from secateur.datasets.schema import Asked, Cluster, Corpus, Questions
-from secateur.pipeline import kinds
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Format", "Spec", "format_of", "load_corpus", "load_questions", "named_files", "reads_folder"]
 
@@ -41,7 +41,7 @@ class Format(Protocol):
 
 def format_of(spec: Spec) -> Format:
     """The format that a value of the configuration names. Raises SecateurError where it is none."""
-    return kinds.load("format", *kinds.named(spec))
+    return plugins.load("format", *plugins.named(spec))
 
 
 def reads_folder(spec: Spec) -> bool:
@@ -90,7 +90,7 @@ def load_questions(
 
 
 def _settings(spec: Spec) -> Any:
-    return kinds.settings("format", spec, "conf/corpus or conf/dataset")
+    return plugins.settings("format", spec, "conf/corpus or conf/dataset")
 
 
 def _listed(files: Mapping[str, Path]) -> str:

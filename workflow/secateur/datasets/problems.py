@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["SHOWN", "Problems"]
 

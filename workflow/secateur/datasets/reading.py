@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from secateur.core.errors import SecateurError, nearest
 from secateur.datasets.problems import Problems
-from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = [
     "TEXT",

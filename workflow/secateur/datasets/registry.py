@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from secateur.core.errors import SecateurError, nearest
 from secateur.datasets.problems import Problems
-from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["RegistryFile", "load_registry"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import read_records, unique_ids
 from secateur.datasets.schema import (
@@ -16,7 +17,6 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["CORPUS_FIELDS", "Question", "build_questions", "check_groups", "read_questions"]
 

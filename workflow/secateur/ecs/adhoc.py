@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.reading import check_fields, parse_json
 from secateur.ecs.reading.pairs import base_readings, base_rows, pair_rows
 from secateur.ecs.reading.sweep import frame_of
@@ -13,7 +14,6 @@ from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.score import expression, paired
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["candidates", "rank"]
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from secateur.core.cache import RequestCache, digest
 from secateur.ecs.reading.engine import SHAPE, apart
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
-from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from secateur.config import plugins
+from secateur.core.errors import SecateurError
 from secateur.ecs.columns import COLUMNS, SAMPLES, TOP, WHOLE
-from secateur.pipeline import kinds
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["check"]
 
@@ -20,7 +20,7 @@ def check(lm, cfg, wanted: Mapping[str, Iterable[str]]) -> None:
     lm: an `lm` option, or the model of one; cfg: an `ecs` option; wanted: the columns of the statistics by the name of
     what is made of them. Raises SecateurError for the first that a server gives not, or not with as many tokens.
     """
-    if kinds.load("reader", lm.backend).IN_PROCESS:
+    if plugins.load("reader", lm.backend).IN_PROCESS:
         return
     for name, columns in wanted.items():
         for column in columns:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.core.cache import RequestCache, digest
 from secateur.ecs.reading.engine import SHAPE, apart
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["chosen_in_turn", "moved", "pmi_q"]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
-from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["AXES", "OF_POLICY", "Row", "axes_of", "claims", "differences", "pairs", "summarise"]
 

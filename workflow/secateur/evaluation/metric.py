@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.config import plugins
 from secateur.evaluation.evidence import Case
-from secateur.pipeline import kinds
 
 __all__ = ["Embed", "Figure", "figure_of", "headlines", "measured", "only", "renamed"]
 
@@ -43,8 +43,8 @@ def figure_of(metric: str) -> Figure:
     >>> figure_of("tokens").digits, figure_of("read_gain").title
     (0, 'read gain')
     """
-    if metric in kinds.kinds("metric") or "." in metric:
-        return kinds.load("metric", metric).FIGURE
+    if metric in plugins.names("metric") or "." in metric:
+        return plugins.load("metric", metric).FIGURE
     return Figure(metric.replace("_", " "))
 
 
@@ -60,12 +60,12 @@ def renamed(metric: str) -> str:
 
 def headlines(spec: Sequence[Any]) -> list[str]:
     """The metrics of `eval.metrics` or `dataset.metrics` that are shown and tested."""
-    return [name for name in kinds.named(spec) if kinds.load("metric", name).FIGURE.headline]
+    return [name for name in plugins.named(spec) if plugins.load("metric", name).FIGURE.headline]
 
 
 def only(spec: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """What names some of the metrics, and no other."""
-    return [one for one in spec if kinds.named([one])[0] in names]
+    return [one for one in spec if plugins.named([one])[0] in names]
 
 
 def measured(
@@ -80,13 +80,13 @@ def measured(
     """
     found: list[dict[str, float]] = [{} for _ in cases]
     for one in spec:
-        (name,) = kinds.named([one])
-        kind, settings = kinds.load("metric", name), kinds.settings("metric", one, where)
+        (name,) = plugins.named([one])
+        kind, settings = plugins.load("metric", name), plugins.settings("metric", one, where)
         for label, given in {
             name: cases,
             **({f"{name}_floor": others} if kind.FIGURE.floor and others else {}),
         }.items():
-            with kinds.calling("metric", kind):
+            with plugins.calling("metric", kind):
                 values = list(kind.measure(given, settings, embed))
                 if len(values) != len(given):
                     raise ValueError(f"{len(values)} figures for {len(given)} contexts")

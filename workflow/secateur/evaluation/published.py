@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import yaml
 
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 
 __all__ = ["published", "published_statistics"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from secateur.pipeline.distinct import first_places
-from secateur.pipeline.tables.vectors import Packed
+from secateur.core.distinct import first_places
+from secateur.core.tables.vectors import Packed
 
 __all__ = [
     "Codebook",

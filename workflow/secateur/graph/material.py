@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config import plugins
 from secateur.contexts.piece import Edge, Material, head_of, passage_text
 from secateur.contexts.session import Symbolic, Textual, Writer
 from secateur.graph.codebook import edge_lines
 from secateur.models.word_pieces import Counter
-from secateur.pipeline import kinds
 
 __all__ = ["edges_of", "material_of", "session_material"]
 
@@ -45,13 +45,13 @@ def session_material(
 
     form: as an assembly has it.
     """
-    kind = kinds.load("form", form["kind"])
+    kind = plugins.load("form", form["kind"])
     if not getattr(kind, "SYMBOLS", False):
         return Textual(), {}
     known, ambiguous = _named(edges, entities, relations)
     material = Material({}, count, {}, ambiguous)
-    with kinds.calling("form", kind):
-        return Symbolic(kind.form(kinds.settings("form", form, "conf/assembly"), material)), known
+    with plugins.calling("form", kind):
+        return Symbolic(kind.form(plugins.settings("form", form, "conf/assembly"), material)), known
 
 
 def material_of(passages: pl.DataFrame, titles: bool, count: Counter, edges: Edges | None = None) -> Material:

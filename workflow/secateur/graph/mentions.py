@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.groups import acronyms
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.names import canonical, names_in, spans_of
 
 __all__ = ["ABOUT", "NAME", "PHRASE", "Naming", "mentions_of"]

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.distinct import distinct_pairs
 from secateur.graph.mentions import ABOUT, PHRASE
 from secateur.models.words import word_list
-from secateur.pipeline.distinct import distinct_pairs
 from secateur.ranking.bm25 import bm25_terms
 from secateur.ranking.names import longest_spans, spans_of
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import polars as pl
 
 from secateur.contexts.table import Read
+from secateur.core.errors import SecateurError
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measured, only
 from secateur.evaluation.resampling import paired, units
 from secateur.library.memory import Retrieved
 from secateur.library.stages import cache_folder, chosen
 from secateur.models.word_pieces import lm_counter
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["compare", "evaluate"]
 

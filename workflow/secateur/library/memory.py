@@ -11,8 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Asked, Context, Ranked
+from secateur.core.artifacts import made_once, read_json, write_json
+from secateur.core.errors import SecateurError
+from secateur.core.layout import NONE
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, write_table
+from secateur.core.tables.vectors import Packed
 from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, symbols_of
@@ -24,13 +31,6 @@ from secateur.library.stages import Tables, chosen
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.pipeline import kinds
-from secateur.pipeline.artifacts import made_once, read_json, write_json
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.layout import NONE
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, write_table
-from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.calibration import probabilities
 from secateur.ranking.group import Asked as Query
 from secateur.ranking.group import Group, neighbour_smoothed, top
@@ -141,7 +141,7 @@ class Memory:
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
         self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
         self.vectors = Vectors(self.embedder)
-        self.needs_graph = self.by_graph or kinds.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
+        self.needs_graph = self.by_graph or plugins.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
         self._read: Any = alone(self.options["extractor"], stages.context(), Replies()) if self.needs_graph else None
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
@@ -218,7 +218,7 @@ class Memory:
 
     def _assembly(self, passages: pl.DataFrame, tables: Tables) -> Assembly:
         spec = self.options["assembly"]
-        kind = kinds.load("form", spec.form["kind"])
+        kind = plugins.load("form", spec.form["kind"])
         if getattr(kind, "NEEDS_SENT", False):
             raise SecateurError(
                 f"assembly.form {spec.form['kind']}: it is what another system sent. Fix: another assembly."
@@ -230,8 +230,8 @@ class Memory:
         edges = edges_of(*(tables[name] for name in written)) if kind.NEEDS_GRAPH else None
         bare = material_of(passages, spec.titles, count, edges)
         material = replace(bare, count=Counted(count, list(bare.texts.values())))
-        with kinds.calling("form", kind):
-            form = kind.form(kinds.settings("form", spec.form, "conf/assembly"), material)
+        with plugins.calling("form", kind):
+            form = kind.form(plugins.settings("form", spec.form, "conf/assembly"), material)
         order = {p: n for n, p in enumerate(passages["passage_id"])}
         return Assembly(form, spec.packing, spec.placement, material, order)
 
@@ -259,16 +259,19 @@ class Memory:
         return Retrieved(question, "".join(row.text for row in made.rows), made.tokens, budget, sources)
 
     def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
-        kind = kinds.load("form", self.options["assembly"].form["kind"])
+        kind = plugins.load("form", self.options["assembly"].form["kind"])
         unsure = units and getattr(kind, "NEEDS_PROBABILITY", False)
         likely = self._likely(units) if unsure else [0.0] * len(units)
         ranked = [Ranked(passage, edge, p) for (passage, edge, _), p in zip(units, likely, strict=True)]
-        with kinds.calling("form", kind):
+        with plugins.calling("form", kind):
             return ready.assembly.contexts(Asked(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
 
     def _likely(self, units: Units) -> list[float]:
         """How likely each unit is evidence."""
-        settings, order = kinds.settings("form", self.options["assembly"].form, "conf/assembly"), self.settings["order"]
+        settings, order = (
+            plugins.settings("form", self.options["assembly"].form, "conf/assembly"),
+            self.settings["order"],
+        )
         schema = {"passage_id": pl.String, "edge_id": pl.Int32, "value": pl.Float32}  # as a table of rankings has it
         rows = pl.DataFrame(units, schema, orient="row").with_row_index("rank")
         asked = rows.with_columns(question_id=pl.lit("asked"), scorer=pl.lit("asked"))
@@ -301,7 +304,7 @@ class Memory:
 
     def _by_words(self, group: Group, question: str) -> Units:
         ranker, listed = self.ranker, self.options["rankers"]
-        with kinds.calling("ranker", ranker.module):
+        with plugins.calling("ranker", ranker.module):
             scores = np.asarray(
                 ranker.module.score(ranker.settings, group, Query([question]), self.options["eval"].seed)
             )

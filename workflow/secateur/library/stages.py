@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline.config.compose import option
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.vectors import Packed
+from secateur.config.compose import option
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.vectors import Packed
 
 __all__ = ["Tables", "cache_folder", "chosen", "context", "home", "run"]
 
@@ -82,7 +82,7 @@ class _Outputs(Tables):
 
 def context(axes: Mapping[str, str] | None = None) -> Any:
     """What a stage gets besides tables."""
-    from secateur.pipeline.contract import Context
+    from secateur.stage.contract import Context
 
     return Context(LOG, cache_folder(), dict(axes or {}), code="library")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
 from secateur.datasets.sentences import sentences
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Texts", "passages_of"]
 

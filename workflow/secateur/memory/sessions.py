@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["of_shard", "sessions"]
 

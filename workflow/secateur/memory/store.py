@@ -8,11 +8,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.contexts.session import Said
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.codebook import Named, as_shown, indexify_onto
 from secateur.graph.retrieval.candidates import Symbols
 from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores
 from secateur.graph.triples.surface import Triple
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import top
 
 __all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "support", "symbols_of"]

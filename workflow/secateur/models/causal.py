@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from secateur.core.cache import digest
+from secateur.core.errors import SecateurError
 from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
 from secateur.models.prepare import is_gguf, prepare, weights_digest
-from secateur.pipeline.cache import digest
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "in_process"]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.artifacts import file_digest
+from secateur.core.cache import VectorCache, digest
+from secateur.core.errors import SecateurError
 from secateur.models.encoders import PARTS, STEP, encoder, engine
 from secateur.models.kernels import STEADY
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
-from secateur.pipeline.artifacts import file_digest
-from secateur.pipeline.cache import VectorCache, digest
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Embedder"]
 

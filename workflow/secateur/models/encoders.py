@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.artifacts import file_digest, remade, whole, write_json
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import file_digest, remade, whole, write_json
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 

@@ -6,7 +6,7 @@ The rules are those of lm-evaluation-harness, so that log-probabilities can be c
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["Encoded", "Encoder", "starts_with_bos"]
 

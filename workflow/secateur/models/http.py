@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from secateur.pipeline.errors import SecateurError, Unusable
+from secateur.core.errors import SecateurError, Unusable
 
 __all__ = ["KEYS", "Endpoint", "Unusable", "retry_after", "used", "why_ended"]
 

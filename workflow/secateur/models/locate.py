@@ -12,8 +12,8 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from secateur.pipeline.artifacts import made_once
-from secateur.pipeline.errors import SecateurError
+from secateur.core.artifacts import made_once
+from secateur.core.errors import SecateurError
 
 __all__ = ["locate"]
 

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
+from secateur.core.artifacts import file_digest, made_once, seal, unsealed
+from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import file_digest, made_once, seal, unsealed
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
 

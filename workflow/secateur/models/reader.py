@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from secateur.config import plugins
+from secateur.config.models import lm_problems
+from secateur.core.errors import SecateurError
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.pipeline import kinds
-from secateur.pipeline.config.models import lm_problems
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["load"]
 
@@ -18,6 +18,6 @@ def load(cfg, cache: Path, device: str = "cpu") -> CausalLM | Served:
     """
     if wrong := lm_problems(cfg):
         raise SecateurError(f"lm {cfg.model}: {'; '.join(wrong)}. Fix: conf/lm, or the override that set it.")
-    kind = kinds.load("reader", cfg.backend)
-    with kinds.calling("reader", kind):
+    kind = plugins.load("reader", cfg.backend)
+    with plugins.calling("reader", kind):
         return kind.load(cfg, cache, device)

@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from secateur.core.cache import digest
+from secateur.core.errors import SecateurError
 from secateur.models.encoding import Encoded, Encoder
 from secateur.models.http import Endpoint, Unusable
 from secateur.models.prepare import prepare
-from secateur.pipeline.cache import digest
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["KEYS", "Served", "Wire", "connect"]
 

@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.artifacts import remade, seal, whole, write_text
 from secateur.models.locate import locate
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
-from secateur.pipeline.artifacts import remade, seal, whole, write_text
 
 __all__ = ["Counter", "lm_counter", "word_piece_counter"]
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from secateur.pipeline.artifacts import file_digest, write_json
-from secateur.pipeline.cache import digest
+from secateur.core.artifacts import file_digest, write_json
+from secateur.core.cache import digest
 
 __all__ = ["OWN", "environment", "variables"]
 

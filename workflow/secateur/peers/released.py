@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from secateur.core.cache import RequestCache, digest
 from secateur.models.http import Endpoint, Unusable, why_ended
 from secateur.peers.endpoint import Answer, Body, Unanswered
 from secateur.peers.wire import Prompt
-from secateur.pipeline.cache import RequestCache, digest
 
 __all__ = ["released"]
 

@@ -5,15 +5,16 @@ import signal
 import threading
 from pathlib import Path
 
+from secateur.config import plugins
+from secateur.config.compose import option
+from secateur.core import layout
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table, read_tables
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter
 from secateur.peers.endpoint import Endpoint, controlled
 from secateur.peers.extraction import served
-from secateur.pipeline import kinds, layout
-from secateur.pipeline.config.compose import option
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table, read_tables
 
 __all__ = ["serve"]
 
@@ -29,7 +30,7 @@ def serve(root: Path, corpus: str, adapter: str, extractor: str, port: int) -> N
     if not all(path.exists() for path in (passages, *triples)):
         raise SecateurError(f"{corpus} has no triples of {extractor} here. Fix: snakemake --cores 2 {' '.join(wanted)}")
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
-    module = kinds.load("peer", adapter)
+    module = plugins.load("peer", adapter)
     extraction = served(read_table(TABLES["passages"], passages), read_tables(TABLES["triples"], triples))
     embedder = Embedder(option(conf, "embedder", "minilm"), cache)
     endpoint = Endpoint(module, controlled(module, extraction), embedder.embed, lm_counter(_tokenizer(conf), cache))

@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
+from secateur.config import plugins
+from secateur.core.artifacts import read_json
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter
 from secateur.peers.endpoint import Answer, Endpoint, controlled
 from secateur.peers.environment import OWN, variables
 from secateur.peers.released import released
 from secateur.peers.worker import PeerFailed, Worker
-from secateur.pipeline import kinds
-from secateur.pipeline.artifacts import read_json
 
 __all__ = ["adapter_of", "at_work", "pack", "scratch", "unpack"]
 
@@ -25,8 +25,8 @@ __all__ = ["adapter_of", "at_work", "pack", "scratch", "unpack"]
 def adapter_of(cfg, ctx) -> tuple[ModuleType, Any]:
     """The module of a peer's kind, and its settings."""
     spec = cfg.peer.adapter
-    (name,) = kinds.named(spec)
-    return kinds.load("peer", name), kinds.settings("peer", spec, f"conf/peer/{ctx.axes['peer']}", "peer.adapter")
+    (name,) = plugins.named(spec)
+    return plugins.load("peer", name), plugins.settings("peer", spec, f"conf/peer/{ctx.axes['peer']}", "peer.adapter")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
-from secateur.pipeline.kinds import LIBRARY
+from secateur.config.plugins import LIBRARY
 
 __all__ = ["PeerFailed", "Worker"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.pipeline.config.policy import Policy
+from secateur.config.policy import Policy
 from secateur.policy.actions import name
 from secateur.policy.utility import Utilities
 

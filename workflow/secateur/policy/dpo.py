@@ -14,11 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
+from secateur.config.policy import Policy
 from secateur.contexts.channels import ACTIONS
-from secateur.pipeline.artifacts import atomic, dropped
-from secateur.pipeline.cache import digest
-from secateur.pipeline.config.policy import Policy
-from secateur.pipeline.errors import SecateurError, nearest
+from secateur.core.artifacts import atomic, dropped
+from secateur.core.cache import digest
+from secateur.core.errors import SecateurError, nearest
 from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, softmax
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
 

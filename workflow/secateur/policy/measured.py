@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 from secateur.policy.actions import Configuration
 from secateur.policy.utility import Terms, terms
 

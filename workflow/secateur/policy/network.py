@@ -18,8 +18,8 @@ from safetensors.torch import save as save_tensors
 from torch import nn
 
 from secateur.contexts.channels import ACTIONS
-from secateur.pipeline.artifacts import atomic
-from secateur.pipeline.errors import SecateurError
+from secateur.core.artifacts import atomic
+from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, lattice
 from secateur.policy.features import Standard, standardise
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.pipeline.errors import SecateurError
+from secateur.core.errors import SecateurError
 
 __all__ = ["choose", "price", "spent"]
 

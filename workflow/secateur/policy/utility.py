@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.config.policy import Policy
+from secateur.core.errors import SecateurError, nearest
 from secateur.models.words import content_words
-from secateur.pipeline.config.policy import Policy
-from secateur.pipeline.errors import SecateurError, nearest
 from secateur.policy.actions import Configuration, name
 
 __all__ = ["Terms", "Utilities", "faithfulness", "lift_range", "terms", "weigh"]

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.errors import SecateurError
 from secateur.evaluation.folds import folds_of
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["Ranked", "cross_fitted", "fit_calibration", "probabilities", "probability", "soft_rank"]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from secateur.config import plugins
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
-from secateur.pipeline import kinds
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
 from secateur.ranking.group import Asked, Group, blocks, neighbour_smoothed, top
 
 __all__ = ["expanded", "group_of", "rank"]
@@ -48,8 +48,8 @@ def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> I
             f"rankers.suffixes: {', '.join(wrong)} not known; allowed: {', '.join(SUFFIXES)} and both joined."
         )
     for name, spec in scorers.items():
-        module = kinds.load("ranker", spec["kind"])
-        settings = kinds.settings("ranker", spec, "conf/rankers", f"rankers.scorers.{name}")
+        module = plugins.load("ranker", spec["kind"])
+        settings = plugins.settings("ranker", spec, "conf/rankers", f"rankers.scorers.{name}")
         for suffix in ("", *(suffixes if getattr(module, "READS_QUESTION", True) else ())):
             yield Ranker(name + suffix, module, settings, "+neighbour" in suffix, "+answer" in suffix)
 
@@ -78,7 +78,7 @@ class _Bases:
         key = (ranker.module.__name__, repr(ranker.settings), ranker.answer)
         if key not in self.known:
             asked = _asked(questions, self.gold, ranker.answer)
-            with kinds.calling("ranker", ranker.module):
+            with plugins.calling("ranker", ranker.module):
                 scores = np.asarray(ranker.module.score(ranker.settings, group, asked, self.seed), float)
             self._check(ranker, scores, (len(asked.queries), len(group.texts)))
             self.known[key] = scores

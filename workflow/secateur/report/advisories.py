@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.pipeline.artifacts import write_text
-from secateur.pipeline.cache import digest
-from secateur.pipeline.errors import SecateurError
+from secateur.core.artifacts import write_text
+from secateur.core.cache import digest
+from secateur.core.errors import SecateurError
 
 __all__ = ["Advisory", "Kept", "Unreached", "asked", "keep", "kept", "locked", "of_these"]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.limits import command
+from secateur.core.artifacts import read_json
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims
 from secateur.evaluation.metric import renamed
 from secateur.evaluation.resampling import paired, units
 from secateur.evaluation.subsets import of_split
-from secateur.pipeline.artifacts import read_json
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
 from secateur.report.format import UNTOLD, bounds, enough, number, row_name, row_of, sizes
 
 __all__ = ["compare", "figures_of", "lines", "questions_of", "settings"]

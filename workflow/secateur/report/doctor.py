@@ -9,9 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from secateur.cluster.states import UNCONFIGURED
+from secateur.config.compose import local, names, option
+from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
-from secateur.pipeline.config.compose import local, names, option
-from secateur.pipeline.errors import SecateurError
 from secateur.report.tracking import LOCAL
 
 __all__ = ["checks"]

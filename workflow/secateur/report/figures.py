@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.evaluation.metric import figure_of
-from secateur.pipeline.errors import SecateurError
 from secateur.report.compare import settings
 from secateur.report.finding import Line, findings
 from secateur.report.forest import FAMILIES

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline.config.limits import command, unlimited
+from secateur.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
 from secateur.report.forest import FAMILIES
 from secateur.report.format import judged, named

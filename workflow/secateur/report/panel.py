@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.errors import SecateurError
 from secateur.evaluation.comparison import AXES, axes_of
 from secateur.evaluation.metric import renamed
 from secateur.evaluation.resampling import drawn_means, holm, paired, units
-from secateur.pipeline.errors import SecateurError
 from secateur.report.compare import figures_of, questions_of, settings
 from secateur.report.format import UNTOLD, enough, sizes
 

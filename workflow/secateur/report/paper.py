@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import yaml
 
+from secateur.config.limits import command
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
 from secateur.report.results import kept_metrics
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]

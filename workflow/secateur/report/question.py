@@ -7,15 +7,15 @@ from textwrap import wrap
 
 import polars as pl
 
+from secateur.config.limits import command
+from secateur.core import layout
+from secateur.core.artifacts import read_json
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
-from secateur.pipeline import layout
-from secateur.pipeline.artifacts import read_json
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.plan import Variant, variants
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.planning.plan import Variant, variants
 from secateur.report.format import row_name, row_of
 from secateur.report.turns import chosen_turns
 

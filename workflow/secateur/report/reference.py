@@ -6,11 +6,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from secateur.pipeline.config.compose import names
-from secateur.pipeline.config.groups import GROUPS
-from secateur.pipeline.kinds import FAMILIES, kinds, load
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import VECTOR
+from secateur.config.compose import names
+from secateur.config.groups import GROUPS
+from secateur.config.plugins import FAMILIES, kinds, load
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import VECTOR
 from secateur.report.results import filled, kept_picture
 
 __all__ = ["pages"]
@@ -68,7 +68,7 @@ def plug_ins() -> str:
         "",
         "A kind is a file in its family's folder; its name is the file's. A name with a dot, `mypackage.mykind`, is a "
         "module of yours: put its folder on `PYTHONPATH`. It defines a frozen dataclass `Settings`, each field declared "
-        "with `secateur.pipeline.config.fields.key`, and what the family asks for. Libraries that are slow to import, or may be "
+        "with `secateur.core.fields.key`, and what the family asks for. Libraries that are slow to import, or may be "
         "missing, are imported inside its functions.",
         "",
     ]
@@ -109,7 +109,7 @@ def tables() -> str:
         NOTE,
         "# Tables",
         "",
-        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/pipeline/tables.py`).",
+        "Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/core/tables.py`).",
         "",
     ]
     for table in TABLES.values():

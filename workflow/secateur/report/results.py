@@ -16,13 +16,13 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.compose import option
+from secateur.config.limits import command
+from secateur.core.artifacts import file_digest, read_json, write_text
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.evaluation.metric import figure_of
-from secateur.pipeline.artifacts import file_digest, read_json, write_text
-from secateur.pipeline.config.compose import option
-from secateur.pipeline.config.limits import command
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
 from secateur.report.finding import Line, findings
 from secateur.report.forest import Dot, forest, standalone
 from secateur.report.format import MEMORY, number

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from secateur.pipeline.artifacts import file_digest
-from secateur.pipeline.cache import digest
-from secateur.pipeline.ledger import ROW, started
+from secateur.core.artifacts import file_digest
+from secateur.core.cache import digest
+from secateur.stage.ledger import ROW, started
 
 __all__ = ["HELD", "MOVING", "STATE", "SUPERSEDED", "Run", "named_for_mlflow", "runs_of"]
 

@@ -27,14 +27,14 @@ from urllib.request import getproxies, proxy_bypass
 
 from filelock import FileLock, Timeout
 
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.ledger import FOLDER, HEADLINES, collect
-from secateur.pipeline.redaction import redacted
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.report.figures import drawings
 from secateur.report.runs import HELD, MOVING, STATE, SUPERSEDED, Run, named_for_mlflow, runs_of
 from secateur.report.timed import Timed
+from secateur.stage.ledger import FOLDER, HEADLINES, collect
 
 __all__ = ["LOCAL", "links", "runs_of", "sync", "track"]
 

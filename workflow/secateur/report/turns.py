@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.pipeline import layout
-from secateur.pipeline.plan import Variant
-from secateur.pipeline.tables.catalog import TABLES
-from secateur.pipeline.tables.table import read_table
+from secateur.core import layout
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
+from secateur.planning.plan import Variant
 
 __all__ = ["chosen_turns"]
 

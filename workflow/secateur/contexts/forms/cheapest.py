@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.encodings import ENCODINGS
 from secateur.contexts.forms._symbols import Symbols
 from secateur.contexts.piece import Asked, Form, Material, Piece, Row, text_of
-from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = True
 SYMBOLS = True

@@ -7,7 +7,7 @@ from typing import Literal
 from secateur.contexts.encodings import rest_of
 from secateur.contexts.forms._cover import Line, Source, covers
 from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 NEEDS_GRAPH = True
 NEEDS_PROBABILITY = True

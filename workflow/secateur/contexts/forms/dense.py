@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 NEEDS_GRAPH = False
 _WORD = re.compile(r"[a-z0-9']+")

@@ -1,8 +1,8 @@
 """Triples of ids with their codebook, under the rules of figure 9 (paper 2.6)."""
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
 from secateur.contexts.piece import Form, Material
-from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = True
 SYMBOLS = True

@@ -1,8 +1,8 @@
 """Cited lines: `head: relation tail; relation tail [source]`, a head said once for each source."""
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
 from secateur.contexts.piece import Form, Material
-from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = True
 SYMBOLS = True

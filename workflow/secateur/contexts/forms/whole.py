@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
-from secateur.pipeline.kinds import NoSettings as Settings
 
 NEEDS_GRAPH = False
 

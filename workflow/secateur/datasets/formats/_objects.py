@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import nearest
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import TEXT, Forms
@@ -20,7 +21,6 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.errors import nearest
 
 __all__ = ["PASSAGE", "QUESTION", "Objects", "corpus_of", "questions_of"]
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
+from secateur.core.fields import key
 from secateur.datasets.containment import normalised
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, json_lines, read_json
@@ -25,8 +27,6 @@ from secateur.datasets.schema import (
     split_of,
 )
 from secateur.datasets.sentences import sentences
-from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import SecateurError
 
 __all__ = [
     "Asking",

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.config.plugins import NoSettings as Settings
+from secateur.core.errors import SecateurError
 from secateur.datasets.formats._objects import PASSAGE, QUESTION, corpus_of, questions_of
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import Forms, well_formed
 from secateur.datasets.schema import Asked, Corpus, Questions
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

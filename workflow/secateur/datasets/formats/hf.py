@@ -15,12 +15,12 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.fields import key
 from secateur.datasets.formats._objects import PASSAGE, QUESTION, corpus_of, questions_of
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import Forms, sound
 from secateur.datasets.schema import Asked, Corpus, Questions
-from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

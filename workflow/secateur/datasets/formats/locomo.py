@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.plugins import NoSettings as Settings
+from secateur.core.errors import SecateurError
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_json
 from secateur.datasets.schema import (
@@ -21,8 +23,6 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

@@ -22,6 +22,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
+from secateur.core.fields import key
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_records
 from secateur.datasets.schema import (
@@ -35,8 +37,6 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

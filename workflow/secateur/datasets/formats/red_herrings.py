@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.plugins import NoSettings as Settings
+from secateur.core.errors import nearest
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, parse_json, read_text
 from secateur.datasets.schema import (
@@ -19,8 +21,6 @@ from secateur.datasets.schema import (
     questions_frame,
     split_of,
 )
-from secateur.pipeline.errors import nearest
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["CORPUS_FILES", "KINDS", "LABELLED", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

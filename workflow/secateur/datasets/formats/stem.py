@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 import yaml
 
+from secateur.config.plugins import NoSettings as Settings
+from secateur.core.errors import SecateurError
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import read_records, read_text
 from secateur.datasets.schema import Asked, Corpus, Questions, passages_frame
 from secateur.datasets.sentences import sentences
 from secateur.datasets.upstream import CORPUS_FIELDS, build_questions, check_groups, read_questions
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

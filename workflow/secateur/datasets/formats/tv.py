@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.config.plugins import NoSettings as Settings
+from secateur.core.errors import SecateurError
 from secateur.datasets.schema import Asked, Corpus, Questions
 from secateur.datasets.upstream import build_questions, read_questions
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["CORPUS", "CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 

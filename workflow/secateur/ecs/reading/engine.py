@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from secateur.core.errors import SecateurError
 from secateur.models.causal import NOTHING, CausalLM, Prefix
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "prefilled", "read", "read_on"]
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from secateur.core.errors import SecateurError
 from secateur.ecs.reading.engine import named
 from secateur.ecs.reading.pairs import Pairs
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["JUDGES", "judge", "verdict_tokens"]
 

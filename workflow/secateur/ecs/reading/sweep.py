@@ -14,6 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.cache import RequestCache, digest
+from secateur.core.errors import SecateurError, nearest
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs import backends
 from secateur.ecs.columns import PROBES
 from secateur.ecs.reading.decode import follow, greedily
@@ -26,9 +29,6 @@ from secateur.ecs.reading.trajectory import along_base, along_context
 from secateur.ecs.reading.trunk import trunk_of
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.pipeline.cache import RequestCache, digest
-from secateur.pipeline.errors import SecateurError, nearest
-from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["estimate", "frame_of", "statistics"]
 

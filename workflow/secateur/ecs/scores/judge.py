@@ -5,7 +5,7 @@ from typing import Literal
 
 import polars as pl
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 __all__ = ["Settings", "score"]
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 
 __all__ = ["Settings", "score"]
 

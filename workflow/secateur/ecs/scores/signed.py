@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 __all__ = ["Settings", "score"]
 

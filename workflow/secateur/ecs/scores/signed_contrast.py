@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.ecs.scores import signed_share
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["Settings", "score"]
 

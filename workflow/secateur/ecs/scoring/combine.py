@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.errors import SecateurError, nearest
 from secateur.ecs.names import PLAIN
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, standardised
 from secateur.ecs.scoring.null import null
 from secateur.ecs.scoring.plain import plain
 from secateur.ecs.scoring.score import score, sees_answer
-from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["answer_aware", "calibrated", "choosable", "features", "joined"]
 

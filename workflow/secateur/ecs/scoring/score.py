@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config import plugins
+from secateur.core.errors import SecateurError, nearest
 from secateur.ecs.columns import BASE, COLUMNS
-from secateur.pipeline import kinds
-from secateur.pipeline.errors import SecateurError, nearest
 
 __all__ = ["columns", "expression", "paired", "score", "sees_answer"]
 
@@ -21,9 +21,9 @@ def expression(spec: str | Mapping[str, Any]) -> pl.Expr:
     Raises SecateurError for an unknown kind or setting, for a kind that fails, that gives no expression, or one that
     reads what `statistics` does not have.
     """
-    (name,) = kinds.named([spec])
-    kind, settings = kinds.load("score", name), kinds.settings("score", spec, "conf/rankers", "rankers.scores")
-    with kinds.calling("score", kind):
+    (name,) = plugins.named([spec])
+    kind, settings = plugins.load("score", name), plugins.settings("score", spec, "conf/rankers", "rankers.scores")
+    with plugins.calling("score", kind):
         found = kind.score(settings)
         if not isinstance(found, pl.Expr):
             raise TypeError(f"score() gave a {type(found).__name__}, a Polars expression is needed")

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
+from secateur.core.shards import part_of
+from secateur.core.tables.catalog import TABLES
 from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.null import draws
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.shards import part_of
-from secateur.pipeline.tables.catalog import TABLES
 
 __all__ = ["candidates", "pooled", "shard_of", "summed_pairs", "with_before"]
 

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
-from secateur.pipeline.config.fields import key
 
 __all__ = ["Settings", "qualified", "qualifiers_of"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 from secateur.models.words import content_words
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["FIGURE", "Settings", "measure"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
-from secateur.pipeline.config.fields import key
 
 __all__ = ["FIGURE", "Settings", "measure"]
 

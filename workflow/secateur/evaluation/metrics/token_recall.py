@@ -3,9 +3,9 @@ the context of another question."""
 
 from collections.abc import Iterator, Sequence
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.evaluation.evidence import Case, words_of
 from secateur.evaluation.metric import Embed, Figure
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = ["FIGURE", "Settings", "measure"]
 

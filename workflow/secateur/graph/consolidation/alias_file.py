@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from secateur.pipeline.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, nearest
 
 __all__ = ["read_aliases"]
 

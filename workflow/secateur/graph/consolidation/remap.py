@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.pipeline.distinct import first_places
+from secateur.core.distinct import first_places
 
 __all__ = ["remap_edges", "remap_mentions"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.pipeline.distinct import distinct_pairs
+from secateur.core.distinct import distinct_pairs
 
 __all__ = ["ROUNDING", "Pairs", "Tile", "near_pairs"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.distinct import distinct_pairs
+from secateur.core.tables.vectors import Packed
 from secateur.graph.codebook import edge_lines, line_vectors, triples_of
 from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scores, fine_scores, symbol_idf
-from secateur.pipeline.distinct import distinct_pairs
-from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 

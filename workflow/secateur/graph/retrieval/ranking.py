@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.config import plugins
 from secateur.contexts.channels import apply_action
+from secateur.core.layout import NONE
+from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import Book, GroupRuns, Symbols, coarse_of, fine_of
 from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
 from secateur.graph.walkable import NOBODY, Walkable
-from secateur.pipeline import kinds
-from secateur.pipeline.layout import NONE
-from secateur.pipeline.tables.vectors import Packed
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, top
 
@@ -109,12 +109,12 @@ class GraphRanking:
     @cached_property
     def walk(self) -> tuple[ModuleType, Any]:
         """The kind of the option's walk, and its settings."""
-        kind = kinds.load("walk", *kinds.named(self.cfg.walk))
-        return kind, kinds.settings("walk", self.cfg.walk, "conf/retriever", "walk")
+        kind = plugins.load("walk", *plugins.named(self.cfg.walk))
+        return kind, plugins.settings("walk", self.cfg.walk, "conf/retriever", "walk")
 
     def _walked(self, texts: Sequence[str], scores: Scores) -> tuple[Scores, NDArray[np.int64]]:
         kind, settings = self.walk
-        with kinds.calling("walk", kind):
+        with plugins.calling("walk", kind):
             found, came = kind.walk(settings, self.walkable, texts, scores)
             if found.shape != scores.shape or not np.isfinite(found).all():
                 raise ValueError(f"scores of shape {found.shape} or not finite; {scores.shape} finite ones are needed")

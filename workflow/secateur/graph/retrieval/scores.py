@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.pipeline.distinct import distinct_pairs
+from secateur.core.distinct import distinct_pairs
 
 __all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf"]
 

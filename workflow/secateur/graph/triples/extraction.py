@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from secateur.config import plugins
+from secateur.core.cache import RequestCache, digest
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.graph.triples.surface import Found, Triple
-from secateur.pipeline import kinds, provenance
-from secateur.pipeline.cache import RequestCache, digest
-from secateur.pipeline.errors import SecateurError
-from secateur.pipeline.tables.catalog import TABLES
+from secateur.stage import provenance
 
 __all__ = ["alone", "extract_cached", "frame_of", "kind_of", "note_losses", "placed", "problems", "shard_of"]
 
@@ -57,11 +58,11 @@ class Kind(Protocol):
 
 def kind_of(cfg) -> Kind:
     """The kind that an extractor's option names. Raises SecateurError where it is none."""
-    return kinds.load("extractor", cfg.kind)
+    return plugins.load("extractor", cfg.kind)
 
 
 def _settings(cfg, where: str) -> Any:
-    return kinds.configured("extractor", cfg.kind, cfg.settings, where, "extractor.settings")
+    return plugins.configured("extractor", cfg.kind, cfg.settings, where, "extractor.settings")
 
 
 def problems(cfg, where: str) -> list[str]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.fields import key
 from secateur.graph.walkable import NOBODY, Walkable
 from secateur.models.words import word_list
-from secateur.pipeline.config.fields import key
 from secateur.ranking.group import top
 
 __all__ = ["Settings", "walk"]

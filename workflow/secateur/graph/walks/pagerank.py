@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.fields import key
 from secateur.graph.walkable import NOBODY, Walkable
-from secateur.pipeline.config.fields import key
 from secateur.ranking.group import top, z_scores
 
 __all__ = ["Settings", "masses", "walk"]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 
 __all__ = ["IN_PROCESS", "KEYS", "Settings", "load"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from secateur.config.plugins import NoSettings as Settings
 from secateur.models.served import KEYS, Served, connect
-from secateur.pipeline.kinds import NoSettings as Settings
 
 __all__ = [
     "IN_PROCESS",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from secateur.core.fields import key
 from secateur.peers.wire import Document, Extraction, Prompt, between, described, rows
-from secateur.pipeline.config.fields import key
 
 SPLITS = True
 TABLES, RULE = ("Entities", "Relationships"), "\n====="  # of what it answers from

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from secateur.core.fields import key
 from secateur.peers.wire import Document, Extraction, Prompt, between, described
-from secateur.pipeline.config.fields import key
 
 SPLITS = False  # it indexes what it is given
 ENGINES = ("vllm", "gritlm")  # readers and embedders of other settings than these

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.fields import key
 from secateur.peers.adapters._client import Client, fitting
 from secateur.peers.wire import Document, Extraction, Prompt, between
-from secateur.pipeline.config.fields import key
 
 SPLITS = False
 SPLIT = "Which questions have to be answered to answer this one? One a line.\nQuestion: "

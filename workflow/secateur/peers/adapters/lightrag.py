@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.core.fields import key
 from secateur.peers.adapters._openai import calls
 from secateur.peers.wire import Document, Extraction, Prompt, between, described, fenced, objects
-from secateur.pipeline.config.fields import key
 
 SPLITS = True
 FIELD, END = "<|#|>", "<|COMPLETE|>"

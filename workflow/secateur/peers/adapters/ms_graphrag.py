@@ -14,9 +14,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.core.fields import key
 from secateur.peers.adapters._microsoft import END, FIELD, extracted, report, table
 from secateur.peers.wire import Document, Extraction, Prompt, between, rows
-from secateur.pipeline.config.fields import key
 
 SPLITS = True
 MODELS = {"completion_models": "default_completion_model", "embedding_models": "default_embedding_model"}

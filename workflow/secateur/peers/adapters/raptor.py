@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.fields import key
 from secateur.peers.adapters._client import Client, fitting
 from secateur.peers.wire import Document, Extraction, Prompt, between
-from secateur.pipeline.config.fields import key
 
 SPLITS = False
 SUMMARISE = "Write a summary of the following, including as many key details as possible:"  # the paper, appendix D

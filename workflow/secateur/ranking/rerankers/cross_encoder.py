@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def _read(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[s
 def _loaded(settings: Settings, device: str):
     from sentence_transformers import CrossEncoder
 
+    from secateur.core.errors import SecateurError
     from secateur.models.locate import locate
-    from secateur.pipeline.errors import SecateurError
 
     try:
         model = CrossEncoder(locate(settings.model), device=device, max_length=settings.max_tokens)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Settings:
 
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
     """The rankings in their new order. cfg: `ecs`, and `extra.model`, the option that `lm` names."""
+    from secateur.config.models import Lm
     from secateur.contexts.piece import head_of
+    from secateur.core.fields import from_dict
     from secateur.ecs.reading.template import require_pmi_q
     from secateur.ecs.rerank import chosen_in_turn, pmi_q
     from secateur.models.reader import load
-    from secateur.pipeline.config.fields import from_dict
-    from secateur.pipeline.config.models import Lm
 
     require_pmi_q(cfg.ecs, f"reranker {settings.lm}")
     pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from secateur.pipeline import kinds
+from secateur.config import plugins
 from secateur.ranking.group import Asked, Group, Scores
 
 __all__ = ["lexical"]
@@ -12,5 +12,5 @@ __all__ = ["lexical"]
 
 def lexical(spec: dict[str, Any]) -> Callable[[Group, Asked, int], Scores]:
     """How it scores: group, questions, seed -> (questions, passages)."""
-    settings = kinds.settings("ranker", spec, "conf/rankers", "lexical")
-    return partial(kinds.load("ranker", spec["kind"]).score, settings)
+    settings = plugins.settings("ranker", spec, "conf/rankers", "lexical")
+    return partial(plugins.load("ranker", spec["kind"]).score, settings)

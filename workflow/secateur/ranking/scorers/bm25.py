@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 from secateur.ranking.group import Asked, Group, Scores
 
 

@@ -1,6 +1,6 @@
 """Cosine of the embedder's vectors."""
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 

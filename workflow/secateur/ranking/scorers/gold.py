@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 READS_QUESTION = False

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from secateur.core.errors import nearest
+from secateur.core.fields import key
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import read_text
-from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import nearest
 from secateur.ranking.group import Asked, Group, Scores
 
 READS_QUESTION = False  # so there is no other form of it: smoothing, or another question, is a run of its own

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 from secateur.ranking.group import Asked, Group, Scores
 
 CELLS_PER_ROOT, SAMPLE_PER_CELL = (

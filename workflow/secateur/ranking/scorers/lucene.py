@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Asked, Group, Scores
 

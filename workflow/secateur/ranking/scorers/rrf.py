@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 from secateur.ranking.group import Asked, Group, Scores
 from secateur.ranking.scorers import dense
 from secateur.ranking.scorers._lexical import lexical

@@ -1,6 +1,6 @@
 """TF-IDF cosine, fitted on the group's passages (the ECS paper's ACE)."""
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 

@@ -5,7 +5,7 @@ Only idf changes from question to question, so the counts are made once.
 
 import numpy as np
 
-from secateur.pipeline.kinds import NoSettings as Settings
+from secateur.config.plugins import NoSettings as Settings
 from secateur.ranking.group import Asked, Group, Scores
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from secateur.core.fields import key
 from secateur.models.words import content_words
-from secateur.pipeline.config.fields import key
 from secateur.ranking.group import Asked, Group, Scores, z_scores
 from secateur.ranking.names import names_in
 from secateur.ranking.scorers import dense

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.pipeline.config.fields import key
+from secateur.core.fields import key
 from secateur.ranking.group import Asked, Group, Scores, z_scores
 from secateur.ranking.scorers import dense
 from secateur.ranking.scorers._lexical import lexical

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.pipeline import kinds
 from secateur.report import plots
 from secateur.report.format import UNTOLD, cell, form, interval, number, sizes
 from secateur.report.sections.differences import CLAIMED
@@ -101,7 +101,7 @@ def _few(found: Iterable[tuple[str, str]]) -> str:
 
 def _present(metrics: set[str]) -> list[str]:
     """The metrics of contexts that are shown, those that a claim needs first."""
-    own = sorted(m for m in metrics if m in kinds.kinds("metric") or "." in m)
+    own = sorted(m for m in metrics if m in plugins.names("metric") or "." in m)
     first = [m for m in CLAIMED if m in own]
     return [*first, *(m for m in own if m not in first and figure_of(m).headline)]
 

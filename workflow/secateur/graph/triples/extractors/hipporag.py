@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import check_fields, read_json
 from secateur.graph.triples.extractors.imported import best_passage, passages_of_chunks
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["FrontEnd", "Settings", "problems", "read"]
 

@@ -17,13 +17,13 @@ from xml.etree.ElementTree import Element, ParseError
 
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.datasets.containment import normalised
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import read_json
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
 from secateur.models.words import content_words
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["FrontEnd", "Settings", "best_passage", "passages_of_chunks", "problems", "read"]
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from secateur.core.cache import RequestCache, digest
+from secateur.core.fields import ADDRESS, key
 from secateur.graph.triples.surface import Fact, Found, triples_of
 from secateur.models.http import Endpoint, Unusable, used, why_ended
-from secateur.pipeline.cache import RequestCache, digest
-from secateur.pipeline.config.fields import ADDRESS, key
 
 __all__ = ["FrontEnd", "Settings", "parse", "problems"]
 

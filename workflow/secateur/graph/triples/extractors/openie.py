@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from secateur.core.fields import key
 from secateur.graph.triples.openie.clauses import clause_facts
 from secateur.graph.triples.openie.facts import as_triple
 from secateur.graph.triples.openie.fragments import fragment_facts
@@ -16,7 +17,6 @@ from secateur.graph.triples.openie.nouns import noun_facts
 from secateur.graph.triples.openie.parsing import load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
 from secateur.graph.triples.surface import Found, Triple, filter_triples, normalise
-from secateur.pipeline.config.fields import key
 
 if TYPE_CHECKING:
     from spacy.language import Language

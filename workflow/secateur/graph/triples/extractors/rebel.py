@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.core.artifacts import file_digest
+from secateur.core.errors import SecateurError
+from secateur.core.fields import key
 from secateur.graph.triples.surface import Fact, Found, triples_of
 from secateur.models.locate import locate
-from secateur.pipeline.artifacts import file_digest
-from secateur.pipeline.config.fields import key
-from secateur.pipeline.errors import SecateurError
 
 __all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 

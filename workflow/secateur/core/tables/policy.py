@@ -1,0 +1,72 @@
+"""Tables of the compression policy: preferences, features, training, frontier."""
+
+import polars as pl
+
+from secateur.core.tables.datasets import KNOWN_SPLIT
+from secateur.core.tables.table import F64, I32, Column, S, Table
+
+__all__ = ["DECLARED"]
+
+DECLARED = (
+    Table(
+        "preferences",
+        1,
+        "What each question's prompt costs and brings under every configuration of its channels: the terms of a utility, "
+        "unweighed.",
+        "build_preferences",
+        ("question_id", "configuration"),
+        {
+            "question_id": Column(S, "question"),
+            "split": Column(S, "train, dev or test"),
+            "model": Column(S, "digest of the language model that read it, the same in every row"),
+            "configuration": Column(S, "actions on questions, answers and facts, as question/answer/facts"),
+            "lift": Column(F64, "answer gain in nats for each token of the gold answer"),
+            "faithfulness": Column(F64, "share of the gold answer's content-word types that the context holds"),
+            "tokens": Column(I32, "tokens of the whole prompt under the reader's tokenizer"),
+        },
+        KNOWN_SPLIT | {"one model": pl.col("model") == pl.col("model").first()},
+    ),
+    Table(
+        "features",
+        1,
+        "What the compression policy sees of a question.",
+        "build_preferences",
+        ("question_id", "feature"),
+        {
+            "question_id": Column(S, "question"),
+            "split": Column(S, "train, dev or test"),
+            "n": Column(I32, "place of the feature, from 0"),
+            "feature": Column(S, "name"),
+            "value": Column(F64, "as measured, not standardised"),
+        },
+        KNOWN_SPLIT,
+    ),
+    Table(
+        "curves",
+        1,
+        "Training curves of the compression policy, under TRL's names.",
+        "train_policy",
+        ("epoch", "metric"),
+        {
+            "epoch": Column(I32, "epoch, from 1"),
+            "metric": Column(S, "name; eval_ for dev questions"),
+            "value": Column(F64, "mean over the pairs, or over the questions"),
+        },
+    ),
+    Table(
+        "frontier",
+        2,
+        "Utility, accuracy and tokens of the policy on test questions at prices that hold dev questions to a budget (lemma 13).",
+        "evaluate_policy",
+        ("share",),
+        {
+            "share": Column(F64, "place of the budget between the cheapest prompts (0) and no budget (1)"),
+            "budget": Column(F64, "mean prompt tokens allowed on dev questions"),
+            "eta": Column(F64, "price of a token that keeps it there"),
+            "tokens": Column(F64, "mean prompt tokens"),
+            "accuracy": Column(F64, "mean accuracy term"),
+            "utility": Column(F64, "mean utility"),
+            "n": Column(I32, "questions"),
+        },
+    ),
+)

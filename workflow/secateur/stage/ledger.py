@@ -1,0 +1,332 @@
+"""What was run, kept: rows of figures with all that stands behind them, and every stage record.
+
+Stage records are overwritten when a stage runs again. The ledger (results/ledger) keeps what they said, so
+that MLflow can be made anew from it. Nothing here knows MLflow; `tracking` does.
+"""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from secateur.config import compose
+from secateur.config.groups import GROUPS
+from secateur.config.leaves import leaves
+from secateur.core import layout
+from secateur.core.artifacts import atomic, read_json
+from secateur.core.cache import digest
+from secateur.core.redaction import redacted
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
+
+__all__ = [
+    "FOLDER",
+    "HEADLINES",
+    "ROW",
+    "collect",
+    "costs",
+    "records",
+    "started",
+    "upstream",
+    "variant_runs",
+]
+
+Record = dict[str, Any]
+
+FOLDER = "ledger"  # under results
+ROW = ["experiment", "dataset", "system", "order"]  # a system on a data set; its runs have fingerprints
+IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
+HEADLINES = (  # what a run shows of its figures, with the ends of their intervals; @claim: without what the name ends in
+    "evidence_recall@claim",
+    "token_recall@claim",
+    "evidence_coverage@claim",
+    "passage_recall@5",
+    "answer_gain@claim",
+    "f1_at_gold",
+    "rouge_l",
+    "judged_acc",
+    "policy_utility",
+    "memory_tokens_to_first",
+)
+SENT = ("contexts", "selections", "policy")  # outputs: what a row gives its reader, and what it chooses that by
+DEFAULTS = "system/_default.yaml"  # the options of a system that says nothing itself
+
+
+def records(results: Path) -> list[Record]:
+    """Every stage record under a folder of results, those of failures too."""
+    paths = sorted([*results.rglob("run.json"), *results.rglob("failure.json")])
+    return [read_json(path) for path in paths]
+
+
+def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
+    """The records of all stages that some files come from, the nearest first."""
+    maker = {path: record for record in found if not record["failure"] for path in record["outputs"].values()}
+    queue, chosen = deque(files), {}
+    while queue:
+        record = maker.get(queue.popleft())
+        if record is not None and id(record) not in chosen:
+            chosen[id(record)] = record
+            queue.extend(sorted(record["inputs"]))
+    return list(chosen.values())
+
+
+def started(record: Record) -> str:
+    """When a stage began, ISO 8601."""
+    end = datetime.fromisoformat(record["finished"])
+    return (end - timedelta(seconds=record["wall_seconds"])).isoformat(timespec="milliseconds")
+
+
+# --- a row of figures ------------------------------------------------------------------------------
+
+
+def _comparison(record: Record, dataset: str) -> list:
+    """What compare_variants adds to a row's identity: settings and code, and of the data sets its own."""
+    settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
+    own = [spec for spec in record["config"]["extra.datasets"] if spec["name"] == dataset]
+    return [settings, own, record["code"]]
+
+
+def _axes(behind: list[Record]) -> dict[str, str]:
+    """The options of all stages by axis; of the nearest one where two differ."""
+    found: dict[str, str] = {}
+    for record in behind:
+        found = _options(record) | found
+    return found
+
+
+def _options(record: Record) -> dict[str, str]:
+    """The options of a stage by axis, those inside its paths included."""
+    return {axis: name for axis, name in layout.options_of(record["axes"]).items() if axis in GROUPS}
+
+
+def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
+    """The settings that differ from what the option files say."""
+    axes, found = _axes(behind), {}
+    for record in behind:
+        own = _options(record)
+        for path, value in record["config"].items():
+            group = path.partition(".")[0]
+            name = own.get(group) or axes.get(group, "default")
+            if group in GROUPS and name in compose.names(conf, group):
+                written = leaves(group, compose.option(conf, group, name)).get(path)
+                if written is not None and json.loads(written) != value:
+                    found[path] = value
+    return found
+
+
+def _cost(behind: list[Record]) -> dict[str, float]:
+    """Of all stages behind a row: time summed, memory maximised."""
+    peak = max(record["peak_bytes"] for record in behind)
+    return {"cpu_seconds": sum(record["cpu_seconds"] for record in behind), "peak_bytes": peak}
+
+
+def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[dict[str, Any]]:
+    """What each variant cost: dataset, system, order; cpu_seconds and peak_bytes of all stages behind its files of figures;
+    the same with `sent_`, of those behind what it gives its reader. Left out where a record of them is not there.
+
+    `variants` are rows {dataset, system, order, files}.
+    """
+    made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
+    rows = []
+    for variant in variants:
+        behind = upstream(found, variant["files"])
+        sent = [path for record in behind for name, path in record["outputs"].items() if name in SENT]
+        read = {path for record in behind for path in record["inputs"] if path.startswith("results/")}
+        if sent and made.issuperset({*variant["files"], *read}):
+            own = {f"sent_{name}": value for name, value in _cost(upstream(found, sent)).items()}
+            rows.append({name: variant[name] for name in ROW[1:]} | _cost(behind) | own)
+    return rows
+
+
+def _shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of a system with several scorers the rows of the best one that does not see the answer, if there is such a one."""
+    own = rows.filter((pl.col("subset") == "all") & pl.col("metric").is_in(HEADLINES))
+    if own.is_empty() or own["scorer"].null_count() == own.height:
+        return rows
+    first = next(metric for metric in HEADLINES if (own["metric"] == metric).any())
+    best = own.filter(pl.col("metric") == first).sort(
+        "answer_aware", "n", "value", "scorer", descending=[False, True, True, False]
+    )
+    same = pl.col("scorer").eq_missing(best["scorer"][0]) & (pl.col("answer_aware") == best["answer_aware"][0])
+    return rows.filter(same)
+
+
+def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
+    """The headlines with the ends of their intervals; what is measured at budgets as a curve over them."""
+    found = []
+    whole = rows.filter(pl.col("subset") == "all")
+    for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
+        if metric in HEADLINES:
+            named = zip(("", "_low", "_high"), values, strict=True)
+            found += [(metric.removesuffix("@claim") + end, value, 0) for end, value in named if value is not None]
+        if at := re.fullmatch(r"(\w+)@(\d+)", metric):
+            found.append((f"by_budget/{at[1]}", values[0], int(at[2])))
+    return found
+
+
+def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
+    """The options that are not those of a system that says nothing itself."""
+    import yaml
+
+    usual = yaml.safe_load((conf / DEFAULTS).read_text(encoding="utf-8"))
+    own = {axis: name for axis, name in _axes(behind).items() if axis not in ("dataset", "corpus", "order")}
+    known = {"lm": usual["reader"]}
+    return {f"conf.{axis}": name for axis, name in own.items() if name != usual.get(axis, known.get(axis, "default"))}
+
+
+def _data(key: Mapping[str, str | None], behind: list[Record]) -> dict[str, str]:
+    """The questions that the figures are of: name, digest, where they stand."""
+    end = f"/{key['dataset']}/questions/questions.parquet"
+    found = {path: of for record in behind for path, of in record["inputs"].items() if path.endswith(end)}
+    return {"name": key["dataset"]} | ({"digest": digest(found), "source": min(found)} if found else {})
+
+
+def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record], last: Record, conf: Path) -> dict:
+    """One row of the table variant_runs; `last` is the record of compare_variants."""
+    shown = _shown(rows)
+    said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
+    said |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
+    settings: dict[str, dict] = {}
+    for record in behind:
+        settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
+    costs = [(name, value, 0) for name, value in _cost(behind).items()]
+    identity = sorted(digest([record[name] for name in IDENTITY]) for record in behind)
+    return {
+        **key,
+        "fingerprint": digest([identity, _comparison(last, key["dataset"])]),
+        "whole": "",
+        "place": 0,
+        "started": min(map(started, behind)),
+        "finished": max(record["finished"] for record in [*behind, last]),
+        "params": redacted(json.dumps(said | _changed(behind, conf) | _overridden(behind, conf))),
+        "config": redacted(json.dumps(settings, indent=1)),
+        "metrics": json.dumps(_figures(shown) + costs),
+        "figures": rows.write_csv(),
+        "data": json.dumps(_data(key, behind)),
+    }
+
+
+def variant_runs(
+    name: str, variants: list[dict], metrics: pl.DataFrame, found: list[Record], conf: Path
+) -> pl.DataFrame:
+    """The runs of an experiment: one for each system on each data set, and in each order that it says itself.
+
+    `variants` are rows {dataset, system, order, files}; an order of None stands for all orders of its figures.
+    """
+    (last,) = upstream(found, [f"results/experiments/{name}/metrics.parquet"])[:1]
+    runs = []
+    for variant in variants:
+        own = metrics.filter(
+            ~pl.col("published"), pl.col("dataset") == variant["dataset"], pl.col("system") == variant["system"]
+        )
+        if variant["order"]:
+            own = own.filter(pl.col("order") == variant["order"])
+        behind = upstream(found, variant["files"])
+        if own.height:
+            key = {"experiment": name} | {column: variant[column] for column in ROW[1:]}
+            runs.append(_run(key, own, behind, last, conf))
+    whole = digest(sorted(run["fingerprint"] for run in runs))
+    return pl.DataFrame([run | {"whole": whole} for run in runs], schema=TABLES["variant_runs"].empty().schema)
+
+
+# --- the ledger ------------------------------------------------------------------------------------
+
+
+def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
+    """The stage records of an experiment: what its results come from, and what was made or failed in its name."""
+    home = f"results/experiments/{name}/"
+    files = [path for record in found for path in record["outputs"].values() if path.startswith(home)]
+    chosen = upstream(found, files)
+    chosen += [r for r in found if r.get("experiment") == name and not any(r is one for one in chosen)]
+    rows = [
+        {
+            "experiment": name,
+            "job": digest(record),
+            "stage": record["stage"],
+            "finished": record["finished"],
+            "failed": record["failure"] is not None,
+            "record": redacted(json.dumps(record)),
+        }
+        for record in chosen
+    ]
+    return pl.DataFrame(rows, schema=TABLES["job_runs"].empty().schema)
+
+
+def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Runs added to those known: a fingerprint that is current already is renewed, any other takes the next place."""
+    last = old.sort("place").group_by(ROW, maintain_order=True).last().select(*ROW, "fingerprint", "place")
+    new = new.drop("place").join(last, on=ROW, how="left", nulls_equal=True, suffix="_last")
+    place = pl.col("place").fill_null(-1) + (pl.col("fingerprint").ne_missing(pl.col("fingerprint_last")))
+    new = new.with_columns(place=place.cast(pl.Int32)).select(old.columns)
+    return pl.concat([old.join(new, on=[*ROW, "fingerprint"], how="anti", nulls_equal=True), new])
+
+
+def with_jobs(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Records added to those known."""
+    return pl.concat([old, new.join(old, on=["experiment", "job"], how="anti")])
+
+
+def _earlier(table: Table, path: Path) -> int | None:
+    """The version of a table that an earlier release wrote; None for one of this release, and for what is none."""
+    if not path.exists():
+        return None
+    identity = (pq.read_schema(path).metadata or {}).get(META, b"").decode()
+    found = re.match(rf"{table.name}@(\d+):", identity)
+    return int(found[1]) if found and int(found[1]) < table.version else None
+
+
+def _known(table: Table, path: Path) -> pl.DataFrame:
+    """A table of the ledger as it stands; that of an earlier release is put aside.
+
+    Raises TableError where it cannot be read: no stage makes it, and some of it may be nowhere else.
+    """
+    try:
+        if earlier := _earlier(table, path):
+            path.rename(path.with_name(f"{table.name}.{earlier}.parquet"))  # kept, and what is current is noted anew
+        return read_table(table, path) if path.exists() else table.empty()
+    except (TableError, *DAMAGED) as error:
+        if getattr(error, "errno", None):  # of the file system: the file itself may be whole
+            raise
+        cause = str(error.__cause__ or error).removeprefix(f"{path}: ").partition(" Fix: ")[0].splitlines()[0]
+        raise TableError(
+            f"{path}: cannot be read ({cause}). It is of the ledger, and no stage makes it. Fix: move it away and keep it "
+            "(runs whose results were overwritten stand in it alone), then secateur track, which notes anew what results/ "
+            "holds."
+        ) from error
+
+
+def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl.DataFrame:
+    """A table of the ledger with new rows; written only where they change it."""
+    table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
+    old = _known(table, path)
+    rows = old
+    for frame in new:
+        rows = join(rows, frame)
+    rows = rows.sort(table.key)
+    if not rows.equals(old):
+        with atomic(path) as temporary:
+            write_table(table, rows, temporary)
+    return rows
+
+
+def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Bring the ledger up to date with the results: its tables variant_runs and job_runs.
+
+    The caller holds the lock: one writer.
+    """
+    found = records(results)
+    names = {path.parent.name for path in results.glob("experiments/*/run.json")}
+    names |= {record["experiment"] for record in found if record.get("experiment")}
+    current = sorted(results.glob("experiments/*/variant_runs.parquet"))
+    current = [path for path in current if _earlier(TABLES["variant_runs"], path) is None]  # made anew by the next run
+    variants = [read_table(TABLES["variant_runs"], path) for path in current]
+    return (
+        _updated("variant_runs", results, with_variants, variants),
+        _updated("job_runs", results, with_jobs, [job_runs(name, found) for name in sorted(names)]),
+    )
