@@ -165,10 +165,9 @@ def test_each_rule_has_a_script_of_its_name_and_there_are_no_others():
 
 
 @pytest.mark.parametrize("rule", TEXTS)
-def test_a_rule_names_its_script_log_and_benchmark_after_itself(rule):
+def test_a_rule_names_its_script_and_log_after_itself(rule):
     assert f'"../../scripts/{rule}.py"' in directive(rule, "script")
     assert re.search(rf'"logs/{rule}/[^"]+\.log"', directive(rule, "log"))
-    assert re.search(rf'"logs/{rule}/[^"]+\.benchmark\.tsv"', directive(rule, "benchmark"))
     assert f'leaf_params("{rule}"' in re.sub(r"\(\s+", "(", directive(rule, "params"))
 
 

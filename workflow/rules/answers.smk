@@ -15,8 +15,6 @@ rule answer_questions:
         record="results/{corpus}/{dataset}/answers/{source}/{answer}/{shard}/run.json",
     log:
         "logs/answer_questions/{corpus}-{dataset}-{source}-{answer}-{shard}.log",
-    benchmark:
-        "logs/answer_questions/{corpus}-{dataset}-{source}-{answer}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -46,8 +44,6 @@ rule evaluate_answers:
         record="results/{corpus}/{dataset}/answered/{source}/{answer}/run.json",
     log:
         "logs/evaluate_answers/{corpus}-{dataset}-{source}-{answer}.log",
-    benchmark:
-        "logs/evaluate_answers/{corpus}-{dataset}-{source}-{answer}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

@@ -22,8 +22,6 @@ rule assemble_contexts:
         record="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/run.json",
     log:
         "logs/assemble_contexts/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{assembly}-{lm}.log",
-    benchmark:
-        "logs/assemble_contexts/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{assembly}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -53,8 +51,6 @@ rule import_contexts:
         record="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/run.json",
     log:
         "logs/import_contexts/{corpus}-{dataset}-{imported}-{assembly}-{lm}.log",
-    benchmark:
-        "logs/import_contexts/{corpus}-{dataset}-{imported}-{assembly}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("import_contexts", "assembly.budget", "lm.model", "eval.budgets=default"),

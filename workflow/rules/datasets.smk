@@ -10,8 +10,6 @@ rule fetch_dataset:
         record="results/raw/{file}/run.json",
     log:
         "logs/fetch_dataset/{file}.log",
-    benchmark:
-        "logs/fetch_dataset/{file}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("fetch_dataset", entry=registry_entry),
@@ -29,8 +27,6 @@ rule prepare_corpus:
         record="results/{corpus}/passages/run.json",
     log:
         "logs/prepare_corpus/{corpus}.log",
-    benchmark:
-        "logs/prepare_corpus/{corpus}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle"),
@@ -50,8 +46,6 @@ rule prepare_dataset:
         record="results/{corpus}/{dataset}/questions/run.json",
     log:
         "logs/prepare_dataset/{corpus}-{dataset}.log",
-    benchmark:
-        "logs/prepare_dataset/{corpus}-{dataset}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -80,8 +74,6 @@ rule describe_dataset:
         record="results/{corpus}/{dataset}/description/run.json",
     log:
         "logs/describe_dataset/{corpus}-{dataset}.log",
-    benchmark:
-        "logs/describe_dataset/{corpus}-{dataset}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("describe_dataset", "embedder.model=minilm"),

@@ -15,8 +15,6 @@ rule propose_passages:
         record="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/run.json",
     log:
         "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.log",
-    benchmark:
-        "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -49,8 +47,6 @@ rule score_candidates:
         record=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/run.json",
     log:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
-    benchmark:
-        "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("score_candidates", "lm", *slices.READING),
@@ -74,8 +70,6 @@ rule combine_scores:
         record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/run.json",
     log:
         "logs/combine_scores/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}.log",
-    benchmark:
-        "logs/combine_scores/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -107,8 +101,6 @@ rule select_greedily:
         record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/run.json",
     log:
         "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
-    benchmark:
-        "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -137,8 +129,6 @@ rule select_context:
         record="results/{corpus}/{dataset}/selections/lexical/{embedder}.{rankers}/run.json",
     log:
         "logs/select_context/{corpus}-{dataset}-{embedder}-{rankers}.log",
-    benchmark:
-        "logs/select_context/{corpus}-{dataset}-{embedder}-{rankers}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("select_context"),
@@ -161,8 +151,6 @@ rule check_red_herrings:
         record="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/run.json",
     log:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
-    benchmark:
-        "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("check_red_herrings", "lm", *slices.CHECKING),

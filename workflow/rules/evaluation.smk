@@ -15,8 +15,6 @@ rule evaluate_contexts:
         record="results/{corpus}/{dataset}/evidence/{source}/run.json",
     log:
         "logs/evaluate_contexts/{corpus}-{dataset}-{source}.log",
-    benchmark:
-        "logs/evaluate_contexts/{corpus}-{dataset}-{source}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -43,8 +41,6 @@ rule evaluate_rankings:
         record="results/{corpus}/{dataset}/retrieved/{ranking}/{pick}/{reranker}/run.json",
     log:
         "logs/evaluate_rankings/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.log",
-    benchmark:
-        "logs/evaluate_rankings/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("evaluate_rankings", "dataset.cutoffs", order=order_of),
@@ -64,8 +60,6 @@ rule measure_answer_gain:
         record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/run.json",
     log:
         "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.log",
-    benchmark:
-        "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("measure_answer_gain", "lm", *slices.GAINING, order=order_of),
@@ -87,8 +81,6 @@ rule evaluate_selection:
         record="results/{corpus}/{dataset}/selection/{ranking}/run.json",
     log:
         "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.log",
-    benchmark:
-        "logs/evaluate_selection/{corpus}-{dataset}-{ranking}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("evaluate_selection", "dataset.cutoffs"),
@@ -116,8 +108,6 @@ rule measure_graph:
         record=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}.{{retriever}}/run.json",
     log:
         "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
-    benchmark:
-        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -154,8 +144,6 @@ rule compare_variants:
         record=f"{PLACE}/run.json",
     log:
         f"logs/compare_variants/{EXPERIMENT}.log",
-    benchmark:
-        f"logs/compare_variants/{EXPERIMENT}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

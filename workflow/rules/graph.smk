@@ -16,8 +16,6 @@ rule extract_triples:
         record="results/{corpus}/triples/{extractor}/{shard}/run.json",
     log:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.log",
-    benchmark:
-        "logs/extract_triples/{corpus}-{extractor}-{shard}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("extract_triples", *slices.EXTRACTION),
@@ -35,8 +33,6 @@ rule encode_questions:
         record="results/{corpus}/{dataset}/triples/{extractor}/run.json",
     log:
         "logs/encode_questions/{corpus}-{dataset}-{extractor}.log",
-    benchmark:
-        "logs/encode_questions/{corpus}-{dataset}-{extractor}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("encode_questions", *slices.EXTRACTION),
@@ -59,8 +55,6 @@ rule build_codebook:
         record="results/{corpus}/codebook/{extractor}.{embedder}/run.json",
     log:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
-    benchmark:
-        "logs/build_codebook/{corpus}-{extractor}-{embedder}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("build_codebook", *slices.EMBEDDING),
@@ -81,8 +75,6 @@ rule build_runs:
         record=f"results/{{corpus}}/runs/{RUNS}/run.json",
     log:
         "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{order}.log",
-    benchmark:
-        "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{order}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("build_runs", "codebook", "order.runs", "embedder.tau"),
@@ -109,8 +101,6 @@ rule consolidate:
         record=f"results/{{corpus}}/graph/{GRAPH}/run.json",
     log:
         "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
-    benchmark:
-        "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("consolidate", *slices.CONSOLIDATING),
@@ -131,8 +121,6 @@ rule find_mentions:
         record=f"results/{{corpus}}/mentions/{GRAPH}/run.json",
     log:
         "logs/find_mentions/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
-    benchmark:
-        "logs/find_mentions/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("find_mentions", *slices.NAMING),
@@ -160,8 +148,6 @@ rule rank_by_graph:
         record=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/run.json",
     log:
         "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
-    benchmark:
-        "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

@@ -18,8 +18,6 @@ rule judge_answers:
         record="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/run.json",
     log:
         "logs/judge_answers/{corpus}-{dataset}-{source}-{answer}-{judge}.log",
-    benchmark:
-        "logs/judge_answers/{corpus}-{dataset}-{source}-{answer}-{judge}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -47,8 +45,6 @@ rule compare_judges:
         record="results/{corpus}/{dataset}/agreed/{source}/{answer}.{judge}.{judged_too}/run.json",
     log:
         "logs/compare_judges/{corpus}-{dataset}-{source}-{answer}-{judge}-{judged_too}.log",
-    benchmark:
-        "logs/compare_judges/{corpus}-{dataset}-{source}-{answer}-{judge}-{judged_too}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("compare_judges"),

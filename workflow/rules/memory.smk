@@ -24,8 +24,6 @@ rule recall_context:
         record=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/run.json",
     log:
         "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.log",
-    benchmark:
-        "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -62,8 +60,6 @@ rule replay_sessions:
         record="results/{corpus}/{dataset}/sessions/{source}/{memory}/run.json",
     log:
         "logs/replay_sessions/{corpus}-{dataset}-{source}-{memory}.log",
-    benchmark:
-        "logs/replay_sessions/{corpus}-{dataset}-{source}-{memory}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

@@ -10,8 +10,6 @@ rule prepare_model:
         record="results/models/{lm}/run.json",
     log:
         "logs/prepare_model/{lm}.log",
-    benchmark:
-        "logs/prepare_model/{lm}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("prepare_model", "lm.model", in_process=read_here),

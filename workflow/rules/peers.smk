@@ -15,8 +15,6 @@ rule prepare_peer:
         record="results/peers/{environment}/run.json",
     log:
         "logs/prepare_peer/{environment}.log",
-    benchmark:
-        "logs/prepare_peer/{environment}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("prepare_peer"),
@@ -37,8 +35,6 @@ rule index_peer:
         record=f"results/{{corpus}}/peers/{PEER}/run.json",
     log:
         "logs/index_peer/{corpus}-{peer}-{service}-{extractor}-{embedder}.log",
-    benchmark:
-        "logs/index_peer/{corpus}-{peer}-{service}-{extractor}-{embedder}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("index_peer", "peer", "service", *slices.EMBEDDING, tokenizer=peer_tokenizer),
@@ -65,8 +61,6 @@ rule ask_peer:
         record=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/run.json",
     log:
         "logs/ask_peer/{corpus}-{dataset}-{peer}-{service}-{extractor}-{embedder}.log",
-    benchmark:
-        "logs/ask_peer/{corpus}-{dataset}-{peer}-{service}-{extractor}-{embedder}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("ask_peer", "peer", "service", *slices.EMBEDDING, tokenizer=peer_tokenizer),

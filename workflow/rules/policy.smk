@@ -24,8 +24,6 @@ rule build_preferences:
         record=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/run.json",
     log:
         "logs/build_preferences/{corpus}-{dataset}-{source}-{ecs}-{memory}.log",
-    benchmark:
-        "logs/build_preferences/{corpus}-{dataset}-{source}-{ecs}-{memory}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -58,8 +56,6 @@ rule train_policy:
         record=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/run.json",
     log:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
-    benchmark:
-        "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
@@ -80,8 +76,6 @@ rule evaluate_policy:
         record=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/run.json",
     log:
         "logs/evaluate_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
-    benchmark:
-        "logs/evaluate_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("evaluate_policy", "memory.enabled", *slices.WEIGHING, order=order_of),

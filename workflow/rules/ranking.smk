@@ -15,8 +15,6 @@ rule rank_passages:
         record="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/run.json",
     log:
         "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}.log",
-    benchmark:
-        "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("rank_passages", *slices.RANKING, "dataset.unanswerable", *slices.EMBEDDING, "eval.seed=default"),
@@ -37,8 +35,6 @@ rule rerank_passages:
         record="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/run.json",
     log:
         "logs/rerank_passages/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.log",
-    benchmark:
-        "logs/rerank_passages/{corpus}-{dataset}-{ranking}-{pick}-{reranker}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(

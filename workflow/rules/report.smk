@@ -23,8 +23,6 @@ rule sample_questions:
         record="results/{corpus}/{dataset}/samples/{source}/run.json",
     log:
         "logs/sample_questions/{corpus}-{dataset}-{source}.log",
-    benchmark:
-        "logs/sample_questions/{corpus}-{dataset}-{source}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -62,8 +60,6 @@ rule build_report:
         record=f"{PLACE}/report/run.json",
     log:
         f"logs/build_report/{EXPERIMENT}.log",
-    benchmark:
-        f"logs/build_report/{EXPERIMENT}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params(
@@ -101,8 +97,6 @@ rule track_variants:
         record=f"{PLACE}/track/run.json",
     log:
         f"logs/track_variants/{EXPERIMENT}.log",
-    benchmark:
-        f"logs/track_variants/{EXPERIMENT}.benchmark.tsv"
     threads: 1
     params:
         **leaf_params("track_variants", variants=tracked_rows, name=experiment_name),
