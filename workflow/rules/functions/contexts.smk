@@ -3,7 +3,7 @@
 
 def form_of(options):
     """The kind of form of an assembly."""
-    return kinds.load("form", option("assembly", options["assembly"]).form["kind"])
+    return plugins.load("form", option("assembly", options["assembly"]).form["kind"])
 
 
 def graph_table(name):

@@ -20,5 +20,5 @@ def judging_reader(wildcards):
     """The code of the kind that reads it, which no key of a judge names."""
     lm = _judging_lm(wildcards)
     return lm and provenance.kind_digest(
-        kinds.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur"
+        plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur"
     )

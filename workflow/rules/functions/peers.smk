@@ -29,7 +29,7 @@ def indexed_by(options):
         _stop(
             f"peer.indexed_by of conf/peer/{own}.yaml is {owner!r}. Fix: one of {', '.join(compose.names(CONF, 'peer'))}."
         )
-    if kinds.named(option("peer", owner).adapter) != kinds.named(option("peer", own).adapter):
+    if plugins.named(option("peer", owner).adapter) != plugins.named(option("peer", own).adapter):
         _stop(
             f"peer.indexed_by of conf/peer/{own}.yaml is {owner!r}, of another kind. Fix: an option of the same kind."
         )

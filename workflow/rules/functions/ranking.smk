@@ -4,7 +4,7 @@
 def rankers_of(wildcards):
     """The rankers of a list: (kind, its settings as they are written)."""
     specs = option("rankers", wildcards.rankers).scorers.values()
-    return [(kinds.load("ranker", spec["kind"]), spec) for spec in specs]
+    return [(plugins.load("ranker", spec["kind"]), spec) for spec in specs]
 
 
 def runs_elsewhere(wildcards):
@@ -31,7 +31,7 @@ def reranking_reader(wildcards):
     lm = option("reranker", wildcards.reranker).spec.get("lm")
     if not lm:
         return None
-    return provenance.kind_digest(kinds.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
+    return provenance.kind_digest(plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
 
 
 def reranking_options(wildcards):

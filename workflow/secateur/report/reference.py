@@ -6,9 +6,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
+from secateur.config import plugins
 from secateur.config.compose import names
 from secateur.config.groups import GROUPS
-from secateur.config.plugins import FAMILIES, kinds, load
+from secateur.config.plugins import FAMILIES, load
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import VECTOR
 from secateur.report.results import filled, kept_picture
@@ -73,7 +74,7 @@ def plug_ins() -> str:
         "",
     ]
     for family, spec in FAMILIES.items():
-        found = kinds(family)
+        found = plugins.names(family)
         if found:
             asked = ", ".join(f"`{name}`" for name in spec.needs)
             lines += [f"## {family}", "", f"In `{spec.package}`; besides `Settings` a kind defines {asked}.", ""]
