@@ -30,19 +30,16 @@ class Guarded(Server):
 
 @dataclass(frozen=True)
 class Served:
-    """A project in which `custom` has run over the endpoint, at its second attempt; the commands' words; its crate."""
+    """A project in which `custom` has run over the endpoint, at its second attempt; the commands' words."""
 
     project: object
     said: str
-    crate: Path
 
 
 def run_served(project, folder: Path) -> str:
     """Run `custom` in a project over such an endpoint, with all else that follows a run; the commands' words."""
-    said, root = [], Path(__file__).parents[1]
+    said = []
     mine = shutil.copytree(project.root / "data/toy/documents_smoke", folder / "mine")
-    shutil.copy2(root / "LICENSE", project.root)
-    shutil.copytree(root / "requirements", project.root / "requirements")
     env = {"MLFLOW_TRACKING_URI": f"http://{LOGIN}", "HTTPS_PROXY": f"http://{LOGIN}", "no_proxy": "127.0.0.1"}
     env |= {"HOME": str(project.root), "XDG_CACHE_HOME": str(project.root / ".home"), "TMPDIR": str(folder)}
 
@@ -56,6 +53,5 @@ def run_served(project, folder: Path) -> str:
         run = ("run", "custom", "--data", str(mine), *changed)
         codes = [command(*run, "--set", f"answer.url=http://{LOGIN}/v1"), command(*run, key=WRONG), command(*run)]
     codes.append(command("track", MLFLOW_TRACKING_URI="sqlite:///mlflow.db"))
-    codes.append(command("crate", "custom"))
-    assert codes == [2, 2, 0, 0, 0], "\n".join(said)
+    assert codes == [2, 2, 0, 0], "\n".join(said)
     return "\n".join(said)

@@ -12,5 +12,4 @@ def served(once, copy_project, project_at) -> Served:
         (folder / "said.txt").write_text(run_served(copy_project(folder / "clone"), folder))
 
     folder = once("served", make)
-    crate = folder / "clone/results/experiments/custom/crate.zip"
-    return Served(project_at(folder / "clone"), (folder / "said.txt").read_text(), crate)
+    return Served(project_at(folder / "clone"), (folder / "said.txt").read_text())

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import advisories, crates, figures, graphs, resuming, running, runs
+from secateur.commands import advisories, figures, graphs, resuming, running, runs
 from secateur.core.errors import SecateurError, refused
 from secateur.core.redaction import redacted
 
@@ -22,7 +22,6 @@ SECTIONS = {
         figures.show,
         figures.figures,
         figures.keep,
-        crates.crate,
     ),
     "Runs": (
         *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
