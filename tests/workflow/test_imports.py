@@ -50,7 +50,7 @@ ORDER = [
     "planning.*",
     "report.turns report.runs report.question report.compare report.figures report.tracking report.paper",
     "report.reference report.panel",
-    "report.doctor report.advisories",
+    "report.doctor",
     "stage.contract",
     "cluster.*",
     "library.*",

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import advisories, figures, graphs, resuming, running, runs
+from secateur.commands import figures, graphs, resuming, running, runs
 from secateur.core.errors import SecateurError, refused
 from secateur.core.redaction import redacted
 
@@ -28,7 +28,7 @@ SECTIONS = {
         *(runs.ui, runs.track, runs.doctor, runs.gc),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "This project": (runs.docs, runs.costs, advisories.advisories),
+    "This project": (runs.docs, runs.costs),
 }
 for section, calls in SECTIONS.items():
     for call in calls:
