@@ -70,7 +70,7 @@ lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/snakemake --lint
 
 chaos: $(READY)  ## kill and harm a small run, e.g. make chaos SEED=1 KILLS=200; what came of it as a table
-	@PYTHONPATH=tests $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
+	@PYTHONPATH=. $(BIN)/python -m tests.chaos --seed $(SEED) --kills $(KILLS)
 
 bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie; ARGS=... hands arguments on
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from conftest import copy_project
+from tests.support.project import copy_project
 
 from .process import preload
 from .schedule import Chaos
@@ -20,7 +20,7 @@ SHOWN = 1000  # first characters of what is wrong with a trial
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m chaos", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=200, help="of stages, at least")
     parser.add_argument("--tries", type=int, default=1, help="of each other fault on each stage")

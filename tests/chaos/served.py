@@ -10,9 +10,8 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
-import answer_server
-import scoring_server
-from loopback import Replying
+from tests.support import answer_server, scoring_server
+from tests.support.loopback import Replying
 
 from .faults import Strike
 from .jobs import Spec

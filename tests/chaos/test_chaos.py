@@ -3,9 +3,10 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests.support.project import ROOT
 
 STAGES = ("rank_passages", "build_runs")  # no language model is read
 KILLS = 12
@@ -17,8 +18,8 @@ def told(smoke, tmp_path_factory):
     place = tmp_path_factory.mktemp("chaos") / "chaos.json"
     asked = ["--run", str(smoke.root), "--seed", "1", "--kills", str(KILLS), "--scenes", "0", "--json", str(place)]
     asked += [word for stage in STAGES for word in ("--stage", stage)]
-    path = os.pathsep.join((str(smoke.root / "workflow"), str(Path(__file__).parents[1])))
-    done = smoke.run(sys.executable, "-m", "chaos", *asked, PYTHONPATH=path)
+    path = os.pathsep.join((str(smoke.root / "workflow"), str(ROOT)))
+    done = smoke.run(sys.executable, "-m", "tests.chaos", *asked, PYTHONPATH=path)
     return done, json.loads(place.read_text()) if place.exists() else None
 
 

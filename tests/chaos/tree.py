@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import PARTS
-
 from secateur.core.artifacts import read_json
 from secateur.planning.orphans import left
+from tests.support.project import PARTS
 
 from .jobs import Spec, found
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 from driving import Driven
 from slurm import Cluster, cluster, lacking, until
+from tests.support.project import copy_project
 
 CORPUS = "results/toy_documents_smoke"
 SHARDS = [f"{CORPUS}/triples/openie/{n}of2/triples.parquet" for n in (0, 1)]
@@ -33,7 +34,7 @@ def slurm(tmp_path_factory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def driven(slurm, smoke, copy_project, tmp_path) -> Iterator[Driven]:
+def driven(slurm, smoke, tmp_path) -> Iterator[Driven]:
     """A project in which nothing has run, with an account, and the converted models of the shared smoke run."""
     project = copy_project(tmp_path / "project")
     project.edit("profiles/slurm/config.yaml", "CHANGE_ME", "secateur")

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from answer_server import answering, endless
 from scripts import answer_questions
+from tests.support.answer_server import answering, endless
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion

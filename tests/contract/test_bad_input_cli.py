@@ -8,6 +8,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
+from tests.support.project import copy_project
 
 FIELDS = ["dataset", "system", "order", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
 FIELDS += ["n", "units", "split", "published"]
@@ -67,7 +68,7 @@ def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistake
 
 
 @pytest.fixture(scope="module")
-def mistaken(copy_project, tmp_path_factory):
+def mistaken(tmp_path_factory):
     """A copy with experiment files that hold a mistake each."""
     project = copy_project(tmp_path_factory.mktemp("mistaken") / "project")
     for name, dataset, system in (("tv_only", "tv", "secateur"), ("typo", "toy_documents_smoke", "secatuer")):

@@ -4,11 +4,11 @@ import json
 
 import polars as pl
 import pytest
-from answer_server import Server
-from loopback import running
-from rule_judge import ruled
 from scripts import judge_answers
 from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
+from tests.support.answer_server import Server
+from tests.support.loopback import running
+from tests.support.rule_judge import ruled
 
 from secateur.answers.generate import InProcess
 from secateur.config import compose

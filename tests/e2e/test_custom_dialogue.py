@@ -38,9 +38,9 @@ PAIRS = 10  # of each question with every turn of its dialogue: the pool of `qui
 
 
 @pytest.fixture(scope="module")
-def ran(smoke, copy_of, tmp_path_factory):
+def ran(smoke, tmp_path_factory):
     """(project, folder, what `secateur run` said) of two dialogues, read by a model that the smoke run has prepared."""
-    project = copy_of(smoke, tmp_path_factory.mktemp("dialogues") / "project")
+    project = smoke.copied(tmp_path_factory.mktemp("dialogues") / "project")
     folder = project.root.parent / "my dialogues"
     folder.mkdir()
     passages = [

@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.support.project import copy_project
 
 KERNELS = ["Haswell", "Zen", "SkylakeX", "Sandybridge"]  # the last, so that any CPU with AVX compares two
 THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"]
@@ -96,7 +97,7 @@ def taken(told: str | None = None) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def builds(copy_project, tmp_path_factory):
+def builds(tmp_path_factory):
     """A function: {table: bytes} of two builds under a kernel.
 
     Those under the machine's own share nothing but the project. The others are given the encoder as it was converted

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.project import copy_project
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +47,7 @@ def systems(project) -> set[str]:
     return set(project.run("python", "-c", script).stdout.split())
 
 
-def test_the_tutorials_variant_adds_to_what_there_is_and_takes_nothing_away(copy_project, tmp_path):
+def test_the_tutorials_variant_adds_to_what_there_is_and_takes_nothing_away(tmp_path):
     project = copy_project(tmp_path / "project")
     page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
     option, axes = (

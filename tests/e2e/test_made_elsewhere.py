@@ -40,9 +40,9 @@ def lines_of(contexts: pl.DataFrame) -> str:
 
 
 @pytest.fixture(scope="module")
-def imported(smoke, copy_of, tmp_path_factory):
+def imported(smoke, tmp_path_factory):
     """A copy of the finished smoke run, with what one of its systems chose imported twice."""
-    project = copy_of(smoke, tmp_path_factory.mktemp("imports") / "project")
+    project = smoke.copied(tmp_path_factory.mktemp("imports") / "project")
     for name, text in OPTIONS.items():
         (project.root / f"conf/{name}.yaml").write_text(text)
     (project.root / "mine.run").write_text(

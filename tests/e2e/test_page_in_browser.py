@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.browser import Given, Set, browsed

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from planted import KEY, PASSWORD, WRONG
+from tests.support.planted import KEY, PASSWORD, WRONG
 
 
 def forms(secret: str) -> set[bytes]:

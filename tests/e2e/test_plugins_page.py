@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.project import copy_project
 
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 BLOCKS = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
@@ -19,7 +20,7 @@ def paths(project) -> str:
 
 
 @pytest.fixture(scope="module")
-def mine(copy_project, tmp_path_factory):
+def mine(tmp_path_factory):
     """A copy of the project in which the page's experiment has run up to its figures."""
     project = copy_project(tmp_path_factory.mktemp("plugins") / "project")
     for name, text in BLOCKS:

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from tests.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table

@@ -11,6 +11,7 @@ from pathlib import Path
 import networkx
 import polars as pl
 import pytest
+from tests.support.project import copy_project
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -40,7 +41,7 @@ def parquet(project, corpus: str) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def custom(smoke, copy_project, tmp_path_factory):
+def custom(smoke, tmp_path_factory):
     """The smoke documents as somebody's own folder: another hash seed, two threads, no triple cached.
 
     Embeddings come from the first run's cache: they are promised to be equal on one thread count only.

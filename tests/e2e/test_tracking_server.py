@@ -16,8 +16,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.browser import chromium, sized
-from tracking_results import HOME, RESULTS, failed, figure, note, ran, shown, table
+from tests.support.browser import chromium, sized
+from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, ran, shown, table
 
 from secateur.core.errors import SecateurError
 from secateur.report import tracking

@@ -36,9 +36,9 @@ SMALL = {  # of conf/experiment/quickstart.yaml
 
 
 @pytest.fixture(scope="module")
-def clone(smoke, copy_of, tmp_path_factory):
+def clone(smoke, tmp_path_factory):
     """A clone whose environment is set up, with a smaller `quickstart` and a folder of one's own."""
-    project = copy_of(smoke, tmp_path_factory.mktemp("tutorial") / "project")
+    project = smoke.copied(tmp_path_factory.mktemp("tutorial") / "project")
     for old, new in SMALL.items():
         project.edit("conf/experiment/quickstart.yaml", old, new)
     shutil.copytree(ROOT / "requirements", project.root / "requirements")

@@ -7,9 +7,9 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def stopped(smoke, copy_of, tmp_path_factory):
+def stopped(smoke, tmp_path_factory):
     """A run that was stopped before `beam` was measured, one graph was, and a dialogue's turns were selected."""
-    project = copy_of(smoke, tmp_path_factory.mktemp("stopped") / "project")
+    project = smoke.copied(tmp_path_factory.mktemp("stopped") / "project")
     documents = project.root / "results/toy_documents_smoke/toy_documents_smoke"
     for folder in ("evidence", "answer_gain"):
         for path in (documents / folder).rglob("*.beam"):
@@ -43,8 +43,8 @@ def test_the_page_shows_what_there_is_and_says_what_is_missing(stopped):
     assert {path for path in stopped.artifacts() if "/experiments/" not in path} == before
 
 
-def test_what_is_whole_is_said_to_lack_nothing(smoke, copy_of, tmp_path):
-    project = copy_of(smoke, tmp_path / "project")
+def test_what_is_whole_is_said_to_lack_nothing(smoke, tmp_path):
+    project = smoke.copied(tmp_path / "project")
     said = project.secateur("report", "smoke")
     assert said.returncode == 0, said.stderr
     assert 'id="unfinished"' not in (project.root / said.stdout.strip()).read_text(encoding="utf-8")

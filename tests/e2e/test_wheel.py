@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.support.project import copy_project
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -20,7 +21,7 @@ print(memory.retrieve("Where is the mill that Alder Ltd bought?", budget=40).tex
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory, copy_project) -> Path:
+def unpacked(tmp_path_factory) -> Path:
     """A wheel of the project, unpacked as an installer does."""
     folder = tmp_path_factory.mktemp("wheel")
     project = copy_project(folder / "project")

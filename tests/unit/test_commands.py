@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tracking_results import FIGURES, HOME, figure, ran, record, table
+from tests.support.tracking_results import FIGURES, HOME, figure, ran, record, table
 from typer.testing import CliRunner
 
 from secateur import cli

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tracking_results import RESULTS, ran, record
+from tests.support.tracking_results import RESULTS, ran, record
 
 from secateur.core.errors import SecateurError
 from secateur.ecs.selection.foreseen import pairs_at_most

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from loaded import conform, holders
+from tests.support.loaded import conform, holders
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions

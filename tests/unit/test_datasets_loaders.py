@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from loaded import conform, holders
+from tests.support.loaded import conform, holders
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import Quotable

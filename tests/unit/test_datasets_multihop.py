@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from loaded import conform
+from tests.support.loaded import conform
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.formats._pool import named_in

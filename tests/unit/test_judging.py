@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rule_judge import ruled
+from tests.support.rule_judge import ruled
 
 from secateur.judging.controls import controls
 from secateur.judging.prompts import rating, statements, supported

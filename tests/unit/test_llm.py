@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from loopback import Replying, running
+from tests.support.loopback import Replying, running
 
 from secateur.core.errors import SecateurError
 from secateur.graph.triples import extraction as blocks

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import polars as pl
 import pytest
-from policy_problem import features as drawn_features
-from policy_problem import scored, settings, splits
 from scripts.evaluate_policy import frontier
+from tests.support.policy_problem import features as drawn_features
+from tests.support.policy_problem import scored, settings, splits
 
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, above, free_channels, lattice, name, rises

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from policy_problem import settings, splits
 from safetensors.torch import save_file
 from scipy.stats import spearmanr
+from tests.support.policy_problem import settings, splits
 
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from loaded import conform
 from scripts.check_red_herrings import measured
+from tests.support.loaded import conform
 
 from secateur.config import compose
 from secateur.core.errors import SecateurError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scoring_server import APIS, serving
+from tests.support.scoring_server import APIS, serving
 
 from secateur.config import compose, plugins
 from secateur.core.errors import SecateurError

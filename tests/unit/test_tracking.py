@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from filelock import FileLock
-from tracking_results import RESULTS, failed, note, ran, record, rows, shown, told
+from tests.support.tracking_results import RESULTS, failed, note, ran, record, rows, shown, told
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES, TableError

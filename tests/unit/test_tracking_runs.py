@@ -7,7 +7,20 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from tracking_results import CONF, FIGURES, HOME, RESULTS, failed, figure, note, ran, rows, shown, table, told
+from tests.support.tracking_results import (
+    CONF,
+    FIGURES,
+    HOME,
+    RESULTS,
+    failed,
+    figure,
+    note,
+    ran,
+    rows,
+    shown,
+    table,
+    told,
+)
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import META, TableError

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.project import copy_project
 
 from secateur.stage import provenance
 
@@ -102,7 +103,7 @@ class Matrix:
 
 
 @pytest.fixture(scope="module")
-def matrix(copy_project, tmp_path_factory):
+def matrix(tmp_path_factory):
     """The rules as Snakemake reads them for the experiment `matrix`."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings

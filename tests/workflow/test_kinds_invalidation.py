@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from tests.support.project import copy_project
 
 from secateur.config import compose
 from secateur.stage import provenance
@@ -90,7 +91,7 @@ class Jobs:
 
 
 @pytest.fixture(scope="module")
-def jobs(copy_project, tmp_path_factory):
+def jobs(tmp_path_factory):
     """The rules as Snakemake reads them, with two lists of rankers more, and a package outside the project."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings

@@ -9,9 +9,8 @@ from collections import deque
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 
-from loopback import Replying, running
-
 from secateur.models.causal import NOTHING
+from tests.support.loopback import Replying, running
 
 MAX_LOGPROBS = 20  # vLLM's --max-logprobs, where nothing is said
 

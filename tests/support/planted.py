@@ -5,8 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from answer_server import Server
-from loopback import running
+from tests.support.answer_server import Server
+from tests.support.loopback import running
 
 KEY, WRONG, PASSWORD = "sk-Planted+Right/0123456789", "sk-Planted+Wrong/9876543210", "Pl4nted.p-ssword"
 LOGIN = f"planted-user:{PASSWORD}@127.0.0.1:9"  # nobody listens there

@@ -10,7 +10,7 @@ from secateur.core.tables.table import write_table
 from secateur.report.tracking import track
 from secateur.stage.ledger import records, variant_runs
 
-CONF = Path(__file__).parents[1] / "conf"
+CONF = Path(__file__).parents[2] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory
 FIGURES = "results/toy/toy/evidence/contexts/question_metrics.parquet"
 SOURCE = "contexts/graph/openie.minilm.default.blind.default.default/graph/none/text/default.smollm2"

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 from http.server import ThreadingHTTPServer
 
-from loopback import Replying, running
+from tests.support.loopback import Replying, running
 
 
 class Server(ThreadingHTTPServer):

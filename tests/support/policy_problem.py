@@ -14,7 +14,7 @@ from secateur.policy.features import feature_names, fit_standard, standardise
 from secateur.policy.preferences import preference_pairs
 from secateur.policy.utility import Terms, Utilities, lift_range, terms, weigh
 
-CONF = Path(__file__).parents[1] / "conf"
+CONF = Path(__file__).parents[2] / "conf"
 HEADER = 90  # tokens of every prompt
 SHARE = {"question": 0.2, "answer": 0.2, "facts": 0.6}  # of the tokens and of what can be gained
 

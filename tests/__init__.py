@@ -1,0 +1,1 @@
+"""Tests. What several of them share is in tests.support."""

@@ -1,0 +1,1 @@
+"""What several tests share: projects to run, small models, servers, made-up results."""

@@ -1,0 +1,88 @@
+"""Copies of the project to run and to edit; the repository itself is never written to."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["PARTS", "ROOT", "Project", "copy_project"]
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
+UNSEEN = shutil.ignore_patterns("__pycache__", "*.egg-info", "local.yaml")  # build output, one machine's settings
+NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project; commands run in it, with its own library, without a network."""
+
+    root: Path
+
+    def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """A command's output and exit code."""
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("MAKE", "MFLAGS", "MKL_", "SECATEUR_", "SLURM_", "SNAKEMAKE_"))
+        }
+        own = {
+            "PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}",
+            "OMP_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
+        }
+        # Scripts run as `python SCRIPT` of the PATH: the one of these tests.
+        path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+        return subprocess.run(
+            command,
+            cwd=self.root,
+            env=kept | own | path | NO_NETWORK | env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def snakemake(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """`snakemake ARGS` here."""
+        return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *args, **env)
+
+    def secateur(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """`secateur ARGS` here."""
+        return self.run(sys.executable, "-c", "from secateur.cli import main; main()", *args, **env)
+
+    def artifacts(self) -> set[str]:
+        """Everything under results/ that another job could read; the ledger and a failure's record are none of it."""
+        files = (path for path in (self.root / "results").rglob("*") if path.is_file())
+        made = {str(path.relative_to(self.root)) for path in files if path.name != "failure.json"}
+        return {path for path in made if not path.startswith("results/ledger/")}
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a text that stands exactly once in a file."""
+        text = (self.root / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{name}: {old!r} stands there {text.count(old)} times"
+        (self.root / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    def copied(self, target: Path) -> "Project":
+        """A copy of the project with all its results."""
+        shutil.copytree(self.root, target, symlinks=True, copy_function=_copied)
+        return Project(target)
+
+
+def _copied(source: str, target: str) -> None:
+    """A copy of a file; converted weights, which nobody writes to again, are the same file."""
+    (os.link if ".cache/models/" in source else shutil.copy2)(source, target)
+
+
+def copy_project(target: Path) -> Project:
+    """The project's own files, without what was computed."""
+    target.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, target / part, ignore=UNSEEN)
+        else:
+            shutil.copy2(source, target / part)
+    (target / "slurm").symlink_to("profiles/slurm")
+    return Project(target)
