@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from secateur import Memory
 from secateur.datasets.sentences import sentences
-from secateur.library.stages import chosen
+from secateur.library.options import chosen
 from secateur.models.locate import locate
 
 MIRROR = Path(os.environ["SECATEUR_MIRROR"])

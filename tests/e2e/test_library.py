@@ -4,8 +4,10 @@ import os
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -15,9 +17,9 @@ import secateur
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.graph.triples.extractors import openie
-from secateur.library import stages
-from secateur.library.stages import chosen
+from secateur.library.options import chosen, context
 
+ROOT = Path(__file__).parents[2]
 DOCUMENTS = Path("data/toy/documents_smoke")
 DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")
 TEXTS = {
@@ -55,6 +57,21 @@ ROWS = [  # a system, the order, where its contexts stand, the scorer
 ]
 
 
+class Tables(dict):
+    """Tables by name, as a stage reads them; no files."""
+
+    def paths(self, name: str) -> list[Path]:
+        return []
+
+
+def stage(name: str) -> ModuleType:
+    """A rule's script as a module; nothing runs."""
+    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def same(smoke, asked: dict[str, str], memory: secateur.Memory, rows: pl.DataFrame) -> None:
     """A memory of the smoke run's documents gives each question its context in the table, at every budget."""
     memory.index(smoke.root / DOCUMENTS)
@@ -90,8 +107,10 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
     }
     options |= {"dataset": SimpleNamespace(crossfit=False), "extra": SimpleNamespace(order="blind")}
     scorer = "graph" if system == "beam" else system
-    made = stages.run("assemble_contexts", options, inputs, assembly=assembly, pick=scorer, dataset=DATASET.name)
-    same(smoke, asked, secateur.Memory(system, assembly=assembly), made["contexts"])
+    ctx = replace(context(), axes={"assembly": assembly, "pick": scorer, "dataset": DATASET.name})
+    outputs = {}
+    stage("assemble_contexts").run(SimpleNamespace(**options), Tables(inputs), outputs, ctx)
+    same(smoke, asked, secateur.Memory(system, assembly=assembly), outputs["contexts"])
 
 
 def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):

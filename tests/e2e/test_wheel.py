@@ -48,13 +48,8 @@ def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system
     assert "Leeds" in done.stdout
 
 
-def test_the_wheel_has_the_options_the_stages_the_page_and_its_types(unpacked):
-    for name in (
-        "py.typed",
-        "report/page.html.j2",
-        "_pipeline/conf/system/beam.yaml",
-        "_pipeline/scripts/consolidate.py",
-    ):
+def test_the_wheel_has_the_options_the_page_and_its_types(unpacked):
+    for name in ("py.typed", "report/page.html.j2", "_conf/system/beam.yaml"):
         assert (unpacked / "secateur" / name).exists(), name
     assert not list(unpacked.rglob("local.yaml"))
 

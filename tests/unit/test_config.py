@@ -257,10 +257,14 @@ def test_relabelling_keys_of_a_mapping_in_another_order_changes_no_leaf():
     assert leaves("policy", from_dict(Policy, one, "x")) == leaves("policy", from_dict(Policy, other, "x"))
 
 
-def test_part_of_a_group_loads_as_a_namespace():
+def test_part_of_a_group_loads_with_its_keys_and_no_others():
     found = load({"retriever.top_k": "5", "eval.budgets": "[64,128]"})
     assert found.retriever.top_k == 5
-    assert found.eval.budgets == [64, 128]
+    assert found.eval.budgets == (64, 128)
+    with pytest.raises(AttributeError, match="passages"):
+        _ = found.retriever.passages
+    with pytest.raises(AttributeError, match="utilities"):  # a key with a default
+        _ = load({"rankers.keep": "5"}).rankers.utilities
 
 
 def test_several_groups_load_at_once():

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from scripts import build_codebook, encode_questions, extract_triples
+from scripts import encode_questions, extract_triples
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
+from secateur.graph.embedding import codebook_of
 from secateur.stage.contract import Context
 
 TEXTS = ["The mill employs the people.", "It is big.", "Nothing."]
@@ -88,15 +89,17 @@ def triples(*documents) -> pl.DataFrame:
 
 
 def test_documents_that_gave_no_triple_are_named_and_counted(context):
-    assert build_codebook._silent(passages(), triples("b"), context) == 2
+    codebook_of(passages(), triples("b"), context)
+    assert context.counts == {"documents_without_triple": 2}
     assert context.warnings == ["2 of 3 documents gave no triple: a, c"]
 
 
 def test_a_corpus_in_which_every_document_speaks_is_not_warned_of(context):
-    assert build_codebook._silent(passages(), triples("a", "b", "c"), context) == 0
+    codebook_of(passages(), triples("a", "b", "c"), context)
+    assert context.counts == {"documents_without_triple": 0}
     assert context.warnings == []
 
 
 def test_a_corpus_without_a_triple_stops_with_what_happened(context):
-    with pytest.raises(SecateurError, match=r"no triple was extracted from the 3 passages of 3 documents.*Fix: "):
-        build_codebook._silent(passages(), triples(), context)
+    with pytest.raises(SecateurError, match=r"no triple was extracted from 3 passages of 3 documents.*Fix: "):
+        codebook_of(passages(), triples(), context)

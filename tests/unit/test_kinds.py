@@ -111,7 +111,7 @@ def test_what_a_kind_lacks_is_said_at_once(family, text, said):
     with pytest.raises(SecateurError) as caught:
         plugins.load("toy", "bad")
     assert said in str(caught.value)
-    assert "Fix: a kind of this family has a frozen dataclass Settings, rank." in str(caught.value)
+    assert "Fix: a plug-in of this family has a frozen dataclass Settings, rank." in str(caught.value)
 
 
 def test_a_dotted_name_is_a_module_of_other_code(family):
@@ -185,7 +185,7 @@ def test_a_name_alone_is_a_kind_without_settings_of_its_own(family):
 
 @pytest.mark.parametrize("spec", [None, 3, {}, {"k1": 1}])
 def test_a_value_that_names_no_kind_is_refused(family, spec):
-    with pytest.raises(ConfigError, match="a kind's name or a mapping with `kind` is needed"):
+    with pytest.raises(ConfigError, match="a plug-in.s name or a mapping with `kind` is needed"):
         plugins.settings("toy", spec, "conf/x/y")
 
 

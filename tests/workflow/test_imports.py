@@ -34,6 +34,7 @@ ORDER = [
     "graph.consolidation.guards",
     "graph.consolidation.*",
     "graph.codebook graph.runs graph.export",
+    "graph.embedding graph.segmenting",
     "graph.material",
     "graph.mentions graph.walkable",
     "graph.retrieval.*",

@@ -25,7 +25,7 @@ def fitted_on(options):
 
 def sent_elsewhere(options):
     """What another system gives its reader, for a form that sends just that."""
-    return [layout.sent(options)] if getattr(form_of(options), "NEEDS_SENT", False) else []
+    return [layout.sent(options)] if form_of(options).NEEDS_SENT else []
 
 
 def contexts_elsewhere(wildcards):

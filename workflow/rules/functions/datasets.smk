@@ -89,4 +89,4 @@ def first_of_split(wildcards):
 def passages_of(wildcards):
     """The passages a question set resolves against; none for questions without a corpus."""
     form = loaders.format_of(option("corpus", wildcards.corpus).format)
-    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if getattr(form, "CORPUS", True) else []
+    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if form.CORPUS else []

@@ -10,13 +10,13 @@ def rankers_of(wildcards):
 def runs_elsewhere(wildcards):
     """The files that rankers read: rankings made elsewhere."""
     fix = f"conf/rankers/{wildcards.rankers}.yaml names a file that is there"
-    found = [spec[name] for kind, spec in rankers_of(wildcards) for name in getattr(kind, "FILES", ())]
+    found = [spec[name] for kind, spec in rankers_of(wildcards) for name in kind.FILES]
     return [made_elsewhere(path, fix) for path in found]
 
 
 def gold_of_rankers(wildcards):
     """The gold evidence, for the rankers that are made of it."""
-    reads = any(getattr(kind, "READS_GOLD", False) for kind, _ in rankers_of(wildcards))
+    reads = any(kind.READS_GOLD for kind, _ in rankers_of(wildcards))
     return [f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"] if reads else []
 
 

@@ -28,7 +28,7 @@ def forget_gpu(resources: Any, partition: Any) -> None:
 
 def needs_gpu(params: Mapping[str, Any]) -> bool:
     """Whether a job, by its settings, reads a model in its own process. Where nothing says so, the profile's word holds."""
-    if "extractor.kind" in params and getattr(plugins.load("extractor", params["extractor.kind"]), "GPU", False):
+    if "extractor.kind" in params and plugins.load("extractor", params["extractor.kind"]).GPU:
         return True
     for key in ("judge.backend", "answer.backend"):
         if params.get(key, "lm") != "lm":

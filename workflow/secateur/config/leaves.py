@@ -36,9 +36,14 @@ def unflatten(flat: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def load(flat: Mapping[str, str]) -> types.SimpleNamespace:
-    """A stage's configuration from its leaves: one dataclass (or, for part of a group, namespace) per group."""
-    parts = {}
-    for group, values in unflatten(flat).items():
-        whole = group in GROUPS and set(values) == {f.name for f in fields(GROUPS[group])}
-        parts[group] = from_dict(GROUPS[group], values, f"{group}") if whole else types.SimpleNamespace(**values)
-    return types.SimpleNamespace(**parts)
+    """A stage's configuration from its leaves: of each group its dataclass, with the keys that the rule names and no others.
+
+    What is no option of a group (`extra`) is a namespace of plain values.
+    """
+    groups = {
+        group: from_dict(GROUPS[group], values, group, partial=True)
+        if group in GROUPS
+        else types.SimpleNamespace(**values)
+        for group, values in unflatten(flat).items()
+    }
+    return types.SimpleNamespace(**groups)

@@ -1,14 +1,14 @@
-"""Plug-ins: a file in a family's folder is a kind, found by its name.
+"""Plug-ins: a file in a family's folder is a plug-in, found by its name.
 
-A kind has a frozen `Settings` dataclass, what its family asks for (a function, mostly), and a docstring that is its documentation. Files
-that begin with `_` are none. A name with a dot is a module of somebody else's code, which serves in the same way.
-No list of kinds is kept anywhere: to add one, add a file.
+A plug-in defines a frozen dataclass `Settings`, the names its family needs, and a docstring, which is its documentation.
+Files whose name begins with `_` are no plug-ins. A name with a dot (`mypackage.mine`) is a module of other code, used in
+the same way. No list of plug-ins is kept anywhere: to add one, add a file.
 """
 
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,47 +36,61 @@ LIBRARY = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Family:
-    """Where the kinds of a family stand, and what each of them defines, besides `Settings`."""
+    """A family of plug-ins: its package, and what each defines besides `Settings`.
+
+    needs: names that a plug-in must define. capabilities: names that it may define, with the value of one that does not.
+    """
 
     package: str
     needs: tuple[str, ...]
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class NoSettings:
-    """The settings of a kind that has none, imported there as `Settings`."""
+    """The settings of a plug-in that has none, imported there as `Settings`."""
 
 
 FAMILIES: dict[str, Family] = {
-    "format": Family("secateur.datasets.formats", ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions")),
-    "extractor": Family("secateur.graph.triples.extractors", ("FrontEnd",)),
+    "format": Family(
+        "secateur.datasets.formats",
+        ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions"),
+        {"CORPUS": True, "SAMPLES": False, "LABELLED": False},
+    ),
+    "extractor": Family(
+        "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}
+    ),
     "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
     "peer": Family("secateur.peers.adapters", ("SPLITS", "Peer", "context", "reply")),
     "walk": Family("secateur.graph.walks", ("walk",)),
-    "ranker": Family("secateur.ranking.scorers", ("score",)),
+    "ranker": Family(
+        "secateur.ranking.scorers",
+        ("score",),
+        {"READS_QUESTION": True, "READS_GOLD": False, "ANSWER_AWARE": False, "FILES": (), "check": None},
+    ),
     "score": Family("secateur.ecs.scores", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
-    "form": Family("secateur.contexts.forms", ("form",)),
+    "form": Family("secateur.contexts.forms", ("form",), {"NEEDS_GRAPH": False, "NEEDS_SENT": False, "SYMBOLS": False}),
     "metric": Family("secateur.evaluation.metrics", ("FIGURE", "measure")),
 }
 
 
 def names(family: str) -> tuple[str, ...]:
-    """The kinds of a family, by the names of their files; nothing is imported."""
+    """The plug-ins of a family, by the names of their files; nothing is imported."""
     package = source_of(FAMILIES[family].package)
-    return tuple(sorted(path.stem for path in package.parent.glob("*.py") if _is_kind(path))) if package else ()
+    return tuple(sorted(path.stem for path in package.parent.glob("*.py") if _is_plugin(path))) if package else ()
 
 
-def _is_kind(path: Path) -> bool:
+def _is_plugin(path: Path) -> bool:
     return f"k{path.stem}".isidentifier() and not path.stem.startswith("_") and path.is_file()  # may begin with a digit
 
 
 def module_of(family: str, name: str) -> str:
-    """The dotted module of a kind, which is not imported. Raises ConfigError for a name that no file has."""
+    """The dotted module of a plug-in, not imported. Raises ConfigError for a name that no file has."""
     if "." in name:
         return name
     package = source_of(FAMILIES[family].package)
-    if package is None or not _is_kind(package.with_name(f"{name}.py")):  # asked far too often to list the folder
+    if package is None or not _is_plugin(package.with_name(f"{name}.py")):  # asked far too often to list the folder
         raise ConfigError(
             f"{family} {name!r} is unknown{nearest(name, names(family))}. Fix: use one of "
             f"{', '.join(names(family)) or 'none'}, or a module of yours, which has a dot (mypackage.{name})."
@@ -97,9 +111,9 @@ def source_of(dotted: str, library: Path = LIBRARY) -> Path | None:
 
 
 def load(family: str, name: str) -> ModuleType:
-    """The module of a kind.
+    """The module of a plug-in, its capabilities set: those it does not define have the family's value.
 
-    Raises SecateurError for an unknown name, a module that cannot be imported, and one that is no kind of the family.
+    Raises SecateurError for an unknown name, a module that cannot be imported, and one that lacks what the family needs.
     """
     dotted = module_of(family, name)
     try:
@@ -112,14 +126,16 @@ def load(family: str, name: str) -> ModuleType:
     if faults:
         raise SecateurError(
             f"{family} {name}: {module.__file__} {', '.join(faults)}. "
-            f"Fix: a kind of this family has a frozen dataclass Settings, {', '.join(FAMILIES[family].needs)}."
+            f"Fix: a plug-in of this family has a frozen dataclass Settings, {', '.join(FAMILIES[family].needs)}."
         )
+    for capability, default in FAMILIES[family].capabilities.items():
+        vars(module).setdefault(capability, default)
     return module
 
 
 @contextmanager
 def calling(family: str, module: ModuleType) -> Iterator[None]:
-    """What a kind raises while it works becomes one SecateurError that names its file and line."""
+    """Turn what a plug-in raises into one SecateurError that names its file and line."""
     try:
         yield
     except SecateurError:
@@ -135,21 +151,21 @@ def calling(family: str, module: ModuleType) -> Iterator[None]:
 
 
 def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str = "") -> Any:
-    """The settings of a kind from `{kind: NAME, **its own}`, or from NAME alone; read as strictly as any option.
+    """A plug-in's Settings from `{kind: NAME, **settings}`, or from NAME alone; read as strictly as any option.
 
-    `where` is the option (conf/corpus/locomo), `path` what its keys begin with in messages. Raises ConfigError with
-    every problem at once.
+    where: the option (conf/corpus/locomo); path: what its keys begin with in messages. Raises ConfigError with every
+    problem at once.
     """
     path = path or family
     own = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
     name = own.pop("kind", None)
     if not isinstance(name, str):
-        raise ConfigError(f"{where}.yaml: {path} is {spec!r}, a kind's name or a mapping with `kind` is needed.")
+        raise ConfigError(f"{where}.yaml: {path} is {spec!r}, a plug-in's name or a mapping with `kind` is needed.")
     return configured(family, name, own, where, path)
 
 
 def configured(family: str, name: str, own: Mapping[str, Any], where: str, path: str) -> Any:
-    """The same from a kind's name and its own settings, where an option keeps them apart."""
+    """A plug-in's Settings from its name and a mapping."""
     try:
         module = load(family, name)
     except SecateurError as error:
@@ -158,9 +174,9 @@ def configured(family: str, name: str, own: Mapping[str, Any], where: str, path:
 
 
 def named(spec: Any) -> tuple[str, ...]:
-    """The kinds that a value of the configuration names: a name, one `{kind: NAME, ...}`, or several of them.
+    """The plug-ins that a configuration value names: a name, one `{kind: NAME, ...}`, or several of them.
 
-    A kind's settings may name further ones of its family, each as a mapping with `kind`.
+    A plug-in's settings may name further plug-ins of its family, each as a mapping with `kind`.
     """
     if isinstance(spec, str):
         return (spec,)
@@ -185,7 +201,7 @@ def _not_imported(family: str, dotted: str, error: Exception) -> str:
 
 
 def _faults(family: str, module: ModuleType) -> list[str]:
-    """What keeps a module from being a kind of a family, each in a clause."""
+    """What a module lacks to be a plug-in of a family, each in a clause."""
     own = getattr(module, "Settings", None)
     frozen = isinstance(own, type) and is_dataclass(own) and own.__dataclass_params__.frozen
     found = [] if frozen else ["has no Settings" if own is None else "has a Settings that is no frozen dataclass"]

@@ -66,7 +66,7 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
 def _suffixes(rankers: Rankers, name: str) -> tuple[str, ...]:
     """The suffixes that a ranker of a list is made with; one that does not read the question has no other form."""
     kind = plugins.load("ranker", rankers.scorers[name]["kind"])
-    return ("", *(rankers.suffixes if getattr(kind, "READS_QUESTION", True) else ()))
+    return ("", *(rankers.suffixes if kind.READS_QUESTION else ()))
 
 
 def forms(rankers: Rankers) -> list[str]:

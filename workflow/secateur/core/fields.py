@@ -5,6 +5,7 @@ import re
 import types
 import typing
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import MISSING, Field, field, fields
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -21,9 +22,8 @@ def key(
     doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING, family: str = ""
 ) -> Any:
     """A field with its documentation and its closed range; one that names kinds says of which family."""
-    extra = {} if default is MISSING else {"default": default}
-    if isinstance(default, dict):  # no two options share one
-        extra = {"default_factory": lambda: dict(default)}
+    # A factory, not a default: an instance that lacks the key (`from_dict`, partial) must not find one in its class.
+    extra = {} if default is MISSING else {"default_factory": lambda: copy(default)}
     return field(metadata={"doc": doc, "low": low, "high": high, "family": family}, **extra)
 
 
@@ -89,10 +89,11 @@ def _in_range(value: Any, spec: Field, where: str) -> list[str]:
     return [f"{where} is {value}, allowed: {allowed}"] if outside else []
 
 
-def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "") -> Any:
+def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "", partial: bool = False) -> Any:
     """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once.
 
-    `path` is what its keys begin with in messages, where that is not the group of the option `where`.
+    path: what its keys begin with in messages, where that is not the group of the option `where`; partial: keys may be
+    missing, and to ask for one that is raises AttributeError.
     """
     hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
     group = path or (where.split("/")[-2] if "/" in where else where)
@@ -100,7 +101,7 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "") ->
     found += [
         f"key {group}.{k} missing"
         for k, s in specs.items()
-        if k not in data and s.default is s.default_factory is MISSING
+        if not partial and k not in data and s.default is s.default_factory is MISSING
     ]
     values = {}
     for name in (n for n in specs if n in data):
@@ -111,4 +112,8 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "") ->
         raise ConfigError(
             f"{where}.yaml: {count}: {'; '.join(found)}. Fix: edit that file or the override that set it."
         )
-    return cls(**values)
+    if not partial:
+        return cls(**values)
+    option = object.__new__(cls)
+    vars(option).update(values)
+    return option

@@ -76,9 +76,9 @@ def load_questions(
     Raises SecateurError for an unknown format, and for a file or passages that are missing or unusable.
     """
     form = format_of(spec)
-    if passages is None and getattr(form, "CORPUS", True):
+    if passages is None and form.CORPUS:
         raise SecateurError(f"{dataset}: questions of format {spec} need their passages. Fix: load the corpus first")
-    if sampled and not getattr(form, "SAMPLES", False):
+    if sampled and not form.SAMPLES:
         raise SecateurError(
             f"{dataset}: corpus.documents is set, but format {spec} has no documents to leave out. Fix: set it to null"
         )

@@ -46,7 +46,7 @@ def session_material(
     form: as an assembly has it.
     """
     kind = plugins.load("form", form["kind"])
-    if not getattr(kind, "SYMBOLS", False):
+    if not kind.SYMBOLS:
         return Textual(), {}
     known, ambiguous = _named(edges, entities, relations)
     material = Material({}, count, {}, ambiguous)

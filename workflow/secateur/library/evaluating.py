@@ -11,7 +11,7 @@ from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measured, only
 from secateur.evaluation.resampling import paired, units
 from secateur.library.memory import Retrieved
-from secateur.library.stages import cache_folder, chosen
+from secateur.library.options import cache_folder, chosen
 from secateur.models.word_pieces import lm_counter
 
 __all__ = ["compare", "evaluate"]

@@ -25,9 +25,9 @@ from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
 from secateur.graph.triples.extraction import alone
-from secateur.library import stages
+from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
-from secateur.library.stages import Tables, chosen
+from secateur.library.options import cache_folder, chosen, context
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
@@ -38,16 +38,6 @@ from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory", "Retrieved", "Source"]
 
-GRAPH = (
-    "entities",
-    "relations",
-    "lines",
-    "edges",
-    "edge_sources",
-    "run_edges",
-    "mentions",
-    "aliases",
-)  # tables that ranking and writing read
 Triples = list[tuple[str, str, str]]  # of a question
 Units = list[tuple[str, int | None, float]]  # a ranking: passage, edge or None for all of it, score; best first
 
@@ -139,10 +129,10 @@ class Memory:
                 f"system {system}: {name} ranks by the graph, it has no list of rankers. Fix: system={name!r}."
             )
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
-        self.embedder = Embedder(self.options["embedder"], stages.cache_folder())
+        self.embedder = Embedder(self.options["embedder"], cache_folder())
         self.vectors = Vectors(self.embedder)
         self.needs_graph = self.by_graph or plugins.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
-        self._read: Any = alone(self.options["extractor"], stages.context(), Replies()) if self.needs_graph else None
+        self._read: Any = alone(self.options["extractor"], context(), Replies()) if self.needs_graph else None
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
 
@@ -183,17 +173,7 @@ class Memory:
 
     def _made(self, passages: pl.DataFrame) -> _Ready:
         passages = passages.sort("doc_id", "position")
-        return self._prepared(passages, self._graph(passages) if self.needs_graph else {})
-
-    def _graph(self, passages: pl.DataFrame) -> Tables:
-        """The graph of the passages, by the pipeline's stages."""
-        told = {"passages": passages}
-        told |= stages.run("extract_triples", self.options, told, shard="0of1")
-        told |= stages.run("build_codebook", self.options, told)
-        told |= stages.run("build_runs", self.options, told)
-        told |= stages.run("consolidate", self.options, told)
-        told |= stages.run("find_mentions", self.options, told)
-        return {name: told[name] for name in GRAPH}
+        return self._prepared(passages, graph_tables(passages, self.options, self.embedder) if self.needs_graph else {})
 
     def _prepared(self, passages: pl.DataFrame, tables: Tables, vectors: NDArray | None = None) -> _Ready:
         """What a question meets, vectors and indexes included, so that the first question waits for none of them.
@@ -219,12 +199,12 @@ class Memory:
     def _assembly(self, passages: pl.DataFrame, tables: Tables) -> Assembly:
         spec = self.options["assembly"]
         kind = plugins.load("form", spec.form["kind"])
-        if getattr(kind, "NEEDS_SENT", False):
+        if kind.NEEDS_SENT:
             raise SecateurError(
                 f"assembly.form {spec.form['kind']}: it is what another system sent. Fix: another assembly."
             )
         word_pieces = spec.counter == "word_pieces"
-        model, folder = self.options["embedder"].model, stages.cache_folder()
+        model, folder = self.options["embedder"].model, cache_folder()
         count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
         written = ("edges", "entities", "relations", "edge_sources")
         edges = edges_of(*(tables[name] for name in written)) if kind.NEEDS_GRAPH else None

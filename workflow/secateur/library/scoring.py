@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.ecs.adhoc import rank
 from secateur.ecs.reading.template import Passage, Question
-from secateur.library.stages import cache_folder, chosen
+from secateur.library.options import cache_folder, chosen
 from secateur.models.reader import load
 
 __all__ = ["score"]

@@ -79,7 +79,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
-        if not getattr(plugins.load("format", *plugins.named(corpus.format)), "CORPUS", True):
+        if not plugins.load("format", *plugins.named(corpus.format)).CORPUS:
             raise ConfigError(
                 f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
                 f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
@@ -196,7 +196,7 @@ class _Resolved:
         if axis != "assembly" or self.system.family == "peer":
             return True
         form = option(self.conf, axis, value, self.overrides).form["kind"]
-        return not getattr(plugins.load("form", form), "NEEDS_SENT", False)
+        return not plugins.load("form", form).NEEDS_SENT
 
     def _orders(self) -> tuple[str | None, ...]:
         """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""
@@ -208,7 +208,7 @@ class _Resolved:
         system, dataset = self.system, self.dataset
         if isinstance(system, Study):
             needs = {
-                "distractors": getattr(plugins.load("format", *plugins.named(dataset.format)), "LABELLED", False),
+                "distractors": plugins.load("format", *plugins.named(dataset.format)).LABELLED,
                 "policy": bool(dataset.trained),
             }
             return needs.get(system.kind, True)

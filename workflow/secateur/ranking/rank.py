@@ -37,7 +37,7 @@ class Ranker:
     @property
     def aware(self) -> bool:
         """Whether the gold answer is seen."""
-        return self.answer or getattr(self.module, "ANSWER_AWARE", False)
+        return self.answer or self.module.ANSWER_AWARE
 
 
 def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> Iterator[Ranker]:
@@ -50,7 +50,7 @@ def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> I
     for name, spec in scorers.items():
         module = plugins.load("ranker", spec["kind"])
         settings = plugins.settings("ranker", spec, "conf/rankers", f"rankers.scorers.{name}")
-        for suffix in ("", *(suffixes if getattr(module, "READS_QUESTION", True) else ())):
+        for suffix in ("", *(suffixes if module.READS_QUESTION else ())):
             yield Ranker(name + suffix, module, settings, "+neighbour" in suffix, "+answer" in suffix)
 
 
@@ -132,9 +132,9 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     bases = _Bases(dict(resolved.iter_rows()) if resolved is not None else {}, cfg.eval.seed)
     work = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
     for ranker in work:
-        if hasattr(ranker.module, "check"):
+        if ranker.module.check:
             ranker.module.check(ranker.settings, questions, passages)
-    if any(getattr(ranker.module, "READS_GOLD", False) for ranker in work):
+    if any(ranker.module.READS_GOLD for ranker in work):
         _tell_without_gold(bases.gold, questions, ctx)
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     embedder.tell_split(passages["text"].to_list(), "passages", ctx)

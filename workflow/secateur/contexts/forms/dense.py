@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 from secateur.core.fields import key
 
-NEEDS_GRAPH = False
 _WORD = re.compile(r"[a-z0-9']+")
 
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
 
-NEEDS_GRAPH = False
-
 
 class _Whole:
     additive = True

@@ -6,6 +6,7 @@ nor a kill changes a triple. Adding a document costs its own blocks only.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
@@ -14,10 +15,10 @@ from secateur.config import plugins
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.graph.triples.surface import Found, Triple
+from secateur.graph.triples.surface import Found, Triple, triples_of
 from secateur.stage import provenance
 
-__all__ = ["alone", "extract_cached", "frame_of", "kind_of", "note_losses", "placed", "problems", "shard_of"]
+__all__ = ["alone", "extract", "extract_cached", "frame_of", "kind_of", "note_losses", "placed", "problems", "shard_of"]
 
 Rows = list[dict[str, Any]]
 NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # counts of what the rules drop, of costs, of what was found
@@ -49,11 +50,14 @@ class Replies(Protocol):
 class Kind(Protocol):
     """What a file in extractors/ defines besides `Settings`: a front end, made of settings and context.
 
-    It may also have `read(paths, passages)`, which takes the triples of a corpus from the option's files instead, and
-    `problems(settings, extractor)`, clauses on what does not fit together.
+    GPU: whether it asks the cluster for one. read(paths, passages): takes the triples of a corpus from the option's files
+    instead. problems(settings, extractor): what does not fit together, each in a clause.
     """
 
     FrontEnd: Callable[..., FrontEnd]
+    GPU: bool
+    read: Callable[..., Any] | None
+    problems: Callable[..., list[str]] | None
 
 
 def kind_of(cfg) -> Kind:
@@ -68,9 +72,9 @@ def _settings(cfg, where: str) -> Any:
 def problems(cfg, where: str) -> list[str]:
     """What does not fit together in an extractor's option, each in a clause. Raises ConfigError for its settings."""
     settings, kind = _settings(cfg, where), kind_of(cfg)
-    unread = bool(cfg.files) and not hasattr(kind, "read")
+    unread = bool(cfg.files) and kind.read is None
     found = [f"extractor.files does not belong to kind {cfg.kind}"] if unread else []
-    return found + (kind.problems(settings, cfg) if hasattr(kind, "problems") else [])
+    return found + (kind.problems(settings, cfg) if kind.problems else [])
 
 
 def _front_end(cfg, ctx) -> FrontEnd:
@@ -125,6 +129,24 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
         silent += sum(not triples for triples in found.triples)
     ctx.counts |= {"cache_hits": cache.hits, "cache_misses": cache.misses}
     return rows, counts, silent
+
+
+def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.DataFrame:
+    """The table `triples` of passages: extracted by the option's front end, or read from the files of an imported graph.
+
+    Losses are counted and logged. Raises SecateurError as `extract_cached` does.
+    """
+    read = kind_of(cfg).read
+    if read:
+        passages = passages.sort("doc_id", "position")
+        facts, counts = read(files, passages)
+        triples, dropped = triples_of(facts.get(passage, ()) for passage in passages["passage_id"])
+        rows, counts, silent = placed(passages, triples), counts + dropped, sum(not found for found in triples)
+    else:
+        rows, counts, silent = extract_cached(passages, cfg, ctx)
+    note_losses(ctx, counts)
+    ctx.counts |= {"passages_without_triple": silent}
+    return frame_of(rows)
 
 
 def alone(cfg, ctx, replies: Replies | None = None) -> Callable[[str], list[Triple]]:

@@ -1,0 +1,139 @@
+"""Consolidation (paper 2.4): alias groups among the entities, and the codebook, provenance and runs remapped to them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from secateur.core.tables.catalog import TABLES
+from secateur.graph.consolidation.alias_file import read_aliases
+from secateur.graph.consolidation.compress import Budget, compress, same_tokens
+from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
+from secateur.graph.consolidation.guards import blocked_by
+from secateur.graph.consolidation.neighbours import approximate_pairs
+from secateur.graph.consolidation.prune import prune_rare
+from secateur.graph.consolidation.remap import remap_edges, remap_mentions
+from secateur.graph.consolidation.screen import Pairs
+
+__all__ = ["Graph", "aliases_of", "consolidated"]
+
+Members = dict[int, list[int]]  # representative -> its entities
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The tables of a consolidated graph, by their names."""
+
+    aliases: pl.DataFrame
+    edges: pl.DataFrame
+    tombstones: pl.DataFrame
+    edge_sources: pl.DataFrame
+    run_edges: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class _Entities:
+    """texts; vectors (n, d): unit rows in float32; place: surface form -> id."""
+
+    texts: list[str]
+    vectors: NDArray[np.float32]
+    place: dict[str, int]
+
+
+def consolidated(
+    cfg, aliases: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl.DataFrame, run_edges: pl.DataFrame
+) -> Graph:
+    """The graph with each alias as its representative, and rare edges removed where the option says so.
+
+    cfg: the option `consolidation`.
+    """
+    remapped, kept = remap_edges(edges, aliases)
+    sources = remap_mentions(edge_sources, kept, ["passage_id"])
+    runs = remap_mentions(run_edges, kept, ["run_id", "passage_id"])
+    tombstones = TABLES["tombstones"].empty()
+    if cfg.prune == "frequency":
+        remapped, kept, tombstones = prune_rare(remapped, sources, cfg.min_mentions)
+        sources = remap_mentions(sources, kept, ["passage_id"])
+        runs = remap_mentions(runs, kept, ["run_id", "passage_id"])
+    return Graph(aliases, remapped, tombstones, sources, runs)
+
+
+def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: Path | None, ctx) -> pl.DataFrame:
+    """The table `aliases`: layer 1 (cosine, spelling, acronyms), then layer 2 where too many entities remain.
+
+    cfg: the option `consolidation`; alias_file: pairs that must or must not be merged.
+    """
+    if not cfg.merge:
+        return TABLES["aliases"].empty()
+    e = _entities(entities)
+    forced, listed = read_aliases(alias_file, e.place) if alias_file else ([], frozenset())
+
+    def forbidden(a: int, b: int) -> bool:
+        return frozenset((a, b)) in listed
+
+    short = acronyms(passages["text"]) if cfg.guarded else {}
+    short_forms = [(e.place[a], e.place[b]) for a, b in sorted(short.items()) if a in e.place and b in e.place]
+    pairs = _near(cfg, e.vectors)
+    near = _at_least(pairs, cfg.tau)
+    settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": forbidden}
+    merged, rule = groups(e.texts, e.vectors, near, short_forms=short_forms, **settings)
+    ctx.counts |= {"pairs": len(near[0]), "groups": len(merged), "acronyms": len(short_forms)}
+    first = {entity: keep for group, keep in zip(merged, medoids(e.vectors, merged), strict=True) for entity in group}
+    members: Members = {n: [n] for n in range(len(e.texts)) if n not in first}
+    members |= {first[group[0]]: group for group in merged}
+    rows = []
+    for keep, group in _within_budget(cfg, e, pairs, members, forbidden, ctx).items():
+        for n in group:
+            if n != keep:
+                cosine = float(e.vectors[n] @ e.vectors[keep])
+                why = rule[n] if first.get(n) == keep else "budget"
+                rows.append((n, keep, e.texts[n], e.texts[keep], cosine, why))
+    return pl.DataFrame(rows, schema=TABLES["aliases"].empty().schema, orient="row")
+
+
+def _entities(entities: pl.DataFrame) -> _Entities:
+    entities = entities.sort("entity_id")
+    texts, vectors = entities["text"].to_list(), entities["embedding"].to_numpy().astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return _Entities(texts, vectors, {text: n for n, text in enumerate(texts)})
+
+
+def _near(cfg, vectors: NDArray[np.float32]) -> Pairs:
+    """Pairs that layer 1 may merge, and those of layer 2 where the budget may be exceeded."""
+    tau = min(cfg.tau, cfg.floor) if len(vectors) > cfg.budget else cfg.tau
+    exact = len(vectors) <= cfg.exact_limit
+    return range_pairs(vectors, tau) if exact else approximate_pairs(vectors, tau, cfg.probes)
+
+
+def _at_least(pairs: Pairs, tau: float) -> Pairs:
+    """Pairs with a cosine of at least tau."""
+    near = pairs[2] >= tau
+    return tuple(part[near] for part in pairs)
+
+
+def _within_budget(
+    cfg, e: _Entities, pairs: Pairs, members: Members, forbidden: Callable[[int, int], bool], ctx
+) -> Members:
+    """Layer 2, where layer 1 leaves more entities than the budget allows."""
+    if len(members) <= cfg.budget:
+        return members
+
+    def blocked(a: int, b: int) -> bool:
+        return forbidden(a, b) or (cfg.guarded and blocked_by(e.texts[a], e.texts[b]) is not None)
+
+    pairs = _at_least(pairs, cfg.floor)
+    pairs = same_tokens(e.texts, pairs) if cfg.guarded else pairs
+    remaining = compress(e.vectors, pairs, members, Budget(cfg.budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
+    if len(remaining) > cfg.budget:
+        ctx.warn(
+            f"{len(remaining)} entities remain, consolidation.budget is {cfg.budget}: the others lie below cosine "
+            f"{cfg.floor} or are kept apart by guards"
+        )
+    ctx.counts |= {
+        "over_budget": max(0, len(remaining) - cfg.budget),
+        "merged_for_budget": len(members) - len(remaining),
+    }
+    return remaining
