@@ -185,7 +185,7 @@ def test_a_name_alone_is_a_kind_without_settings_of_its_own(family):
 
 @pytest.mark.parametrize("spec", [None, 3, {}, {"k1": 1}])
 def test_a_value_that_names_no_kind_is_refused(family, spec):
-    with pytest.raises(ConfigError, match="a plug-in.s name or a mapping with `kind` is needed"):
+    with pytest.raises(ConfigError, match="a plug-in's name or a mapping with `kind` is needed"):
         plugins.settings("toy", spec, "conf/x/y")
 
 
