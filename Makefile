@@ -76,11 +76,14 @@ bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie; ARGS=... hands a
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
 	@cd benchmarks && PYTHONPATH=.. ../$(BIN)/python $(NAME).py $(ARGS)
 
-docs: $(READY)  ## the generated pages: configuration, kinds and tables
+docs: $(READY)  ## the tables of figures that pages quote, written anew from docs/results
 	@$(BIN)/secateur docs
 
-site: $(READY)  ## the pages as a site, in site/; a link that leads nowhere ends it
+site: results/experiments/quickstart/report.html  ## the pages, reference, all figures and a report, in site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"
+
+results/experiments/quickstart/report.html: | $(READY)
+	@$(BIN)/secateur run quickstart --cores $(CORES)
 
 clean:  ## remove results, logs and caches (not the environment)
 	rm -rf results logs .cache .snakemake

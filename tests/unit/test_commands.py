@@ -273,9 +273,9 @@ def test_what_the_file_system_refuses_is_one_message_with_the_path(project, monk
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(Path, "write_text", refused)
-    monkeypatch.setattr(reference, "pages", lambda: {Path("docs/tables.md"): "text"})
+    monkeypatch.setattr(reference, "pages", lambda: {Path("docs/results.md"): "text"})
     said = ended(monkeypatch, capsys, "docs")
-    assert said.startswith(f"docs/tables.md: {os.strerror(number)}. Fix: {fix}")
+    assert said.startswith(f"docs/results.md: {os.strerror(number)}. Fix: {fix}")
 
 
 def test_a_full_disk_that_names_no_file_is_told_of_this_folder(project):

@@ -1,6 +1,5 @@
 """The papers' tables: published cells as printed, measured ones from a run or from kept figures, gaps with what fills them."""
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
 from secateur.report import paper
+from secateur.report.kept import write_kept
 
 ROOT = Path(__file__).parents[2]
 SPECS = yaml.safe_load((ROOT / "data/artefacts.yaml").read_text(encoding="utf-8"))
@@ -87,10 +87,9 @@ def test_published_rows_of_a_run_are_not_measured(root):
 
 
 def test_kept_figures_stand_where_nothing_was_run_here(root):
-    (root / "docs/results").mkdir(parents=True)
-    row = ROW | {"system": "ecs", "value": 0.25}
-    kept = {"experiment": "toy", "metrics": [list(row), list(row.values())], "comparisons": []}
-    (root / "docs/results/toy.json").write_text(json.dumps(kept))
+    empty = TABLES["metrics"].empty()
+    row = pl.DataFrame([ROW | {"system": "ecs", "value": 0.25}], schema_overrides=dict(empty.schema))
+    write_kept(row.select(empty.columns), root / "docs", "toy", "metrics", {"command": "make run EXPERIMENT=toy"})
     assert cells(root)["ECS", "Small"].measured == (0.25, 0.1, 0.3, 20)
     run(root, ROW | {"system": "ecs", "value": 0.2})
     assert cells(root)["ECS", "Small"].measured[0] == 0.2

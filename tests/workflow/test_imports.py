@@ -44,6 +44,7 @@ ORDER = [
     "report.plots report.drawing report.forest report.browser report.timed",
     "report.format",
     "report.finding",
+    "report.kept",
     "report.results",
     "report.sections.*",
     "report.page",

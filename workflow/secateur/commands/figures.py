@@ -160,8 +160,8 @@ def score(
 
 
 def keep(experiment: Experiment) -> None:
-    """Keep the figures of an experiment for docs/results.md."""
-    from secateur.report.results import keep
+    """Keep the figures of an experiment for the pages."""
+    from secateur.report.kept import keep
 
     print(keep(Path("results"), Path("docs"), experiment))
 

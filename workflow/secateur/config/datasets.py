@@ -14,7 +14,7 @@ SPLITS = ("train", "dev", "test")
 class Corpus:
     """Text to read: where its passages come from."""
 
-    format: Any = key("the format of its files: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
+    format: Any = key("the format of its files: a name, or {kind: NAME, its settings}", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash, in which * stands for anything")
     extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles")
     documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
@@ -29,7 +29,7 @@ class Dataset:
     corpus: str = key("option of conf/corpus the questions are asked of")
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
-    format: Any = key("the format of its questions: a name, or {kind: NAME, its settings} (kinds.md)", family="format")
+    format: Any = key("the format of its questions: a name, or {kind: NAME, its settings}", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash, in which * stands for anything")
     folder: str | None = key("folder with questions.jsonl, for the format `folder`")
     split: Literal["train", "dev", "test", "all"] = key("the split whose figures are reported; all: every question")

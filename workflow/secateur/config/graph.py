@@ -10,7 +10,7 @@ __all__ = ["Codebook", "Consolidation", "Extractor", "Order", "Retriever"]
 
 @dataclass(frozen=True)
 class Extractor:
-    """Text to triples, by a kind that has settings of its own (kinds.md#extractor)."""
+    """Text to triples, by a kind that has settings of its own."""
 
     kind: str = key("the front end", family="extractor")
     shards: int = key("jobs the documents are spread over", low=1, high=1000)

@@ -17,7 +17,7 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
-from secateur.report.results import kept_metrics
+from secateur.report.kept import kept_table
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 
@@ -104,7 +104,7 @@ def _of_metrics(root: Path, spec: Mapping[str, Any]) -> list[Cell]:
 def _metrics(root: Path, experiment: str) -> pl.DataFrame:
     """The rows of an experiment as it was run here, else as its figures were kept; none where neither."""
     path = root / "results" / "experiments" / experiment / "metrics.parquet"
-    return read_table(TABLES["metrics"], path) if path.exists() else kept_metrics(root / "docs", experiment)
+    return read_table(TABLES["metrics"], path) if path.exists() else kept_table(root / "docs", experiment, "metrics")
 
 
 def _one(frame: pl.DataFrame, wanted: Mapping[str, Any]) -> tuple[float, float | None, float | None, int] | None:
