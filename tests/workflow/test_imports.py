@@ -2,9 +2,8 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "workflow" / "secateur"
@@ -59,37 +58,61 @@ ORDER = [
     "commands.*",
     "cli",
 ]
-GLUE = {
-    "cluster.resources": {"snakemake"},
-    "cluster.executor": {"snakemake"},
-    "cluster.needs": {"snakemake"},
-    "config.compose": {"hydra", "omegaconf"},
-    "report.tracking": {"mlflow"},
-}  # the one that asks a cluster, the one that composes, the one that tracks
-FORBIDDEN = {"snakemake", "hydra", "omegaconf", "mlflow"}
+FRAMEWORKS = {  # the modules that may import each of them
+    "snakemake": {"cluster.resources", "cluster.executor", "cluster.needs"},
+    "hydra": {"config.compose"},
+    "omegaconf": {"config.compose"},
+    "mlflow": {"report.tracking"},
+}
+FILE_LINES, ROOM_LINES = 400, 5500
 
 MODULES = {
     str(path.relative_to(LIBRARY).with_suffix("")).replace("/", "."): path
     for path in sorted(LIBRARY.rglob("*.py"))
     if path.name != "__init__.py"
 }
-SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+SCRIPTS = {path.stem: path for path in sorted((ROOT / "scripts").glob("*.py"))}
+EMPTY: dict = {}
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def source(path: Path) -> str:
+    """The text of a file."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a file of Python."""
+    return ast.parse(source(path))
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Full names that a file imports, inside functions too; of `from a import b` both `a` and `a.b`."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    names = set()
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(names)
+
+
+def packages(path: Path) -> set[str]:
+    """Top-level packages that a file imports."""
+    return {name.partition(".")[0] for name in imported(path)}
+
+
+def used(path: Path) -> set[str]:
+    """The library modules that a file imports."""
+    names = {name.removeprefix("secateur.") for name in imported(path) if name.startswith("secateur.")}
+    return names & set(MODULES)
 
 
 def floor(module: str) -> int:
-    """The place of a module in ORDER: its own, else that of the nearest package above it."""
+    """Line of ORDER of a module: by its full name, else by the nearest package above it."""
     parts = module.split(".")
     for name in (module, *(".".join(parts[:n]) + ".*" for n in range(len(parts) - 1, 0, -1))):
         places = [n for n, line in enumerate(ORDER) if name in line.split()]
@@ -99,40 +122,42 @@ def floor(module: str) -> int:
     raise AssertionError(f"{module} stands on no floor of ORDER; put it on one")
 
 
-def used(path: Path) -> set[str]:
-    """The library modules a file imports."""
-    names = {name.removeprefix("secateur.") for name in imported(path) if name.startswith("secateur.")}
-    return names & set(MODULES)
+def offenders(check, paths: dict[str, Path]) -> dict[str, list]:
+    """By name, what a check finds wrong with a file; files without a finding are left out."""
+    found = {name: sorted(check(name, path)) for name, path in paths.items()}
+    return {name: wrong for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_imports_downwards_only(module):
-    above = {name for name in used(MODULES[module]) if floor(name) > floor(module)}
-    assert above == set(), f"{module} imports {sorted(above)}, which stand above it"
+def test_a_module_imports_downwards_only():
+    def above(name: str, path: Path):
+        return [other for other in used(path) if floor(other) > floor(name)]
+
+    assert offenders(above, MODULES) == EMPTY
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_imports_a_stage(module):
-    assert not {name for name in imported(MODULES[module]) if name.split(".")[0] == "scripts"}
+def test_nothing_imports_a_stage():
+    assert offenders(lambda _, path: packages(path) & {"scripts"}, MODULES | SCRIPTS) == EMPTY
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_only_config_knows_hydra_only_tracking_mlflow_and_nobody_snakemake(module):
-    roots = {name.partition(".")[0] for name in imported(MODULES[module])}
-    assert roots & FORBIDDEN <= GLUE.get(module, set())
+def test_only_config_knows_hydra_only_tracking_mlflow_and_only_the_cluster_snakemake():
+    def strangers(name: str, path: Path):
+        return [package for package in packages(path) & set(FRAMEWORKS) if name not in FRAMEWORKS[package]]
+
+    assert offenders(strangers, MODULES) == EMPTY
 
 
 def test_package_files_hold_a_docstring_at_most():
     """The code digest does not read them. The library's own is its face, which no stage looks at."""
     for path in set(LIBRARY.rglob("__init__.py")) - {LIBRARY / "__init__.py"}:
-        body = ast.parse(path.read_text(encoding="utf-8")).body
-        assert all(isinstance(node, ast.Expr) for node in body), path
+        assert all(isinstance(node, ast.Expr) for node in tree(path).body), path
 
 
 def test_no_module_imports_the_face_of_the_library():
-    for name, path in MODULES.items():
-        if not name.startswith(("commands", "cli")):
-            assert not re.search(r"^(import secateur$|from secateur import )", path.read_text(), re.M), name
+    def faces(name: str, path: Path):
+        face = re.findall(r"^(?:import secateur$|from secateur import )", source(path), re.M)
+        return [] if name.startswith(("commands", "cli")) else face
+
+    assert offenders(faces, MODULES) == EMPTY
 
 
 # --- rules and scripts ---------------------------------------------------------------------------
@@ -140,101 +165,89 @@ def test_no_module_imports_the_face_of_the_library():
 
 def rules() -> dict[str, str]:
     """Each rule's text by name."""
-    found = {}
+    texts = {}
     for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for block in re.split(r"\n(?=rule |checkpoint )", path.read_text(encoding="utf-8"))[1:]:
+        for block in re.split(r"\n(?=rule |checkpoint )", source(path))[1:]:
             name = re.match(r"\w+ (\w+):", block).group(1)
-            assert name not in found
-            found[name] = re.split(r"\n(?=\S)", block)[0]
-    return found
+            assert name not in texts
+            texts[name] = re.split(r"\n(?=\S)", block)[0]
+    return texts
 
 
-TEXTS = rules()
-
-
-def directive(rule: str, name: str) -> str:
-    """The text of one directive of a rule."""
-    found = re.search(rf"^    {name}:(.*?)(?=^    \w+:|\Z)", TEXTS[rule], re.M | re.S)
-    assert found, f"{rule} has no {name}"
-    return found.group(1)
+def directive(text: str, name: str) -> str:
+    """The text of one directive of a rule; nothing where it is missing."""
+    found = re.search(rf"^    {name}:(.*?)(?=^    \w+:|\Z)", text, re.M | re.S)
+    return found.group(1) if found else ""
 
 
 def test_each_rule_has_a_script_of_its_name_and_there_are_no_others():
-    assert sorted(TEXTS) == SCRIPTS
+    assert sorted(rules()) == list(SCRIPTS)
 
 
-@pytest.mark.parametrize("rule", TEXTS)
-def test_a_rule_names_its_script_and_log_after_itself(rule):
-    assert f'"../../scripts/{rule}.py"' in directive(rule, "script")
-    assert re.search(rf'"logs/{rule}/[^"]+\.log"', directive(rule, "log"))
-    assert f'leaf_params("{rule}"' in re.sub(r"\(\s+", "(", directive(rule, "params"))
+def test_a_rule_is_named_after_itself_throughout_holds_no_logic_and_leaves_resources_to_the_profile():
+    for name, text in rules().items():
+        assert f'"../../scripts/{name}.py"' in directive(text, "script"), name
+        assert re.search(rf'"logs/{name}/[^"]+\.log"', directive(text, "log")), name
+        assert f'leaf_params("{name}"' in re.sub(r"\(\s+", "(", directive(text, "params")), name
+        assert "run.json" in directive(text, "output").rpartition("record=")[2], name
+        assert directive(text, "threads").strip().isdigit(), name
+        assert directive(text, "message").strip(), name
+        assert not re.search(r"\blambda\b", text), name
+        assert not re.search(r"^    (resources|retries|run|shell|conda|container):", text, re.M), name
 
 
-@pytest.mark.parametrize("rule", TEXTS)
-def test_a_rule_declares_output_record_threads_and_message(rule):
-    assert "run.json" in directive(rule, "output").rpartition("record=")[2]
-    assert directive(rule, "threads").strip().isdigit()
-    assert directive(rule, "message").strip()
-
-
-@pytest.mark.parametrize("rule", TEXTS)
-def test_a_rule_holds_no_logic_and_leaves_resources_to_the_profile(rule):
-    assert not re.search(r"\blambda\b", TEXTS[rule])
-    assert not re.search(r"^    (resources|retries|run|shell|conda|container):", TEXTS[rule], re.M)
-
-
-@pytest.mark.parametrize("rule", SCRIPTS)
-def test_a_script_is_a_stage_that_hands_its_job_to_the_contract_at_its_foot(rule):
-    path = ROOT / "scripts" / f"{rule}.py"
-    text = path.read_text(encoding="utf-8")
-    assert "secateur.stage.contract.main" in imported(path)
-    assert not {name for name in imported(path) if name.split(".")[0] == "scripts"}, "stages do not import each other"
-    assert "\ndef run(cfg, inputs, outputs, ctx):\n" in text
-    assert re.search(r'\n\nif "snakemake" in globals\(\):\n    main\(run, snakemake\)[^\n]*\n\Z', text)
+def test_a_script_is_a_stage_that_hands_its_job_to_the_contract_at_its_foot():
+    for name, path in SCRIPTS.items():
+        assert "secateur.stage.contract.main" in imported(path), name
+        assert "\ndef run(cfg, inputs, outputs, ctx):\n" in source(path), name
+        assert re.search(r'\n\nif "snakemake" in globals\(\):\n    main\(run, snakemake\)[^\n]*\n\Z', source(path)), (
+            name
+        )
 
 
 # --- sizes and places ------------------------------------------------------------------------------
 
 
-def lines(name: str) -> list[str]:
-    return (ROOT / name).read_text(encoding="utf-8").splitlines()
+def lines(path: Path) -> int:
+    """Number of lines of a file."""
+    return len(source(path).splitlines())
 
 
-def test_the_snakefile_is_a_table_of_contents():
-    assert len(lines("Snakefile")) <= 50
+def test_the_snakefile_is_a_table_of_contents_and_the_common_helpers_of_the_rules_fit_a_few_screens():
+    assert lines(ROOT / "Snakefile") <= 50
+    assert lines(ROOT / "workflow/rules/common.smk") <= 150
 
 
-def test_the_common_helpers_of_the_rules_fit_a_few_screens():
-    assert len(lines("workflow/rules/common.smk")) <= 150
+def test_no_file_and_no_room_is_too_long():
+    assert {name: lines(path) for name, path in (MODULES | SCRIPTS).items() if lines(path) > FILE_LINES} == EMPTY
+    rooms: dict[str, int] = {}
+    for name, path in MODULES.items():
+        rooms[name.partition(".")[0]] = rooms.get(name.partition(".")[0], 0) + lines(path)
+    assert {room: size for room, size in rooms.items() if size > ROOM_LINES} == EMPTY
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_is_longer_than_400_lines(module):
-    assert len(lines(MODULES[module])) <= 400
-
-
-@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "conf/system").glob("[!_]*.yaml")))
-def test_a_system_says_in_a_few_lines_what_is_its_own(name):
-    said = [line for line in lines(f"conf/system/{name}.yaml") if not line.startswith("#")]
-    assert re.fullmatch(r"defaults: \[\w+, _self_\]", said[0])
-    assert len(said) <= 6
+def test_a_system_says_in_a_few_lines_what_is_its_own():
+    for path in (ROOT / "conf/system").glob("[!_]*.yaml"):
+        first, *others = [line for line in source(path).splitlines() if not line.startswith("#")]
+        assert re.fullmatch(r"defaults: \[\w+, _self_\]", first), path
+        assert len(others) <= 5, path
 
 
 def strings(path: Path) -> list[str]:
     """The strings of a file of Python, those in f-strings with `{` for what is filled in, without docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    docs = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, documented)}
-    found = []
-    for node in ast.walk(tree):
+    docs = {ast.get_docstring(node, clean=False) for node in ast.walk(tree(path)) if isinstance(node, documented)}
+    texts = []
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.JoinedStr):
-            found.append("".join(part.value if isinstance(part, ast.Constant) else "{" for part in node.values))
+            texts.append("".join(part.value if isinstance(part, ast.Constant) else "{" for part in node.values))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in docs:
-            found.append(node.value)
-    return found
+            texts.append(node.value)
+    return texts
 
 
-@pytest.mark.parametrize("path", [*MODULES.values(), *(ROOT / "scripts").glob("*.py")], ids=lambda path: path.stem)
-def test_only_the_layout_and_the_rules_know_where_results_stand(path):
-    paths = [text for text in strings(path) if text.startswith("results/{")]
-    assert paths == [] or path == MODULES["core.layout"]
+def test_only_the_layout_and_the_rules_know_where_results_stand():
+    def paths(name: str, path: Path):
+        return [text for text in strings(path) if text.startswith("results/{") and name != "core.layout"]
+
+    assert offenders(paths, MODULES | SCRIPTS) == EMPTY
