@@ -30,10 +30,10 @@ endif
 # Names of experiments and folders reach the shell as they are: through the environment, quoted.
 export EXPERIMENT DATA PROFILE CORES
 
-.PHONY: help setup run smoke ui test lint chaos bench docs site clean
+.PHONY: help setup run smoke ui test test-slow lint chaos bench docs site clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 	@echo; sed -n '3p' $(MAKEFILE_LIST) | sed 's/^# *//'
 
 setup: $(READY)  ## the environment alone (.venv, locked versions, embedded models)
@@ -61,8 +61,11 @@ smoke: $(READY)  ## the whole pipeline on 40 passages
 ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C; prints a link for each experiment
 	@$(BIN)/secateur ui
 
-test: $(READY)  ## all tests, two files at a time
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+test: $(READY)  ## the tests of every part, in ten minutes on two cores
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+test-slow: $(READY)  ## the rest: chaos, a SLURM cluster, a browser, the wheel, planted keys, several CPU kernels
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow tests
 
 lint: $(READY)  ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

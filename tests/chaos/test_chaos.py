@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.project import ROOT
 
+pytestmark = pytest.mark.slow
+
 STAGES = ("rank_passages", "build_runs")  # no language model is read
 KILLS = 12
 

@@ -15,6 +15,8 @@ from driving import Driven
 from slurm import Cluster, cluster, lacking, until
 from tests.support.project import copy_project
 
+pytestmark = pytest.mark.slow
+
 CORPUS = "results/toy_documents_smoke"
 SHARDS = [f"{CORPUS}/triples/openie/{n}of2/triples.parquet" for n in (0, 1)]
 LIMIT = 420  # seconds for a run of four jobs on a machine that does much else; a hang, that is, fails

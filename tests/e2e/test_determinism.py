@@ -18,6 +18,8 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.support.project import copy_project
 
+pytestmark = pytest.mark.slow
+
 KERNELS = ["Haswell", "Zen", "SkylakeX", "Sandybridge"]  # the last, so that any CPU with AVX compares two
 THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"]
 FLOATS = 1e-5  # how far two kernels may be apart

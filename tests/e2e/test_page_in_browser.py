@@ -10,6 +10,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.report.browser import Given, Set, browsed
 from secateur.report.page import About, Figures, render
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
 SYSTEMS = {"secateur": "graph", "beam": "graph", "hipporag2:controlled": "peer", "title_zsum": "lexical"}
 WIDTHS = (420, 800, 1400)

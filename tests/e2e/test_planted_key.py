@@ -62,6 +62,7 @@ def traces(folder: Path, *secrets: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_planted_secret_is_left_in_any_byte(served):
     folder = served.project.root.parent
     made = {path.suffix for path in folder.rglob("*") if path.is_file()}
@@ -71,6 +72,7 @@ def test_no_planted_secret_is_left_in_any_byte(served):
     assert traces(folder, KEY, WRONG, PASSWORD) == []
 
 
+@pytest.mark.slow
 def test_the_secrets_were_there_to_be_hidden(served):
     assert "Incorrect API key provided: Bearer ***" in served.said
     assert "MLflow at http://***@127.0.0.1:9" in served.said

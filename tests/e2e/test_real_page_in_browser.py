@@ -7,6 +7,8 @@ from tests.support.browser import chromium, cut_off, inside, sized, smallest_tex
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = (420, 800, 1400)
 HEIGHT, SCREENS = 900, 8
 READABLE = 9  # pixels of a text

@@ -23,6 +23,8 @@ from secateur.core.errors import SecateurError
 from secateur.report import tracking
 from secateur.stage.ledger import collect
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 200  # seconds; MLflow's own limits would take 246 at least
 STARTING = 240
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.project import copy_project
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import secateur
