@@ -106,7 +106,7 @@ def test_what_was_changed_under_a_seal_is_named_and_refused(tmp_path):
     assert whole(one, sealed) == one
     other.write_bytes(b"tokenr")
     assert unsealed(sealed) == ["b.bin"]
-    with pytest.raises(ValueError, match=r"b\.bin: not what was stored"):
+    with pytest.raises(ValueError, match=r"b\.bin: differs from its seal"):
         whole(one, sealed)
     one.unlink()
     assert unsealed(sealed) == ["a.bin", "b.bin"]

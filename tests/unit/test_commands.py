@@ -266,7 +266,11 @@ def test_logs_that_cannot_be_written_are_named_and_nothing_is_started(project, m
 
 @pytest.mark.parametrize(
     ("number", "fix"),
-    [(errno.EACCES, "give yourself the right"), (errno.ENOSPC, "make room there"), (errno.EROFS, "work in a clone on")],
+    [
+        (errno.EACCES, "give yourself the right"),
+        (errno.ENOSPC, "free space there"),
+        (errno.EROFS, "work in a clone on"),
+    ],
 )
 def test_what_the_file_system_refuses_is_one_message_with_the_path(project, monkeypatch, capsys, number, fix):
     def refused(path, *_, **__):

@@ -276,7 +276,7 @@ def test_a_failed_block_is_asked_for_again_by_the_next_run(server, context):
 def test_an_edit_of_the_code_costs_no_request(server, context, monkeypatch):
     first = extracted(server, context)
     server.asked.clear()
-    monkeypatch.setattr(provenance, "kind_digest", lambda module: "c2")
+    monkeypatch.setattr(provenance, "plugin_digest", lambda module: "c2")
     assert extracted(server, context) == first
     assert server.asked == []
 

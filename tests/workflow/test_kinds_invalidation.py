@@ -59,7 +59,7 @@ class Jobs:
 
     def codes(self, group: str) -> dict[tuple[str, str], str]:
         """(rule, option of the group) -> digest, read anew from the files."""
-        for remembered in (provenance.code_digest, provenance.kind_digest, provenance.imports, provenance._rules):
+        for remembered in (provenance.code_digest, provenance.plugin_digest, provenance.imports, provenance._rules):
             remembered.cache_clear()
         return {
             (name, option): dict(rule.params.items())["code"](self._wildcards(rule, {group: option}))
@@ -204,7 +204,7 @@ def test_so_does_an_edit_of_the_reader_that_a_reranker_reads_with(jobs):
     path = jobs.library / "models/readers/transformers.py"
     kept, before = path.read_text(), [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
     path.write_text(kept + "\nADDED = 1\n")
-    for remembered in (provenance.kind_digest, provenance.imports):
+    for remembered in (provenance.plugin_digest, provenance.imports):
         remembered.cache_clear()
     after = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
     path.write_text(kept)
@@ -229,10 +229,10 @@ def test_a_metric_reruns_no_model_and_no_cache_knows_it(jobs):
         "assemble_contexts",
         "answer_questions",
     }
-    extractor = provenance.kind_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library)
+    extractor = provenance.plugin_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library)
     with metric.open("a") as file:
         file.write("\nADDED = 1\n")
-    assert provenance.kind_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library) == extractor
+    assert provenance.plugin_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library) == extractor
 
 
 OUTSIDE = """\

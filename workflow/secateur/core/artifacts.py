@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Say of what the file system refuses which file it was: of a write that finds no room it leaves that out."""
+    """Add the file's name to an OSError that lacks one, such as a write on a full disk."""
     try:
         yield
     except OSError as error:
@@ -55,25 +55,25 @@ def atomic(path: Path) -> Iterator[Path]:
                 os.fsync(stream.fileno())
             os.replace(temporary, path)
     finally:
-        with suppress(OSError):  # on a disk that is read-only, of which the error that led here tells
+        with suppress(OSError):  # a read-only disk: the first error already says so
             temporary.unlink(missing_ok=True)
 
 
 def abandoned(path: Path) -> list[Path]:
-    """What processes that were killed while they wrote `path` left beside it. Its one writer asks, before it writes."""
+    """Temporary files of `path` left by killed processes. For the single writer of `path`, before it writes."""
     half = [*path.parent.glob(".*.tmp"), *path.parent.glob(".*.part")]
     return [one for one in half if one.name.lstrip(".").startswith(f"{path.name}.")]
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """A folder that is filled once, by whichever process comes first."""
+    """A folder that the first process to come fills, once."""
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
         make(temporary)
-        temporary.chmod(0o777 & ~_umask())  # mkdtemp's are its owner's alone, and a cache may be shared
+        temporary.chmod(0o777 & ~_umask())  # mkdtemp is private to its owner, and a cache may be shared
         try:
             temporary.rename(folder)
         except OSError:  # another job was first; both hold the same bytes
@@ -91,39 +91,39 @@ def _umask() -> int:
 
 
 def dropped(path: Path, error: Exception) -> None:
-    """Remove an entry of a cache that cannot be read, and say so: it is made anew."""
+    """Remove an unreadable cache entry, with a warning; it is computed again."""
     cause = f"{type(error).__name__}: {error}".splitlines()[0]
-    logging.getLogger("secateur").warning("%s: damaged (%s); removed, and made anew", path, cause)
+    logging.getLogger("secateur").warning("%s: damaged (%s); removed, will be computed again", path, cause)
     path.unlink(missing_ok=True)
 
 
 def remade(path: Path, load: Callable[[Path], T], make: Callable[[Path], None]) -> T:
-    """What `load` reads of a cache's file, which `make` writes where it is absent or damaged."""
+    """What `load` reads from a cache file, which `make` writes first where it is absent or damaged."""
     if path.exists():
         try:
             return load(path)
-        except Exception as error:  # whatever a library says of a damaged file
+        except Exception as error:  # libraries raise anything for a damaged file
             dropped(path, error)
     make(path)
     return load(path)
 
 
 def seal(path: Path, files: Iterable[Path]) -> None:
-    """Note beside files of a cache what they hold, for libraries that would read a flipped bit as a number."""
+    """Write the digests of cache files, for libraries that would read a flipped bit as a number."""
     write_json(path, {file.name: file_digest(file) for file in files})
 
 
 def unsealed(path: Path) -> list[str]:
-    """The files whose content is not what their seal says, those that are gone among them."""
+    """Names of files that are missing or differ from their seal."""
     known = read_json(path)
     files = {name: path.with_name(name) for name in known}
     return [name for name, file in files.items() if not file.is_file() or file_digest(file) != known[name]]
 
 
 def whole(path: Path, seal: Path) -> Path:
-    """A file of a cache that is, with all under its seal, as it was written. Raises ValueError for any other."""
+    """The path, if all files under the seal are as written. Raises ValueError otherwise."""
     if changed := unsealed(seal) if seal.is_file() else [seal.name]:
-        raise ValueError(f"{', '.join(changed)}: not what was stored")
+        raise ValueError(f"{', '.join(changed)}: differs from its seal")
     return path
 
 
@@ -145,7 +145,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON that the pipeline wrote. Raises SecateurError where it was damaged since."""
+    """Read JSON that the pipeline wrote. Raises SecateurError where it is damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -1,8 +1,7 @@
 """Content-addressed caches under one folder: replies by request, vectors by string.
 
-A cache never decides a result: it is keyed by everything the result depends on, and deleting it
-costs time only. Entries appear atomically, so that any number of jobs may share it; a damaged one is removed and made
-anew.
+A cache never decides a result: its key holds everything that the result depends on, and deleting it costs time only.
+Entries appear atomically, so any number of jobs may share a cache. A damaged entry is removed and computed again.
 """
 
 import hashlib
@@ -23,12 +22,12 @@ from secateur.core.artifacts import atomic, dropped, write_text
 
 __all__ = ["RequestCache", "VectorCache", "digest"]
 
-PATIENCE = 300  # seconds that a job waits for what another one makes: some blocks of strings on a busy machine
-SMALL = 4096  # strings of one request that are kept in memory
+PATIENCE = 300  # seconds that a job waits for another job's block: some blocks of strings on a busy machine
+SMALL = 4096  # requests of at most so many strings are kept in memory
 
 
 def digest(*parts: Any) -> str:
-    """Digest of JSON-able parts, canonical."""
+    """Canonical digest of parts that JSON can hold."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -39,13 +38,12 @@ def _seal(text: str) -> str:
 
 @contextmanager
 def _in_turn(path: Path) -> Iterator[None]:
-    """One process after another, by a lock whose name is litter's; at once where a file system has no locks, or the other
-    one takes too long."""
+    """Hold a lock on `path`; go on without it where the file system has no locks, or after 300 seconds."""
     lock = FileLock(path.with_name(f".{path.name}.lock.tmp"), timeout=PATIENCE)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-    except (Timeout, OSError):  # a lock spares work, and decides nothing
+    except (Timeout, OSError):  # the lock only avoids double work
         pass
     try:
         yield
@@ -57,7 +55,7 @@ def _in_turn(path: Path) -> Iterator[None]:
 
 
 class RequestCache:
-    """One JSON reply per request digest; `hits` and `misses` are counted."""
+    """One JSON reply per request digest. Counts `hits` and `misses`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.hits, self.misses = folder, 0, 0
@@ -75,7 +73,7 @@ class RequestCache:
         except FileNotFoundError:
             self.misses += 1
             return None
-        except ValueError as error:  # a flipped bit, a disk that was full, text that is no UTF-8
+        except ValueError as error:  # a flipped bit, a full disk, or a text that is not UTF-8
             dropped(path, error)
             self.misses += 1
             return None
@@ -83,24 +81,24 @@ class RequestCache:
         return json.loads(text)
 
     def put(self, key: str, reply: Any) -> None:
-        """Store a reply that parsed, under a digest of its own text."""
+        """Store a reply that parsed, sealed by the digest of its text."""
         text = json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
         write_text(self._path(key), f"{_seal(text)}\n{text}")
 
 
 class VectorCache:
-    """Vectors by string for one model, in append-only segments of planned blocks.
+    """Vectors by string for one model, in append-only segment files.
 
-    The segments are indexed once a process. Small requests are kept in memory, for stages that ask question by
-    question. Threads may ask at once.
+    Segments are indexed once per process. Small requests stay in memory, for stages that ask question by question.
+    Safe for threads.
     """
 
     def __init__(self, folder: Path, dim: int) -> None:
         self.folder, self.dim, self.hits, self.misses = folder, dim, 0, 0
-        self._index: dict[bytes, int] | None = None  # places: rows of all segments, one after another
+        self._index: dict[bytes, int] | None = None  # key -> row among all segments, one after another
         self._segments: list[Path] = []
-        self._starts = [0]  # the first place of each segment, and that of the next one
-        self._indexing = threading.RLock()  # a place means nothing without the starts
+        self._starts = [0]  # the first row of each segment, and of the next one
+        self._indexing = threading.RLock()  # index and starts change together
         self._memory: dict[bytes, NDArray[np.float32]] = {}
 
     @staticmethod
@@ -125,7 +123,7 @@ class VectorCache:
 
     @staticmethod
     def _stored(segment: Path, name: str) -> NDArray | None:
-        """An array of a segment; None where it is damaged, and no more."""
+        """An array of a segment; None where the file is gone, or is damaged and therefore removed."""
         try:
             with np.load(segment) as stored:
                 return stored[name]
@@ -136,7 +134,7 @@ class VectorCache:
             return None
 
     def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-        """For n strings: which are known (n,), and their vectors (n, dim), zero where unknown."""
+        """For n strings: (n,) which are known, and (n, dim) vectors, zero where unknown."""
         known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float32)
         keys = [self._key(text) for text in texts]
         for n, key in enumerate(keys):
@@ -151,7 +149,7 @@ class VectorCache:
         return known, vectors
 
     def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
-        """Fill in, from the segments, what is not known yet."""
+        """Fill in vectors from the segments, in place."""
         with self._indexing:
             index = self._indexed()
             places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, known, strict=True)])
@@ -165,13 +163,12 @@ class VectorCache:
                 known[at], vectors[at] = True, block[places[at] - starts[segment]]
 
     def _segment(self, texts: Sequence[str]) -> tuple[NDArray[np.uint8], Path]:
-        """The keys of n strings, and the file that holds just these."""
+        """(n, 16) keys of n strings, and the segment file of exactly these strings."""
         keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
         return keys, self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
 
     def made(self, texts: Sequence[str], make: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
-        """The vectors (n, dim) of n strings that are not known: what another job has made of just these meanwhile, else
-        made and stored."""
+        """(n, dim) vectors of n unknown strings: read if another job has stored them meanwhile, else made and stored."""
         keys, path = self._segment(texts)
         with _in_turn(path):
             vectors = self._stored(path, "vectors") if path.is_file() else None
@@ -183,7 +180,7 @@ class VectorCache:
         return vectors
 
     def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Store the vectors (n, dim) of n strings as one segment."""
+        """Store (n, dim) vectors of n strings as one segment."""
         keys, path = self._segment(texts)
         with atomic(path) as temporary, temporary.open("wb") as stream:
             np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))

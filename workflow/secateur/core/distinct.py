@@ -1,4 +1,4 @@
-"""Which rows of a frame are distinct: integer columns are packed into one 64-bit key, exactly, and sorted."""
+"""Distinct rows of a frame: small integer columns are packed into one 64-bit key, exactly, and sorted."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ KEY_BITS = 63  # of a signed 64-bit integer
 
 
 def _packed(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series | None:
-    """One integer for each row, equal exactly where the rows are; None unless the columns are small integers >= 0."""
+    """One integer a row, equal exactly where the rows are equal. None unless the columns are small integers >= 0."""
     if not frame.height or not all(frame[c].dtype.is_integer() and not frame[c].null_count() for c in columns):
         return None
     parts = [frame[c].cast(pl.Int64) for c in columns]
@@ -26,19 +26,19 @@ def _packed(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series | None:
 
 
 def _rising(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
-    """Whether each row is greater than the one before it, column by column; false where a null decides, and for lists."""
+    """Whether rows rise strictly in lexicographic order. False where a null decides, and for lists."""
     if any(frame[name].dtype.is_nested() for name in columns):
         return False
     above = pl.lit(False)
     for name in reversed(columns):
-        own, before = pl.col(name), pl.col(name).shift(1)
-        above = (own > before) | ((own == before) & above)
+        value, before = pl.col(name), pl.col(name).shift(1)
+        above = (value > before) | ((value == before) & above)
     return bool(frame.select(above.slice(1).fill_null(False).all()).item()) if frame.height > 1 else True
 
 
 def all_distinct(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
     """Whether no two rows agree on all the columns."""
-    if _rising(frame, columns):  # as tables are stored: neither sorted nor hashed again
+    if _rising(frame, columns):  # stored tables are sorted by key: no sort, no hash
         return True
     if len(columns) == 1:
         return frame[columns[0]].n_unique() == frame.height
@@ -47,8 +47,11 @@ def all_distinct(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
 
 
 def first_places(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(the m rows on which a combination of the columns stands first, rising; for each row the place of its own
-    combination among those m)."""
+    """First occurrences of each combination of the columns.
+
+    Returns (m,) rows where a combination occurs first, rising; and (n,) for each row the index of its combination
+    among those m.
+    """
     key = _packed(frame, columns)
     if key is None:
         numbered = frame.select(columns).with_row_index("row")
@@ -67,7 +70,7 @@ def first_places(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[NDArray[n
 
 
 def distinct_pairs(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.int64]:
-    """(2, m) the distinct pairs (left, right), sorted. Both are integers >= 0, whose bounds multiply to less than 2^63.
+    """(2, m) distinct pairs (left, right), sorted. Integers >= 0 whose bounds multiply to less than 2^63.
 
     >>> distinct_pairs(np.array([2, 0, 2]), np.array([5, 7, 5])).tolist()
     [[0, 2], [7, 5]]

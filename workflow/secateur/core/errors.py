@@ -1,4 +1,4 @@
-"""The one error a user is meant to read: what is wrong, where, what is allowed, how to fix it; and one that may pass."""
+"""The error a user reads: what is wrong, where, what is allowed, the fix. And the error that a second try may pass."""
 
 import errno
 from collections.abc import Iterable
@@ -7,10 +7,10 @@ from pathlib import Path
 
 __all__ = ["DISK", "SecateurError", "Unusable", "nearest", "refused"]
 
-ROOM = "make room there; `secateur gc` lists what no result rests on"
+ROOM = "free space there; `secateur gc` lists orphaned outputs"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
-AWAY = "move it away, another kind of file is needed there"
-FIXES = {  # of what the file system refuses; ours are the paths, so what is in the way is not
+AWAY = "move it away: another type of file is needed there"
+FIXES = {  # by the error number of the file system
     errno.ENOSPC: ROOM,
     errno.EDQUOT: ROOM,
     errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
@@ -20,17 +20,17 @@ FIXES = {  # of what the file system refuses; ours are the paths, so what is in 
     errno.ENOTDIR: AWAY,
     errno.EISDIR: AWAY,
     errno.EEXIST: AWAY,
-    errno.ENOENT: "correct the path; commands are given in the root of a clone",
+    errno.ENOENT: "correct the path; commands run in the root of a clone",
 }
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never the code's fault
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never a fault of the code
 
 
 class SecateurError(Exception):
-    """A problem the user can act on. Shown without a traceback; the exit code is 2."""
+    """A problem that the user can solve. Shown without a traceback; the exit code is 2."""
 
 
 class Unusable(Exception):
-    """An answer that may be better the next time; `wait` is what the endpoint asks for, in seconds."""
+    """A reply that a second request may better. wait: seconds that the endpoint asks for."""
 
     def __init__(self, why: str, wait: float = 0.0) -> None:
         super().__init__(why)
@@ -38,18 +38,18 @@ class Unusable(Exception):
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str:
-    """`; did you mean 'top_k'?` or nothing, for the end of a message about an unknown name."""
+    """`; did you mean 'top_k'?`, or an empty text: the end of a message about an unknown name."""
     match = get_close_matches(word, list(allowed), n=1, cutoff=0.5)
     return f"; did you mean {match[0]!r}?" if match else ""
 
 
 def refused(error: OSError) -> str:
-    """What to say of an error of the file system: where, what it says, and what to do.
+    """The message for an error of the file system: path, error, fix.
 
     >>> refused(OSError(errno.ENOSPC, "No space left on device", "results/a.parquet"))
-    'results/a.parquet: No space left on device. Fix: make room there; `secateur gc` lists what no result rests on'
+    'results/a.parquet: No space left on device. Fix: free space there; `secateur gc` lists orphaned outputs'
     """
-    fix = FIXES.get(error.errno, "`secateur doctor` says what is wrong on this machine")
-    if error.errno is None:  # of a network
+    fix = FIXES.get(error.errno, "`secateur doctor` names what is wrong on this machine")
+    if error.errno is None:  # a network error
         return f"{error}. Fix: {fix}"
     return f"{error.filename or Path.cwd()}: {error.strerror}. Fix: {fix}"

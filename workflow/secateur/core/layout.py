@@ -1,13 +1,13 @@
-"""Where results stand: every path once, written from a variant's options and read back from a job's wildcards.
+"""Paths of results: each defined once, written from a variant's options and read back from a job's wildcards.
 
-A path has one segment a stage, which joins with dots just the options that stage depends on:
+A path has one segment per stage, which joins with dots the options that the stage depends on:
 
     results/CORPUS/graph/openie.minilm.default.blind.default/edges.parquet
     results/CORPUS/DATASET/rankings/graph/openie.minilm.default.blind.default.default/rankings.parquet
     results/CORPUS/DATASET/contexts/lexical/minilm.sentences/title_zsum/none/text/default.smollm2/contexts.parquet
 
-A context's path says, in this order: the family and options of its ranking, the scorer that was picked of it, the
-reranker, the graph that its form writes from, and how it is written and for whom.
+The path of contexts names, in this order: family and options of the ranking, the scorer picked from it, the reranker,
+the graph that the form writes from, and assembly with reader.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,21 +16,21 @@ Options = Mapping[str, str]
 
 BOOK = ("extractor", "embedder")
 GRAPH = (*BOOK, "codebook", "order", "consolidation")
-FAMILIES: dict[str, tuple[str, ...]] = {  # who ranks: the options that a ranking depends on
+FAMILIES: dict[str, tuple[str, ...]] = {  # family of rankings -> the options that such a ranking depends on
     "lexical": ("embedder", "rankers"),
     "graph": (*GRAPH, "retriever"),
     "utility": ("embedder", "rankers", "lm", "ecs"),
     "peer": ("peer", "service", "extractor", "embedder"),
 }
-IMPORTED = "imported"  # the family of contexts that were made elsewhere
+IMPORTED = "imported"  # the family of imported contexts
 PEER = "peer"  # the scorer of another system's ranking
-ALL = "all"  # every scorer of a ranking, instead of one that is picked
-TEXT = "text"  # in the place of a graph: the form writes from the text alone
-OWN = "own"  # the graph that ranks is the graph that is written from
+ALL = "all"  # all scorers of a ranking, none picked
+TEXT = "text"  # no graph: the form writes from the text alone
+OWN = "own"  # the form writes from the graph of the ranking
 NONE = "none"  # the reranker that changes nothing
 RECALLED = ("memory", "ecs", "policy", "answer")
 WRITTEN = ("assembly", "lm")
-LEARNT = ("ecs", "memory")  # what a policy's preferences depend on besides the contexts
+LEARNT = ("ecs", "memory")  # options that a policy's preferences depend on, besides the contexts
 CONTEXTS, MEMORIES = "contexts", "recalled"
 SOURCE = r"(contexts|recalled)(/[^/]+){6,7}"  # wildcard `source`: a path below results/CORPUS/DATASET
 
@@ -59,13 +59,13 @@ def passages(options: Options) -> str:
 
 
 def ranking(options: Options) -> str:
-    """FAMILY/OPTIONS of the ranking a variant begins with."""
+    """FAMILY/OPTIONS of a variant's ranking."""
     family = options["family"]
     return f"{family}/{_joined(FAMILIES[family], options)}"
 
 
 def source(options: Options) -> str:
-    """The path of a variant's contexts below its data set's folder."""
+    """The path of a variant's contexts below the folder of its data set."""
     if options["family"] == IMPORTED:
         return "/".join([CONTEXTS, IMPORTED, options["imported"], IMPORTED, NONE, TEXT, _joined(WRITTEN, options)])
     shared = [ranking(options), options["pick"], options["reranker"], options["book"]]
@@ -75,12 +75,12 @@ def source(options: Options) -> str:
 
 
 def book(options: Options) -> str:
-    """Which graph a form that needs one writes from."""
+    """The graph that a form writes from, where it needs one."""
     return OWN if options["family"] == "graph" else _joined(GRAPH, options)
 
 
 def ranked_file(options: Options) -> str:
-    """The rankings that contexts are assembled from: reranked ones, where a reranker changes something."""
+    """The rankings that contexts are assembled from, reranked where the variant has a reranker."""
     stage, own = (
         ("rankings", "") if options["reranker"] == NONE else ("reranked", f"/{options['pick']}/{options['reranker']}")
     )
@@ -88,18 +88,18 @@ def ranked_file(options: Options) -> str:
 
 
 def policies(options: Options) -> str:
-    """The folder of a policy learnt on a source."""
+    """The folder of a policy trained on a source."""
     learnt = source(options | {"memory": NONE})
     return f"{folder(options)}/policies/{learnt}/{_joined(LEARNT, options)}/{options['policy']}"
 
 
 def question_triples(options: Options) -> str:
-    """The triples of the questions, of the front end of the graph."""
+    """The triples of the questions, by the extractor of the graph."""
     return f"{folder(options)}/triples/{options['extractor']}/triples.parquet"
 
 
 def candidates(options: Options) -> str:
-    """The candidate runs of a ranking by the graph."""
+    """The candidate runs of a graph ranking."""
     return f"{folder(options)}/rankings/{ranking(options)}/candidates.parquet"
 
 
@@ -113,13 +113,12 @@ def graph_folder(table: str, options: Options) -> str:
 
 
 def table_of_graph(table: str) -> Callable[[Options], str]:
-    """Where a table of the graph stands, as a function of a job's options."""
+    """The path of a table of the graph, as a function of a job's options."""
     return lambda options: f"results/{options['corpus']}/{graph_folder(table, options)}/{table}.parquet"
 
 
 def figures(options: Options, study: str | None) -> str:
-    """The per-question figures of what a variant selects, holds, or is studied for; those of gain and of answers have
-    files of their own."""
+    """The question metrics of a variant's evidence, or of its study. Gain and answers have files of their own."""
     own = folder(options)
     if study == "distractors":
         return f"{own}/distractors/{_joined(('lm', 'ecs'), options)}/question_metrics.parquet"
@@ -131,40 +130,40 @@ def figures(options: Options, study: str | None) -> str:
 
 
 def selection(options: Options) -> str:
-    """The per-question figures of what a ranking of a dialogue selects."""
+    """The question metrics of a selection from a dialogue."""
     return f"{folder(options)}/selection/{ranking(options)}/question_metrics.parquet"
 
 
 def shown(options: Options, turns: bool) -> str:
-    """What a variant gives the reader: the turns that a ranking of a dialogue selects, or its contexts."""
+    """The table that a variant gives its reader: selected turns of a dialogue, or contexts."""
     own = f"selections/{ranking(options)}/selections" if turns else f"{source(options)}/contexts"
     return f"{folder(options)}/{own}.parquet"
 
 
 def retrieved(options: Options) -> str:
-    """What a variant's ranking has of the gold articles among its first."""
+    """The question metrics of a ranking: gold articles among the first k."""
     own = f"{ranking(options)}/{options['pick']}/{options['reranker']}"
     return f"{folder(options)}/retrieved/{own}/question_metrics.parquet"
 
 
 def triples(options: Options, shards: int) -> list[str]:
-    """The triples of a corpus, shard by shard."""
+    """The triples of a corpus, one file per shard."""
     folder = f"results/{options['corpus']}/triples/{options['extractor']}"
     return [f"{folder}/{n}of{shards}/triples.parquet" for n in range(shards)]
 
 
 def indexed(options: Options, name: str) -> str:
-    """What a peer made of a corpus."""
+    """A file of a peer's index of a corpus."""
     return f"results/{options['corpus']}/peers/{_joined(FAMILIES['peer'], options)}/{name}"
 
 
 def sent(options: Options) -> str:
-    """What a peer gave its reader, part by part."""
+    """The parts of the prompts that a peer gave its reader."""
     return f"{folder(options)}/rankings/{ranking(options)}/sent.parquet"
 
 
 def asked(options: Options) -> str:
-    """What a peer's questions cost."""
+    """The costs of a peer's questions."""
     return f"{folder(options)}/rankings/{ranking(options)}/question_metrics.parquet"
 
 
@@ -174,46 +173,46 @@ def gained(options: Options) -> str:
 
 
 def gains(options: Options, shards: int) -> list[str]:
-    """The answer gains of a source, shard by shard."""
+    """The answer gains of a source, one file per shard."""
     return [f"{gained(options)}/{n}of{shards}/question_metrics.parquet" for n in range(shards)]
 
 
 def answers(folder: str, source: str, answer: str, shards: int) -> list[str]:
-    """The answers under a source, shard by shard. folder: of the data set."""
+    """The answers under a source, one file per shard. folder: of the data set."""
     own = f"{folder}/answers/{source}/{answer}"
     return [f"{own}/{n}of{shards}/answers.parquet" for n in range(shards)]
 
 
 def answered(options: Options) -> str:
-    """The figures of the answers under a source."""
+    """The question metrics of the answers under a source."""
     return f"{folder(options)}/answered/{source(options)}/{options['answer']}/question_metrics.parquet"
 
 
 def judged(options: Options, judge: str) -> str:
-    """What a judge says of the answers under a source."""
+    """The question metrics of a judge's verdicts on the answers under a source."""
     own = f"{source(options)}/{options['answer']}.{judge}"
     return f"{folder(options)}/judged/{own}/question_metrics.parquet"
 
 
 def agreed(options: Options, judges: Sequence[str]) -> str:
-    """How far two judges of the answers under a source are apart."""
+    """The agreement of two judges on the answers under a source."""
     own = f"{source(options)}/{options['answer']}.{'.'.join(judges)}"
     return f"{folder(options)}/agreed/{own}/question_metrics.parquet"
 
 
 def beside(path: str, name: str) -> str:
-    """Another file of the same folder."""
+    """Another file in the same folder."""
     return f"{path.rpartition('/')[0]}/{name}"
 
 
 def options_of(wildcards: Options) -> dict[str, str]:
-    """Every option that a job's wildcards name, those inside `source`, `ranking` and `book` included."""
+    """Every option that a job's wildcards name, including those inside `source`, `ranking` and `book`."""
     found = dict(wildcards)
     if "source" in found:
         stage, family, ranked, pick, reranker, own_book, *rest = found["source"].split("/")
         found |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
         recalled = _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
-        found = recalled | found  # what a study names by itself stands
+        found = recalled | found  # a study's own wildcard wins
         found |= _split(WRITTEN, rest[-1])
     if "ranking" in found:
         family, segment = found["ranking"].split("/")
@@ -222,7 +221,7 @@ def options_of(wildcards: Options) -> dict[str, str]:
             found["imported"] = segment
         else:
             lm = found.get("lm")
-            reader = {"lm": lm} if lm else {}  # of a source: who reads, not who scored
+            reader = {"lm": lm} if lm else {}  # in a source: the reader, not the scorer
             found |= _split(FAMILIES[family], segment) | reader
     if found.get("book", TEXT) not in (TEXT, OWN):
         found |= _split(GRAPH, found["book"])
@@ -230,7 +229,7 @@ def options_of(wildcards: Options) -> dict[str, str]:
 
 
 def order_of(options: Options) -> str | None:
-    """What the rows of a source may know of the order of the text; None where each scorer of a list says it itself."""
+    """`blind` or `aware` of the order of the text; None where each scorer of a list states its own."""
     if options["family"] == "lexical":
         return None if options["pick"] == ALL else "aware" if "+neighbour" in options["pick"] else "blind"
-    return "aware" if options["family"] == PEER else options.get("order")  # a peer is given documents
+    return "aware" if options["family"] == PEER else options.get("order")  # peers read whole documents

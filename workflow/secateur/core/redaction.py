@@ -1,4 +1,4 @@
-"""What nobody may read in a file, a log or a message: passwords in addresses, values of secret environment variables."""
+"""Secrets are removed from every file, log and message: passwords in addresses, values of secret environment variables."""
 
 import os
 import re
@@ -11,7 +11,7 @@ SHORTEST_SECRET = 8  # shorter values are words like `true`
 
 
 def redacted(text: str) -> str:
-    """A text without the user part of addresses and without the values of secret environment variables."""
+    """The text without the user part of addresses and without values of secret environment variables."""
     for name, value in os.environ.items():
         if SECRET.search(name) and len(value) >= SHORTEST_SECRET:
             text = text.replace(value, HIDDEN)

@@ -1,7 +1,7 @@
 """The stage contract: verified inputs, one call, verified outputs, the record last.
 
-A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads tables by name, writes
-tables by name, and knows nothing of Snakemake. `main` is what a rule's script calls.
+A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads and writes tables by name and knows nothing of
+Snakemake. A rule's script calls `main`.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar
 
-# Polars reads it once, when it is imported, and its sums differ by it in their last bits: no job may choose another.
+# Polars reads this once, on import. Its sums differ in their last bits by the number of threads: all jobs use one.
 os.environ["POLARS_MAX_THREADS"] = "1"
 
 import polars as pl
@@ -46,7 +46,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Inputs:
-    """The stage's inputs by name: tables are read and verified when asked for."""
+    """The stage's inputs by name; tables are read and verified on access."""
 
     def __init__(self, paths: Mapping[str, list[Path]]) -> None:
         self._paths = dict(paths)
@@ -59,21 +59,21 @@ class Inputs:
         return read_tables(TABLES[name], self._paths[name])
 
     def each(self, name: str) -> list[pl.DataFrame]:
-        """The files of a table one by one."""
+        """The shards of a table."""
         return [read_table(TABLES[name], path) for path in self._paths[name]]
 
     def vectors(self, name: str) -> Packed:
-        """The vectors of the table `name`, by their place; packed. Of a table that is one file."""
+        """The packed vectors of the table `name`, in the order of its key. The table is one file."""
         (path,) = self._paths[name]
         return read_vectors(TABLES[name], path)
 
     def paths(self, name: str) -> list[Path]:
-        """The files themselves, for inputs that are no tables."""
+        """The files of an input that is no table."""
         return self._paths.get(name, [])
 
 
 class Outputs:
-    """The stage's outputs by name, held under temporary names until the stage has succeeded."""
+    """The stage's outputs by name, under temporary names until the stage succeeds."""
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
         self._paths, self._open, self.rows = dict(paths), {}, {}
@@ -84,7 +84,7 @@ class Outputs:
             self.rows[name] = write_table(TABLES[name], frame, self.path(name))
 
     def in_parts(self, name: str, frames: Iterable[pl.DataFrame]) -> None:
-        """The same for a table that comes in parts, of which one is held at a time."""
+        """Verify and write a table in parts; one part is in memory at a time."""
         with naming(self._paths[name]):
             self.rows[name] = write_parts(TABLES[name], frames, self.path(name))
 
@@ -97,7 +97,7 @@ class Outputs:
         return self._open[name][1]
 
     def commit(self) -> None:
-        """Give every output its final name; none where one was not written."""
+        """Give every output its final name, or none if one was not written."""
         missing = [name for name in sorted(self._paths) if name not in self._open or not self.path(name).exists()]
         if missing:
             raise RuntimeError(f"the stage returned without writing {', '.join(missing)}")
@@ -107,13 +107,13 @@ class Outputs:
     def discard(self) -> None:
         """Remove every temporary file."""
         for _, temporary in self._open.values():
-            with suppress(OSError):  # what cannot be removed is cleared away by the next attempt
+            with suppress(OSError):  # the next attempt removes it
                 temporary.unlink(missing_ok=True)
 
 
 @dataclass
 class Context:
-    """What a stage gets besides data: logger, cache folder, threads, counters, progress."""
+    """A stage's surroundings: logger, cache folder, threads, counters, progress."""
 
     log: logging.Logger
     cache: Path
@@ -131,14 +131,14 @@ class Context:
         self.warnings.append(message)
 
     def note_counts(self, counts: Mapping[str, int]) -> None:
-        """Keep the counts of repairs and losses in the record; log those that are not zero."""
+        """Keep counts of repairs and losses in the record; log those above zero."""
         self.counts |= dict(counts)
         for name, count in counts.items():
             if count:
                 self.warn(f"{name}: {count}")
 
     def progress(self, work: Iterable[T], total: int, what: str) -> Iterator[T]:
-        """Iterate with a bar on a terminal and a few plain lines in the log."""
+        """Iterate with a progress bar on a terminal, and ten plain lines in the log."""
         from tqdm import tqdm
 
         bar = tqdm(work, total=total, desc=what, disable=not sys.stderr.isatty(), leave=False)
@@ -166,7 +166,7 @@ class Job:
 
 
 def _earlier(failure: Path) -> str:
-    """What the attempts before this one logged: Snakemake removes a log before it tries again."""
+    """The log of earlier attempts: Snakemake removes a log before it tries again."""
     try:
         said = json.loads(failure.read_text(encoding="utf-8")).get("log", "")
     except (FileNotFoundError, ValueError):
@@ -194,14 +194,14 @@ def _logger(job: Job) -> logging.Logger:
 
 
 def _digests(job: Job) -> dict[str, str]:
-    """sha256 of every input that is a file. Raises SecateurError for one that is not what its stage wrote."""
+    """sha256 of every input file. Raises SecateurError for a file that changed since its stage wrote it."""
     found = {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()}
     for path, digest in found.items():
         record = Path(path).with_name("run.json")
         written = read_json(record).get("written", {}).get(path, digest) if record.is_file() else digest
         if written != digest:
             raise SecateurError(
-                f"{path}: was changed since its stage wrote it: its content is not that of {record}. "
+                f"{path}: changed since its stage wrote it: its content differs from {record}. "
                 f"Fix: remove it, then snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
             )
     return found
@@ -215,7 +215,7 @@ def _record(
     used = resource.getrusage(resource.RUSAGE_SELF)
     record = {
         "stage": job.rule,
-        "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # in whose name; others may share what it made
+        "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # the one that ran the job; others may share its outputs
         "axes": dict(job.axes),
         "config": values,
         "seeds": {path: value for path, value in values.items() if path.endswith("seed")},
@@ -244,16 +244,16 @@ def _record(
 
 @contextmanager
 def _held_to(threads: int) -> Iterator[None]:
-    """So many threads for every numerical library, whatever the environment says: sums of floats hang on them.
+    """Limit every numerical library to `threads`, whatever the environment says: sums of floats depend on it.
 
-    Libraries that are loaded are told so; those a stage loads later, and OpenVINO, go by the environment.
+    Loaded libraries are limited directly; libraries that a stage loads later, and OpenVINO, read the environment.
     """
     before = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ |= dict.fromkeys(THREADS, str(threads))
     try:
         with threadpool_limits(threads):
             if torch := sys.modules.get("torch"):
-                torch.set_num_threads(threads)  # its MKL is linked in, where threadpoolctl does not see it
+                torch.set_num_threads(threads)  # threadpoolctl does not see the MKL linked into torch
             yield
     finally:
         for name in THREADS:
@@ -264,8 +264,8 @@ def _held_to(threads: int) -> Iterator[None]:
 def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     """Call a stage under the contract.
 
-    Outputs get their names only after all of them were verified; the record is written last. A failure
-    leaves no output, and a `failure.json` beside where the record would be. Errors are raised again.
+    Outputs get their names after all of them are verified; the record is written last. A failure leaves no output, and a
+    `failure.json` in the place of the record. Errors are raised again.
     """
     log = _logger(job)
     cache = Path(os.environ.get("SECATEUR_CACHE", job.root / ".cache"))
@@ -273,10 +273,10 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")
     log.info("%s %s", job.rule, " ".join(f"{k}={v}" for k, v in job.axes.items()))
     try:
-        for path in (*job.outputs.values(), job.record, failure):  # no other process writes them
+        for path in (*job.outputs.values(), job.record, failure):  # this process is their only writer
             for half in abandoned(path):
                 half.unlink(missing_ok=True)
-        ctx.read = _digests(job)  # before the work: what ends it by a signal has no time for them
+        ctx.read = _digests(job)  # before the work: after a signal there is no time
         with _held_to(job.threads):
             metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
         outputs.commit()
@@ -284,7 +284,7 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
         outputs.discard()
         log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
         record = _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}")
-        with suppress(OSError):  # what cannot be written here either is not the cause
+        with suppress(OSError):  # a second error here would hide the first
             said = job.log.read_text(encoding="utf-8").splitlines()[-LOGGED:]
             write_json(failure, record | {"final": _final(error), "log": "\n".join(said)})
         raise
@@ -295,7 +295,7 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
 
 
 def _final(error: BaseException) -> bool:
-    """Whether the same job would fail in the same way again: by its input, and not by what is away for a while."""
+    """Whether the job would fail again in the same way: an error of its input, not of a disk or an endpoint."""
     return isinstance(error, SecateurError) and not isinstance(error.__cause__, (OSError, Unusable))
 
 
@@ -309,7 +309,7 @@ def _paths(named: Any) -> dict[str, list[Path]]:
 
 
 def job_of(rule: str, described: Any) -> Job:
-    """Plain data out of what Snakemake says of a job, to its script or where it is submitted."""
+    """A Job from Snakemake's object, in a script or where the job is submitted."""
     params = {name: str(text) for name, text in described.params.items()}
     outputs = {name: paths[0] for name, paths in _paths(described.output).items()}
     return Job(
@@ -327,7 +327,7 @@ def job_of(rule: str, described: Any) -> Job:
 
 
 def record_kill(job: Job, said: str, slurm_job: str) -> None:
-    """Write `failure.json` for a job that was killed before it could."""
+    """Write `failure.json` for a job that was killed."""
     ctx = Context(logging.getLogger(job.rule), Path(), job.axes, job.code, job.threads)
     record = _record(job, ctx, (time.monotonic(), time.process_time()), {}, {}, said)
     own = {"slurm_job": slurm_job, "peak_bytes": 0, "final": False}
@@ -335,26 +335,26 @@ def record_kill(job: Job, said: str, slurm_job: str) -> None:
 
 
 def _ended(*_: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what follows is its record
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt the failure's record
     raise SystemExit("SIGTERM: cancelled, or at the end of its time")
 
 
 def main(run: Callable[..., Metrics], snakemake: Any) -> None:
-    """Entry point of a rule's script: `run_stage`, which a SIGTERM ends as an error does, with a record."""
+    """Entry point of a rule's script: `run_stage`; a SIGTERM ends it like an error, with a record."""
     signal.signal(signal.SIGTERM, _ended)
     job = job_of(snakemake.rule, snakemake)
     try:
         run_stage(run, job)
-    except (SecateurError, OSError) as error:  # of the latter the log has the traceback
+    except (SecateurError, OSError) as error:  # the log has the traceback of an OSError
         said = refused(error) if isinstance(error, OSError) else error
         print(redacted(f"\n{job.rule}: {said}\n"), file=sys.stderr)
         sys.exit(2)
-    if vars(sys.modules["__main__"]).get("snakemake") is snakemake:  # a script that Snakemake started, and nothing else
+    if vars(sys.modules["__main__"]).get("snakemake") is snakemake:  # this process is a script of Snakemake's
         _leave()
 
 
 def _leave() -> NoReturn:
-    """End a process whose work is on the disk. What Python would take down first is over a CPU second where torch was loaded."""
+    """End the process at once: its work is on disk, and Python's shutdown takes over a CPU second once torch is loaded."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

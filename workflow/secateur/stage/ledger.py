@@ -1,7 +1,7 @@
-"""What was run, kept: rows of figures with all that stands behind them, and every stage record.
+"""The ledger (results/ledger): the runs of every variant with their provenance, and every stage record.
 
-Stage records are overwritten when a stage runs again. The ledger (results/ledger) keeps what they said, so
-that MLflow can be made anew from it. Nothing here knows MLflow; `tracking` does.
+A stage record is overwritten when its stage runs again. The ledger keeps the earlier ones, so MLflow can be rebuilt from
+it. Nothing here knows MLflow; `tracking` does.
 """
 
 import json
@@ -40,9 +40,9 @@ __all__ = [
 Record = dict[str, Any]
 
 FOLDER = "ledger"  # under results
-ROW = ["experiment", "dataset", "system", "order"]  # a system on a data set; its runs have fingerprints
-IDENTITY = ("stage", "axes", "config", "code", "inputs")  # of a record, what the bytes it made depend on
-HEADLINES = (  # what a run shows of its figures, with the ends of their intervals; @claim: without what the name ends in
+ROW = ["experiment", "dataset", "system", "order"]  # identifies a variant; its runs differ in their fingerprints
+IDENTITY = ("stage", "axes", "config", "code", "inputs")  # fields of a record that its output bytes depend on
+HEADLINES = (  # metrics that a run shows, with their intervals; the suffix @claim is dropped
     "evidence_recall@claim",
     "token_recall@claim",
     "evidence_coverage@claim",
@@ -54,18 +54,18 @@ HEADLINES = (  # what a run shows of its figures, with the ends of their interva
     "policy_utility",
     "memory_tokens_to_first",
 )
-SENT = ("contexts", "selections", "policy")  # outputs: what a row gives its reader, and what it chooses that by
-DEFAULTS = "system/_default.yaml"  # the options of a system that says nothing itself
+SENT = ("contexts", "selections", "policy")  # outputs that a variant gives its reader, or chooses its contexts by
+DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
 
 def records(results: Path) -> list[Record]:
-    """Every stage record under a folder of results, those of failures too."""
+    """Every stage record under a folder of results, failures included."""
     paths = sorted([*results.rglob("run.json"), *results.rglob("failure.json")])
     return [read_json(path) for path in paths]
 
 
 def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
-    """The records of all stages that some files come from, the nearest first."""
+    """The records of all stages that some files depend on, the nearest first."""
     maker = {path: record for record in found if not record["failure"] for path in record["outputs"].values()}
     queue, chosen = deque(files), {}
     while queue:
@@ -77,7 +77,7 @@ def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
 
 
 def started(record: Record) -> str:
-    """When a stage began, ISO 8601."""
+    """Start of a stage, ISO 8601."""
     end = datetime.fromisoformat(record["finished"])
     return (end - timedelta(seconds=record["wall_seconds"])).isoformat(timespec="milliseconds")
 
@@ -86,14 +86,14 @@ def started(record: Record) -> str:
 
 
 def _comparison(record: Record, dataset: str) -> list:
-    """What compare_variants adds to a row's identity: settings and code, and of the data sets its own."""
+    """What compare_variants adds to a run's identity: its settings, its code, and the entry of the data set."""
     settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
     own = [spec for spec in record["config"]["extra.datasets"] if spec["name"] == dataset]
     return [settings, own, record["code"]]
 
 
 def _axes(behind: list[Record]) -> dict[str, str]:
-    """The options of all stages by axis; of the nearest one where two differ."""
+    """The options of all stages by axis; the nearest stage's where two differ."""
     found: dict[str, str] = {}
     for record in behind:
         found = _options(record) | found
@@ -101,12 +101,12 @@ def _axes(behind: list[Record]) -> dict[str, str]:
 
 
 def _options(record: Record) -> dict[str, str]:
-    """The options of a stage by axis, those inside its paths included."""
+    """The options of a stage by axis, including those inside its paths."""
     return {axis: name for axis, name in layout.options_of(record["axes"]).items() if axis in GROUPS}
 
 
 def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
-    """The settings that differ from what the option files say."""
+    """The settings that differ from the option files."""
     axes, found = _axes(behind), {}
     for record in behind:
         own = _options(record)
@@ -121,16 +121,16 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
 
 
 def _cost(behind: list[Record]) -> dict[str, float]:
-    """Of all stages behind a row: time summed, memory maximised."""
+    """CPU seconds summed, and peak memory maximised, over stages."""
     peak = max(record["peak_bytes"] for record in behind)
     return {"cpu_seconds": sum(record["cpu_seconds"] for record in behind), "peak_bytes": peak}
 
 
 def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[dict[str, Any]]:
-    """What each variant cost: dataset, system, order; cpu_seconds and peak_bytes of all stages behind its files of figures;
-    the same with `sent_`, of those behind what it gives its reader. Left out where a record of them is not there.
+    """The cost of each variant: dataset, system, order, cpu_seconds and peak_bytes of all stages that its figures depend on.
 
-    `variants` are rows {dataset, system, order, files}.
+    With the prefix `sent_`: the same for the stages that its contexts depend on. Variants with a missing record are left
+    out. variants: rows {dataset, system, order, files}.
     """
     made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
     rows = []
@@ -145,7 +145,7 @@ def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[di
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of a system with several scorers the rows of the best one that does not see the answer, if there is such a one."""
+    """The rows of the best scorer; one that does not see the answer is preferred."""
     own = rows.filter((pl.col("subset") == "all") & pl.col("metric").is_in(HEADLINES))
     if own.is_empty() or own["scorer"].null_count() == own.height:
         return rows
@@ -158,7 +158,7 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
-    """The headlines with the ends of their intervals; what is measured at budgets as a curve over them."""
+    """(name, value, step): headline metrics with their intervals, and metrics at budgets as curves."""
     found = []
     whole = rows.filter(pl.col("subset") == "all")
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
@@ -171,7 +171,7 @@ def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
 
 
 def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
-    """The options that are not those of a system that says nothing itself."""
+    """The options that differ from those of a system that states none."""
     import yaml
 
     usual = yaml.safe_load((conf / DEFAULTS).read_text(encoding="utf-8"))
@@ -181,14 +181,14 @@ def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
 
 
 def _data(key: Mapping[str, str | None], behind: list[Record]) -> dict[str, str]:
-    """The questions that the figures are of: name, digest, where they stand."""
+    """The questions behind the figures: name, digest, path."""
     end = f"/{key['dataset']}/questions/questions.parquet"
     found = {path: of for record in behind for path, of in record["inputs"].items() if path.endswith(end)}
     return {"name": key["dataset"]} | ({"digest": digest(found), "source": min(found)} if found else {})
 
 
 def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record], last: Record, conf: Path) -> dict:
-    """One row of the table variant_runs; `last` is the record of compare_variants."""
+    """One row of the table variant_runs. last: the record of compare_variants."""
     shown = _shown(rows)
     said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
     said |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
@@ -215,9 +215,9 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
 def variant_runs(
     name: str, variants: list[dict], metrics: pl.DataFrame, found: list[Record], conf: Path
 ) -> pl.DataFrame:
-    """The runs of an experiment: one for each system on each data set, and in each order that it says itself.
+    """The runs of an experiment: one for each system, data set and order.
 
-    `variants` are rows {dataset, system, order, files}; an order of None stands for all orders of its figures.
+    variants: rows {dataset, system, order, files}; an order of None stands for all orders in its figures.
     """
     (last,) = upstream(found, [f"results/experiments/{name}/metrics.parquet"])[:1]
     runs = []
@@ -239,7 +239,7 @@ def variant_runs(
 
 
 def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
-    """The stage records of an experiment: what its results come from, and what was made or failed in its name."""
+    """The stage records of an experiment: those that its results depend on, and those that ran or failed in its name."""
     home = f"results/experiments/{name}/"
     files = [path for record in found for path in record["outputs"].values() if path.startswith(home)]
     chosen = upstream(found, files)
@@ -259,7 +259,7 @@ def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
 
 
 def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Runs added to those known: a fingerprint that is current already is renewed, any other takes the next place."""
+    """Add runs: a fingerprint that is already current is renewed, any other takes the next place."""
     last = old.sort("place").group_by(ROW, maintain_order=True).last().select(*ROW, "fingerprint", "place")
     new = new.drop("place").join(last, on=ROW, how="left", nulls_equal=True, suffix="_last")
     place = pl.col("place").fill_null(-1) + (pl.col("fingerprint").ne_missing(pl.col("fingerprint_last")))
@@ -268,12 +268,12 @@ def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_jobs(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Records added to those known."""
+    """Add stage records that are new."""
     return pl.concat([old, new.join(old, on=["experiment", "job"], how="anti")])
 
 
 def _earlier(table: Table, path: Path) -> int | None:
-    """The version of a table that an earlier release wrote; None for one of this release, and for what is none."""
+    """The version of a table that an earlier release wrote; None for a table of this release, or no table."""
     if not path.exists():
         return None
     identity = (pq.read_schema(path).metadata or {}).get(META, b"").decode()
@@ -282,27 +282,26 @@ def _earlier(table: Table, path: Path) -> int | None:
 
 
 def _known(table: Table, path: Path) -> pl.DataFrame:
-    """A table of the ledger as it stands; that of an earlier release is put aside.
+    """A table of the ledger; one of an earlier release is moved aside.
 
-    Raises TableError where it cannot be read: no stage makes it, and some of it may be nowhere else.
+    Raises TableError where it cannot be read: no stage can rebuild it.
     """
     try:
         if earlier := _earlier(table, path):
-            path.rename(path.with_name(f"{table.name}.{earlier}.parquet"))  # kept, and what is current is noted anew
+            path.rename(path.with_name(f"{table.name}.{earlier}.parquet"))  # kept; current runs are entered again
         return read_table(table, path) if path.exists() else table.empty()
     except (TableError, *DAMAGED) as error:
-        if getattr(error, "errno", None):  # of the file system: the file itself may be whole
+        if getattr(error, "errno", None):  # an error of the file system: the file itself may be whole
             raise
         cause = str(error.__cause__ or error).removeprefix(f"{path}: ").partition(" Fix: ")[0].splitlines()[0]
         raise TableError(
-            f"{path}: cannot be read ({cause}). It is of the ledger, and no stage makes it. Fix: move it away and keep it "
-            "(runs whose results were overwritten stand in it alone), then secateur track, which notes anew what results/ "
-            "holds."
+            f"{path}: cannot be read ({cause}). It belongs to the ledger; no stage rebuilds it. Fix: move it away and keep "
+            "it (it alone holds runs whose results were overwritten), then secateur track, which enters the runs in results/."
         ) from error
 
 
 def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl.DataFrame:
-    """A table of the ledger with new rows; written only where they change it."""
+    """A table of the ledger with new rows; written only if it changes."""
     table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
     old = _known(table, path)
     rows = old
@@ -316,10 +315,7 @@ def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl
 
 
 def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Bring the ledger up to date with the results: its tables variant_runs and job_runs.
-
-    The caller holds the lock: one writer.
-    """
+    """Update the ledger from the results: its tables variant_runs and job_runs. The caller holds the writer's lock."""
     found = records(results)
     names = {path.parent.name for path in results.glob("experiments/*/run.json")}
     names |= {record["experiment"] for record in found if record.get("experiment")}

@@ -1,9 +1,8 @@
-"""What a result was made with: digests of code, versions, commit, machine.
+"""Provenance of a result: digests of code, versions, commit, machine.
 
-The code digest of a rule covers its script, the kinds that its options name, the modules these use
-transitively, the templates beside them, the declarations of its tables and the rule's own text; comments
-and docstrings do not count. It leaves out the modules named in `GLUE`: configuration values are params of
-their own, table declarations enter by their own digests, and where files stand is said by their paths.
+The code digest of a rule covers its script, the plug-ins that its options name, the modules that these import, directly
+or not, the templates beside them, the declarations of its tables, and the rule's text. Comments and docstrings do not
+count. Modules in `GLUE` are left out: configuration values are params, and table declarations have digests of their own.
 """
 
 import ast
@@ -29,13 +28,13 @@ __all__ = [
     "code_digest",
     "imports",
     "is_glue",
-    "kind_digest",
     "machine",
     "note_code",
+    "plugin_digest",
     "versions",
 ]
 
-GLUE = (  # settings are params, tables have digests of their own; the rest carries a stage and computes nothing
+GLUE = (  # modules that carry a stage and compute nothing
     "config",
     "core.artifacts",
     "core.errors",
@@ -46,7 +45,7 @@ GLUE = (  # settings are params, tables have digests of their own; the rest carr
     "stage.contract",
     "stage.provenance",
 )
-NOTED = "code"  # the folder of a cache that knows the parts of each code digest
+NOTED = "code"  # the cache folder that keeps the parts of each code digest
 PACKAGES = (
     "numpy",
     "polars",
@@ -62,7 +61,7 @@ PACKAGES = (
 
 
 def is_glue(module: str) -> bool:
-    """Whether a module of the library, named without `secateur.`, is glue or stands below it."""
+    """Whether a module, named without `secateur.`, is in `GLUE` or in a package of it."""
     return any(module == name or module.startswith(f"{name}.") for name in GLUE)
 
 
@@ -80,7 +79,7 @@ def _without_docs(source: str) -> str:
 
 @cache
 def _imported(source: str, package: str) -> frozenset[str]:
-    """Full names of the modules that a source imports, at any depth of nesting; `package` is its own."""
+    """Full names of the modules that a source imports, inside functions too. package: the source's package."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -93,7 +92,7 @@ def _imported(source: str, package: str) -> frozenset[str]:
 
 
 def _module(library: Path, name: str) -> Path | None:
-    """The file of a module; package files of the library hold no code."""
+    """The file of a module; None for package files of the library, which hold no code."""
     path = source_of(name, library)
     return None if path is None or (name.split(".")[0] == "secateur" and path.stem == "__init__") else path
 
@@ -104,23 +103,23 @@ def _parents(name: str) -> list[str]:
 
 
 @cache
-def imports(library: Path, script: Path, kinds: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The kinds, and the modules that they and a script use, directly or not, without the glue; sorted.
+def imports(library: Path, script: Path, plugins: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The plug-ins, and the modules that they and a script import, directly or not; sorted, without `GLUE`.
 
-    Of a kind outside the library the modules of its own package are among them.
+    For a plug-in outside the library, modules of its own package count too.
     """
-    return _reached(library, kinds, (*kinds, *_imported(script.read_text(encoding="utf-8"), "scripts")))
+    return _reached(library, plugins, (*plugins, *_imported(script.read_text(encoding="utf-8"), "scripts")))
 
 
-def _reached(library: Path, kinds: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
-    """The modules that some use, these included."""
-    roots = {"secateur", *(kind.partition(".")[0] for kind in kinds)}
+def _reached(library: Path, plugins: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules `first`, and all that they import, directly or not."""
+    roots = {"secateur", *(plugin.partition(".")[0] for plugin in plugins)}
     seen: set[str] = set()
     queue = list(first)
     while queue:
         name = queue.pop()
-        own = name.partition(".")[0] in roots and name not in seen and not is_glue(name.removeprefix("secateur."))
-        path = _module(library, name) if own else None
+        counts = name.partition(".")[0] in roots and name not in seen and not is_glue(name.removeprefix("secateur."))
+        path = _module(library, name) if counts else None
         if path is not None:
             seen.add(name)
             package = name if path.stem == "__init__" else name.rpartition(".")[0]
@@ -130,7 +129,7 @@ def _reached(library: Path, kinds: tuple[str, ...], first: tuple[str, ...]) -> t
 
 @cache
 def _rules(folder: Path) -> dict[str, str]:
-    """Each rule's text by name, comments and blank lines stripped."""
+    """The text of each rule by name, without comments and blank lines."""
     found = {}
     for path in sorted(folder.glob("*.smk")):
         for block in re.split(r"\n(?=rule |checkpoint )", "\n" + path.read_text(encoding="utf-8")):
@@ -155,27 +154,27 @@ def rule_tables(rule: str, text: str) -> list[str]:
 
 
 @cache
-def code_digest(rule: str, root: Path, kinds: tuple[str, ...] = ()) -> str:
-    """Digest of all code that decides what a rule computes; `kinds` are the dotted modules that its options name.
+def code_digest(rule: str, root: Path, plugins: tuple[str, ...] = ()) -> str:
+    """Digest of all code that decides what a rule computes. plugins: dotted modules that its options name.
 
-    Raises SecateurError for a kind whose source is not found.
+    Raises SecateurError for a plug-in whose source is not found.
     """
-    return _digest([text for _, text in _parts(rule, root, kinds)])
+    return _digest([text for _, text in _parts(rule, root, plugins)])
 
 
 @cache
-def note_code(folder: Path, rule: str, root: Path, kinds: tuple[str, ...] = ()) -> None:
-    """Keep the digest of each part of a rule's code under the digest of the whole, so that it can be said which one changed."""
-    known, whole = RequestCache(folder / NOTED), code_digest(rule, root, kinds)
+def note_code(folder: Path, rule: str, root: Path, plugins: tuple[str, ...] = ()) -> None:
+    """Store the digest of each part of a rule's code under the digest of the whole, for `changed_code`."""
+    known, whole = RequestCache(folder / NOTED), code_digest(rule, root, plugins)
     if known.get(whole) is None:
         by_name: dict[str, list[str]] = {}
-        for name, text in _parts(rule, root, kinds):
+        for name, text in _parts(rule, root, plugins):
             by_name.setdefault(name, []).append(text)
         known.put(whole, {name: _digest(texts) for name, texts in by_name.items()})
 
 
 def changed_code(folder: Path, before: str, now: str) -> list[str]:
-    """The parts in which two codes differ, by their digests; none where one of them was not noted."""
+    """Names of the parts in which two code digests differ; empty where one of them was not noted."""
     known = RequestCache(folder / NOTED)
     old, new = known.get(before), known.get(now)
     if old is None or new is None:
@@ -183,28 +182,28 @@ def changed_code(folder: Path, before: str, now: str) -> list[str]:
     return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
-def _parts(rule: str, root: Path, kinds: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(name, what it says) of all code that decides what a rule computes."""
+def _parts(rule: str, root: Path, plugins: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(name, content) of all code that decides what a rule computes."""
     library, script = root / "workflow" / "secateur", root / "scripts" / f"{rule}.py"
     text = _rules(root / "workflow" / "rules")[rule]
-    lost = [name for name in kinds if _module(library, name) is None]
-    if lost:
+    missing = [name for name in plugins if _module(library, name) is None]
+    if missing:
         raise SecateurError(
-            f"{', '.join(lost)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
+            f"{', '.join(missing)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
         )
     parts = [(f"rule {rule}", text), (f"scripts/{rule}.py", _without_docs(script.read_text(encoding="utf-8")))]
-    parts += _said(library, imports(library, script, kinds))
+    parts += _contents(library, imports(library, script, plugins))
     return parts + [(f"table {name}", f"{name}:{TABLES[name].digest}") for name in rule_tables(rule, text)]
 
 
 @cache
-def kind_digest(module: str, library: Path = LIBRARY) -> str:
-    """Digest of the code of one kind, and of what it uses: what a cache of that kind's answers depends on."""
-    return _digest([text for _, text in _said(library, _reached(library, (module,), (module,)))])
+def plugin_digest(module: str, library: Path = LIBRARY) -> str:
+    """Digest of the code of one plug-in and of what it imports: part of the key of a cache of its results."""
+    return _digest([text for _, text in _contents(library, _reached(library, (module,), (module,)))])
 
 
-def _said(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(module, what it says without its docs), and the same of the templates beside it."""
+def _contents(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(module, code without docstrings) of each module, and (module, text) of each template beside it."""
     found = []
     for name in modules:
         module = _module(library, name)
@@ -219,7 +218,7 @@ def _digest(parts: list[str]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that decide numbers."""
+    """Versions of Python and of the packages that decide figures."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -242,5 +241,5 @@ def commit(root: Path) -> str | None:
 
 
 def machine() -> dict[str, str | int | None]:
-    """Machine type: what identity of artifacts is promised on."""
+    """Machine type; artifacts are byte-identical on machines of one type."""
     return {"machine": platform.machine(), "system": platform.system(), "cores": os.cpu_count()}

@@ -82,8 +82,8 @@ def _front_end(cfg, ctx) -> FrontEnd:
 
 
 def _code(front: FrontEnd) -> str:
-    """What a cache knows a front end's code by: not a rule's, which another stage does not share."""
-    return provenance.kind_digest(type(front).__module__)
+    """Digest of a front end's code: the same for all stages that share its cache."""
+    return provenance.plugin_digest(type(front).__module__)
 
 
 def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
