@@ -50,7 +50,7 @@ ORDER = [
     "stage.ledger",
     "planning.*",
     "report.turns report.runs report.question report.compare report.figures report.tracking report.paper",
-    "report.reference report.panel",
+    "report.reference",
     "report.doctor",
     "stage.contract",
     "cluster.*",

@@ -18,7 +18,6 @@ SECTIONS = {
         figures.summary,
         figures.table,
         figures.compare,
-        figures.panel,
         figures.show,
         figures.figures,
         figures.keep,

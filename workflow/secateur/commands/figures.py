@@ -14,7 +14,7 @@ from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, wr
 from secateur.core.errors import SecateurError, nearest
 from secateur.report.finding import small_print, stated
 
-__all__ = ["compare", "figures", "keep", "panel", "score", "show", "summary", "table"]
+__all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
 SHOWN = 5  # lines of a data set that a summary prints
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
@@ -101,22 +101,6 @@ def compare(
 
     found = between.compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
     print(json.dumps(found, ensure_ascii=False) if as_json else "\n".join(between.lines(found)))
-
-
-def panel(
-    experiment: Experiment,
-    metric: Annotated[str, Option(help="what the readers say of a row")] = "answer_gain@claim",
-    as_json: Annotated[bool, Option("--json", help="a list of objects")] = False,
-) -> None:
-    """How alike readers rank the same rows, and on which pairs they part."""
-    from secateur.report import panel as readers
-
-    found = readers.panel(Path(), experiment, metric)
-    print(
-        json.dumps(found, ensure_ascii=False)
-        if as_json
-        else "\n\n".join("\n".join(readers.lines(one, metric)) for one in found)
-    )
 
 
 def show(
