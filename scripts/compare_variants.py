@@ -1,4 +1,4 @@
-"""Per-question figures of all variants to means, intervals and matched differences."""
+"""Per-question figures of all variants to means, intervals and paired differences."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def run(cfg, inputs, outputs, ctx):
         for subset, part in _subsets(own, members(chosen, evidence, spec)):
             extra = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**extra))
-            made = differences(part, rows, shown, cfg.eval.against, cfg.extra.twins, cfg.eval)
+            made = differences(part, rows, shown, cfg.eval.against, cfg.extra.matched_baselines, cfg.eval)
             comparisons.append(made.with_columns(**extra))
         clusters = chosen["cluster_id"].n_unique()
         if clusters < cfg.eval.min_clusters:

@@ -112,10 +112,8 @@ def opened(driver, page):
 def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
     sized(opened, width, HEIGHT)
     said = opened.find_element("id", "finding").text
-    assert said.startswith(
-        "On harbour, secateur leads: its contexts hold .100 more of the gold evidence than the best plain ranking of its"
-    )
-    assert said.endswith("at 64 to 256 tokens, over 60 questions in 30 units: sure.")
+    assert said.startswith("harbour: secateur holds more evidence than the best baseline (")
+    assert said.endswith(", n = 60.")
     assert "LIMIT=60" in opened.find_element("class name", "limit").text
     forest = next(svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
     assert forest.rect["height"] > 100

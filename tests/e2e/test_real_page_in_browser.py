@@ -31,7 +31,7 @@ def opened(driver, smoke):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
     sized(opened, width, HEIGHT)
-    assert opened.find_element("id", "finding").text.startswith(f"On {DOCUMENTS}: too few to tell, 3 questions in 3")
+    assert opened.find_element("id", "finding").text.startswith(f"On {DOCUMENTS}: not enough data, 3 questions in 3")
     assert inside(opened, "#finding")["top"] >= 0
     assert inside(opened, "#forest")["bottom"] <= HEIGHT
     (forest,) = (svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
@@ -100,8 +100,8 @@ def test_what_a_row_cost_and_the_table_of_the_forest_can_be_seen(opened):
     assert not folded.find_element("tag name", "table").is_displayed()
     folded.find_element("tag name", "summary").click()
     heads = [head.text for head in folded.find_elements("css selector", "thead th")]
-    assert heads[:4] == ["system", "data set", "less", "difference"]
-    assert "too few to tell" in folded.text
+    assert heads[:4] == ["system", "data set", "minus", "difference"]
+    assert "not enough data" in folded.text
 
 
 def test_nothing_went_wrong_in_the_page(opened):

@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.report.format import judged
+from secateur.report.format import with_enough_data
 from secateur.report.sections.answers import answer_parts
 
 
@@ -34,8 +34,8 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
 
 
 def parts(rows: list[dict], compared: list[dict]) -> list[dict]:
-    told = table("metrics", rows).with_columns(told=pl.col("n") > 5)
-    return list(answer_parts("toy", told, judged(table("comparisons", compared), 10), {}))
+    told = table("metrics", rows).with_columns(enough_data=pl.col("n") > 5)
+    return list(answer_parts("toy", told, with_enough_data(table("comparisons", compared), 10), {}))
 
 
 METRICS = [
@@ -75,4 +75,4 @@ def test_differences_are_shown_with_what_they_are_differences_from():
         ["secateur", "rag_zsum", "ranker", "+0.050", "", ""],
     ]
     small = part["table"]["rows"][0]["cells"][3]["small"].splitlines()
-    assert small == ["-1.000 to +1.000", "p 0.7500, too few to tell", "6 questions in 6 units"]
+    assert small == ["-1.000 to +1.000", "p 0.7500, not enough data", "6 questions in 6 units"]

@@ -92,20 +92,20 @@ def test_a_pair_has_its_difference_interval_p_sizes_and_what_it_differs_in(root)
     assert found["difference"] == pytest.approx(0.5)
     assert found["low"] == pytest.approx(0.5)
     assert found["p"] < 0.05
-    assert (found["n"], found["units"], found["verdict"]) == (COUNT, COUNT, "differs")
+    assert (found["n"], found["units"], found["verdict"]) == (COUNT, COUNT, "significant")
     said = "\n".join(lines(found))
-    assert "ours less plain: evidence_recall@claim on toy, order-blind" in said
+    assert "ours minus plain: evidence_recall@claim on toy, order-blind" in said
     assert "Warning" not in said
 
 
-def test_equal_rows_show_no_difference(root):
-    assert compare(root, "tiny", "plain", "rankers/bm25")["verdict"] == "no difference shown"
+def test_equal_rows_differ_in_nothing(root):
+    assert compare(root, "tiny", "plain", "rankers/bm25")["verdict"] == "not significant"
 
 
 def test_a_pair_that_differs_in_several_axes_is_warned_of(root):
     found = compare(root, "tiny", "ours:dense", "ours")
     assert found["axes"] == ["form", "packing"]
-    assert "Warning: they differ in 2 axes" in "\n".join(lines(found))
+    assert "Warning: the rows differ in 2 axes" in "\n".join(lines(found))
 
 
 @pytest.mark.parametrize("name", ["rankers/bm25", "rankers · bm25"])
@@ -134,14 +134,14 @@ def test_rows_of_different_orders_are_refused(root, a, b, order):
 def test_under_so_many_units_there_is_no_verdict_and_nothing_may_bound_the_interval(tmp_path):
     experiment(tmp_path, "tiny", {k: v[:3] for k, v in ROWS.items()}, **OWN)
     found = compare(tmp_path, "tiny", "ours", "plain")
-    assert (found["low"], found["high"], found["verdict"]) == (None, None, "too few to tell")
+    assert (found["low"], found["high"], found["verdict"]) == (None, None, "not enough data")
     assert "unbounded" in "\n".join(lines(found))
 
 
 def test_under_so_many_questions_there_is_no_verdict_whatever_the_units(tmp_path):
     experiment(tmp_path, "tiny", {k: v[:15] for k, v in ROWS.items()}, **OWN)
     found = compare(tmp_path, "tiny", "ours", "plain")
-    assert (found["n"], found["units"], found["verdict"]) == (15, 15, "too few to tell")
+    assert (found["n"], found["units"], found["verdict"]) == (15, 15, "not enough data")
     assert found["p"] < 0.05
 
 

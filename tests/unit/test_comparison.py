@@ -1,4 +1,4 @@
-"""Means and matched differences on a frame small enough to check by hand."""
+"""Means and paired differences on a frame small enough to check by hand."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from scripts import compare_variants
 from secateur.config import compose
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
-from secateur.ecs.names import twins
+from secateur.ecs.names import matched_baselines
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
@@ -223,20 +223,20 @@ def test_of_equally_strong_ones_the_name_decides():
     assert found[1].scorer == "beta"
 
 
-def test_each_joined_scorer_meets_its_twin_without_a_language_model():
+def test_each_joined_scorer_meets_its_matched_baseline_without_a_language_model():
     known = [row("ecs", name, ranker="ecs") for name in ("sum(bm25)", "sum(bm25,pmi_q)")]
     found = compared(known, joined={"sum(bm25,pmi_q)": "sum(bm25)", "sum(js)": "sum(tfidf)"})
     assert of(found) == {("ecs", "sum(bm25,pmi_q)", "ecs", "sum(bm25)", "language_model")}
 
 
-def test_every_join_with_a_language_model_has_a_twin_that_joins_the_same_but_for_what_it_says():
+def test_every_join_with_a_language_model_has_a_matched_baseline_that_joins_the_same_but_for_what_it_says():
     specs = UTILITY.utilities
-    found = twins(UTILITY.scores, specs)
+    found = matched_baselines(UTILITY.scores, specs)
     said = {name for name, spec in specs.items() if spec["kind"] in ("sum", "fitted") and set(spec["of"]) & MODEL}
     assert set(found) == said
-    for name, twin in found.items():
-        assert specs[name]["kind"] == specs[twin]["kind"]
-        assert set(specs[twin]["of"]) == set(specs[name]["of"]) - MODEL
+    for name, matched in found.items():
+        assert specs[name]["kind"] == specs[matched]["kind"]
+        assert set(specs[matched]["of"]) == set(specs[name]["of"]) - MODEL
 
 
 def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():

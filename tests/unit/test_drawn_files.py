@@ -46,5 +46,5 @@ def test_what_rests_on_too_little_says_so_in_the_place_of_its_plot(tmp_path, n, 
     made = files(tmp_path, n, units)
     assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
     for drawn in made.values():
-        assert f"too few to tell, {n} questions in {units} units" in drawn
+        assert f"not enough data, {n} questions in {units} units" in drawn
         assert not [sign for sign in ("tokens sent", "secateur", "<use") if sign in drawn]

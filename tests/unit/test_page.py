@@ -10,8 +10,7 @@ import pytest
 from secateur.core.tables.catalog import TABLES
 from secateur.report import plots
 from secateur.report.browser import Given, Set, browsed
-from secateur.report.finding import lines, sentence, small_print
-from secateur.report.format import judged, named
+from secateur.report.format import named, with_enough_data
 from secateur.report.page import About, Figures, render
 from secateur.report.sections.differences import matched_parts
 from secateur.report.sections.gain import gain_parts
@@ -35,11 +34,9 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TABLES[name].empty().schema)
 
 
-def told(*rows: dict) -> pl.DataFrame:
-    return judged(table("comparisons", list(rows)), 10)
+def flagged(*rows: dict) -> pl.DataFrame:
+    return with_enough_data(table("comparisons", list(rows)), 10)
 
-
-# --- the finding ---------------------------------------------------------------------------------
 
 FAMILIES = {
     "secateur": "graph",
@@ -51,129 +48,12 @@ FAMILIES = {
 CLAIM = "evidence_recall@claim"
 
 
-def found_lines(rows: list[dict], pairs: list[dict]):
-    return lines(table("metrics", rows), table("comparisons", pairs), FAMILIES, 10)
-
-
-def test_each_system_stands_beside_the_best_plain_row_of_its_kind():
-    values = {"secateur": 0.6, "title_zsum": 0.5}
-    rows = [metric(name, CLAIM, v) for name, v in values.items()] + [metric("rankers", CLAIM, 0.55, "bm25")]
-    pairs = [pair("secateur", "title_zsum"), pair("secateur", "rankers", baseline_scorer="bm25", difference=0.05)]
-    (line,) = found_lines(rows, pairs)
-    assert (line.name, line.baseline, line.difference, line.verdict) == ("secateur", "rankers · bm25", 0.05, "not sure")
-
-
-def test_a_pair_says_the_same_whichever_row_was_listed_first():
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
-    (line,) = found_lines(rows, [pair("title_zsum", "secateur", difference=-0.1, low=None, high=-0.02)])
-    assert (line.name, line.difference, line.low, line.high) == ("secateur", 0.1, 0.02, None)
-
-
-@pytest.mark.parametrize("other", [{"axis": "form"}, {"metric": "evidence_recall@64"}, {"subset": "hard"}])
-def test_no_pair_that_differs_in_more_than_who_ranks_makes_a_line(other):
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
-    assert found_lines(rows, [pair("secateur", "title_zsum") | other]) == []
-
-
-def test_two_systems_of_ours_or_two_plain_ones_make_no_line():
-    rows = [metric(name, CLAIM, 0.6) for name in ("secateur", "apr", "title_zsum")]
-    rows.append(metric("rankers", CLAIM, 0.5, "bm25"))
-    pairs = [pair("secateur", "apr"), pair("title_zsum", "rankers", baseline_scorer="bm25")]
-    assert found_lines(rows, pairs) == []
-
-
-@pytest.mark.parametrize(("n", "units"), [(19, 19), (50, 9)])
-def test_under_so_many_questions_or_units_it_is_too_few_to_tell(n, units):
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
-    found = found_lines(rows, [pair("secateur", "title_zsum", n=n, units=units, p_holm=0.0001)])
-    assert sentence("toy", found, [64, 512]) == (
-        f"On toy: too few to tell, {n} questions in {units} units are not enough for a finding."
-    )
-
-
-def test_the_sentence_says_who_how_much_of_what_and_how_sure():
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
-    line = found_lines(rows, [pair("secateur", "title_zsum", p_holm=0.004, n=40)])
-    assert sentence("toy", line, [64, 512]) == (
-        "On toy, secateur leads: its contexts hold .100 more of the gold evidence than the best plain ranking of its order "
-        "and form, title_zsum (+0.020 to +0.200; p 0.0040, adjusted over all pairs of this metric), at 64 to 512 tokens, "
-        "over 40 questions in 20 units: sure."
-    )
-    assert small_print(line, [64, 512]) == ""
-    worse = found_lines(rows, [pair("secateur", "title_zsum", difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)])
-    assert "secateur comes nearest to the plain rankings: its contexts hold .100 less of" in sentence(
-        "toy", worse, [64, 512]
-    )
-
-
-@pytest.mark.parametrize("difference", [0.05, -0.05])
-def test_where_nothing_is_sure_it_is_said_that_no_difference_can_be_told(difference):
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5)]
-    found = found_lines(rows, [pair("secateur", "title_zsum", difference=difference, low=-0.1, high=0.2, p_holm=1.0)])
-    assert sentence("toy", found, [64, 512]) == (
-        "On toy, no difference between secateur and title_zsum, the best plain ranking of its order and form, can be told "
-        "in how much of the gold evidence their contexts hold."
-    )
-    assert small_print(found, [64, 512]) == (
-        f"secateur less title_zsum: {difference:+.3f} (-0.100 to +0.200; p 1.0000, adjusted over all pairs of this "
-        "metric), at 64 to 512 tokens, over 20 questions in 20 units: not sure."
-    )
-    page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=1.0)])
-    assert page.index("no difference between") < page.index("+0.100 (+0.020 to +0.200; p 1.0000") < page.index("<nav")
-
-
-def test_what_sees_the_answer_never_leads_where_something_does_not():
-    rows = [metric(name, "f1_at_gold", v, c) for name, c, v in (("ecs", "free", 0.5), ("rankers", "bm25", 0.4))]
-    rows += [row | {"answer_aware": True, "value": row["value"] + 0.3} for row in rows]
-    one = pair("ecs", "rankers", scorer="free", baseline_scorer="bm25", metric="f1_at_gold", axis="strongest")
-    known = {"ecs": "utility", "rankers": "lexical"}
-    found = lines(table("metrics", rows), table("comparisons", [one | {"answer_aware": True}, one]), known, 10)
-    assert [line.aware for line in found] == [False, True]
-    assert sentence("toy", found, [64]).startswith("On toy, no difference between ecs · free and rankers · bm25")
-
-
-def test_nothing_leads_while_another_row_is_higher_a_plain_one_of_another_form_too():
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), metric("title_zsum:cover", CLAIM, 0.65)]
-    sure, open_ = (found_lines(rows, [pair("secateur", "title_zsum", p_holm=p)]) for p in (0.01, 0.06))
-    assert "secateur is ahead of its plain twin" in sentence("toy", sure, [64, 512])
-    for text in (sentence("toy", sure, [64, 512]), small_print(open_, [64, 512])):
-        assert text.endswith(" The highest figure of all is that of title_zsum:cover.")
-
-
-def test_what_is_sure_is_said_before_what_is_higher_and_rests_on_less():
-    rows = [metric("secateur", CLAIM, 0.6), metric("apr", CLAIM, 0.9), metric("title_zsum", CLAIM, 0.5)]
-    pairs = [pair("secateur", "title_zsum", p_holm=0.01, n=500), pair("apr", "title_zsum", n=12, units=12)]
-    assert sentence("toy", found_lines(rows, pairs), [64]).startswith("On toy, secateur")
-    pairs = [
-        pair("secateur", "title_zsum", p_holm=0.01),
-        pair("apr", "title_zsum", difference=-0.05, low=-0.1, high=0.02),
-    ]
-    assert sentence("toy", found_lines(rows, pairs), [64]).startswith("On toy, secateur")
-
-
-def test_gold_is_neither_a_plain_ranking_nor_what_leads():
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), metric("oracle_evidence", CLAIM, 0.9)]
-    pairs = [pair("secateur", "title_zsum", n=40), pair("secateur", "oracle_evidence", difference=-0.3)]
-    pairs.append(pair("oracle_evidence", "title_zsum", difference=0.4, p_holm=0.001))
-    known = FAMILIES | {"oracle_evidence": "control"}
-    (line,) = lines(table("metrics", rows), table("comparisons", pairs), known, 10)
-    assert (line.name, line.baseline, line.top) == ("secateur", "title_zsum", "secateur")
-
-
-def test_a_baseline_that_answers_fewer_questions_does_not_stand_for_the_best():
-    easy = metric("rankers", CLAIM, 0.55, "bm25") | {"n": 10}
-    rows = [metric("secateur", CLAIM, 0.6), metric("title_zsum", CLAIM, 0.5), easy]
-    pairs = [pair("secateur", "title_zsum"), pair("secateur", "rankers", baseline_scorer="bm25", n=10)]
-    (line,) = found_lines(rows, pairs)
-    assert line.baseline == "title_zsum"
-
-
 # --- matched differences -------------------------------------------------------------------------
 
 
 def test_matched_differences_have_a_table_an_axis_and_a_line_a_pair():
     rows = [pair("secateur", "title_zsum"), pair("secateur:dense", "secateur", axis="form"), pair("apr", "title_zsum")]
-    parts = matched_parts("toy", told(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
+    parts = matched_parts("toy", flagged(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
     assert [part["title"] for part in parts] == ["Matched differences: ranker", "Matched differences: form"]
     names = [[cell["text"] for cell in line["cells"][:2]] for line in parts[0]["table"]["rows"]]
     assert names == [["secateur", "title_zsum"], ["apr", "title_zsum"]]
@@ -185,7 +65,7 @@ def test_matched_differences_have_a_table_an_axis_and_a_line_a_pair():
 def test_the_tokens_that_were_used_stand_beside_each_budget():
     rows = [metric("secateur", f"{name}@{b}", v) for b in (64, 128) for name, v in (("evidence_recall", 0.5),)]
     rows += [metric("secateur", "tokens@64", 60.4)]
-    _, part = recall_parts("toy", judged(named(table("metrics", rows)), 10), "blind")
+    _, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
     assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens"]
     assert [cell["small"] for cell in part["table"]["rows"][0]["cells"][1:]] == [
         ".400 to .600\n60 used",
@@ -199,7 +79,7 @@ def test_gains_stand_by_budget_then_their_controls():
         metric("secateur", name, v)
         for name, v in (values | {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}).items()
     ]
-    drawn, part = gain_parts("toy", judged(named(table("metrics", rows)), 10), "blind", {})
+    drawn, part = gain_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind", {})
     assert "secateur" in drawn["figures"][0][0]
     assert part["table"]["heads"] == [
         "system",
@@ -244,7 +124,7 @@ def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words(
     rows = [metric(s, f"evidence_recall@{b}", 0.5, c) for s, c in systems for b in (64, 128, "claim")]
     page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=0.01)])
     shown = page.partition("<body")[2]
-    assert shown.index("On toy, secateur leads") < shown.index('<svg class="forest') < shown.index("<h2")
+    assert shown.index("toy: secateur holds more evidence") < shown.index('<svg class="forest') < shown.index("<h2")
     assert "LIMIT" not in shown
     assert "LIMIT=20: only the first 20 questions" in drawn("tiny@20", rows, [])
     body = re.sub(r"<script.*?</script>", "", shown, flags=re.S)
@@ -266,26 +146,26 @@ def test_a_page_of_too_few_questions_or_units_has_neither_a_curve_nor_a_dot_nor_
     page = small(n, units)
     assert "matplotlib" not in page
     assert "<circle" not in page
-    assert f"Evidence recall, token recall: too few to tell, {n} questions in {units} units." in page
-    assert f"<p>Too few to tell: {n} questions in {units} units.</p>" in page  # in the place of gain and of answers
+    assert f"Evidence recall, token recall: not enough data, {n} questions in {units} units." in page
+    assert f"<p>Not enough data: {n} questions in {units} units.</p>" in page  # in the place of gain and of answers
     verdicts = re.findall(r"p 0\.0001([^\n<]*)", page)
     assert len(verdicts) == 2
-    assert set(verdicts) == {", too few to tell"}
+    assert set(verdicts) == {", not enough data"}
 
 
 def test_what_has_enough_is_drawn_where_another_metric_has_not():
     rows = [metric("secateur", f"{name}@{b}", 0.5) for name in ("evidence_recall", "token_recall") for b in (64, 128)]
     rows = [row | {"n": 15} if row["metric"].startswith("evidence") else row for row in rows]
-    curves, *_ = recall_parts("toy", judged(named(table("metrics", rows)), 10), "blind")
+    curves, *_ = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
     (figure,) = curves["figures"]
     assert 'aria-label="token recall on toy' in figure[0]
-    assert curves["text"] == "Evidence recall: too few to tell, 15 questions in 20 units."
+    assert curves["text"] == "Evidence recall: not enough data, 15 questions in 20 units."
 
 
 def test_what_rests_on_too_little_has_no_plot_of_differences():
     rows = [metric(s, CLAIM, v) for s, v in (("secateur", 0.6), ("title_zsum", 0.5))]
     page = drawn("tiny", rows, [pair("secateur", "title_zsum", units=3)])
-    assert "too few to tell, 20 questions in 3 units" in page
+    assert "toy: not enough data for a finding (20 questions in 3 units)." in page
     assert "<circle" not in page
 
 
@@ -297,13 +177,13 @@ def test_the_plot_of_differences_says_the_finding_and_has_all_its_lines_as_a_tab
     lead = page[page.index('<figure id="forest">') : page.index("<nav")]
     labels = re.findall(r'role="img" aria-label="([^"]+)"', lead)
     assert len(labels) == 2  # wide and narrow
-    assert {label.partition(":")[0] for label in labels} == {"On toy, secateur11 leads"}
+    assert all(label.startswith("toy: secateur11 holds more evidence") for label in labels)
     heads = re.findall(r'<th scope="col">([^<]+)</th>', lead)
-    assert heads == ["system", "data set", "less", "difference", "interval", "p", "n", "units", "verdict"]
+    assert heads == ["system", "data set", "minus", "difference", "p", "n", "verdict"]
     assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', lead) == names[::-1]
-    assert "<td>+0.210</td><td>+0.020 to +0.200</td><td>0.0100</td><td>40</td><td>20</td><td>sure</td>" in lead
+    assert "<td>+0.210 (+0.020 to +0.200)</td><td>0.0100</td><td>40</td><td>significant</td>" in lead
     assert (
-        'aria-label="On toy, secateur11 leads' in page.partition("<h2")[2]
+        'aria-label="toy: secateur11 holds more evidence' in page.partition("<h2")[2]
     )  # the same of one data set, in its section
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.report.format import judged
+from secateur.report.format import with_enough_data
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_parts
 
@@ -15,7 +15,16 @@ def metrics() -> pl.DataFrame:
     terms = ("policy_utility", "policy_accuracy", "policy_tokens")
     rows = [
         COMMON
-        | {"scorer": s, "metric": m, "value": v, "low": v - 0.1, "high": v + 0.1, "n": 9, "units": 9, "told": True}
+        | {
+            "scorer": s,
+            "metric": m,
+            "value": v,
+            "low": v - 0.1,
+            "high": v + 0.1,
+            "n": 9,
+            "units": 9,
+            "enough_data": True,
+        }
         for s, v in POLICIES.items()
         for m in terms
     ]
@@ -25,7 +34,7 @@ def metrics() -> pl.DataFrame:
 def comparisons() -> pl.DataFrame:
     row = {"scorer": "policy", "metric": "policy_utility", "baseline": "policy", "baseline_scorer": "best_constant"}
     row |= {"axis": "named", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
-    return judged(pl.DataFrame([COMMON | row | {"n": 29, "units": 19}]), 10)
+    return with_enough_data(pl.DataFrame([COMMON | row | {"n": 29, "units": 19}]), 10)
 
 
 def frontiers() -> pl.DataFrame:
@@ -47,10 +56,10 @@ def test_the_policy_stands_first_and_fixed_configurations_best_first():
 
 
 def test_what_rests_on_too_little_has_no_plot():
-    few = metrics().with_columns(told=pl.lit(False))
+    few = metrics().with_columns(enough_data=pl.lit(False))
     (part,) = policy_parts("d", few, comparisons(), frontiers())
     assert part["figures"] == []
-    assert part["text"] == "Too few to tell: 9 questions in 9 units."
+    assert part["text"] == "Not enough data: 9 questions in 9 units."
 
 
 def test_a_page_without_such_rows_has_no_such_part():
@@ -63,11 +72,11 @@ def test_memory_shows_the_figures_it_has_in_one_order():
     values = {"memory_reuse": 0.5, "memory_tokens_first": 600.0, "memory_evidence_recall": 0.75}
     for n, shown in ((40, True), (15, False)):
         own = COMMON | {"scorer": None, "low": None, "high": None, "n": n, "units": n}
-        rows = judged(pl.DataFrame([own | {"metric": m, "value": v} for m, v in values.items()]), 10)
+        rows = with_enough_data(pl.DataFrame([own | {"metric": m, "value": v} for m, v in values.items()]), 10)
         (part,) = memory_parts("d", rows, {})
         assert [line["cells"][1]["text"] for line in part["table"]["rows"]] == ["600", ".500", ".750"]
         assert bool(part.get("figures")) == shown
-        assert part.get("text", "") == ("" if shown else "Too few to tell: 15 questions in 15 units.")
+        assert part.get("text", "") == ("" if shown else "Not enough data: 15 questions in 15 units.")
         if shown:
             svg = part["figures"][0][0]
             assert svg.count("<circle") == 2  # tokens are no shares

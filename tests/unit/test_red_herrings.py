@@ -20,7 +20,7 @@ from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
 from secateur.ecs.scoring.score import columns, sees_answer
 from secateur.models.words import content_words
-from secateur.report.format import judged
+from secateur.report.format import with_enough_data
 from secateur.report.sections.distractors import distractor_parts
 
 DATA = Path(__file__).parents[2] / "data"
@@ -288,7 +288,7 @@ def metrics(rows: pl.DataFrame, n: int = 40) -> pl.DataFrame:
         published=pl.lit(False),
         system=pl.lit("herrings"),
     )
-    return judged(own, 10)
+    return with_enough_data(own, 10)
 
 
 def named(checked) -> list[pl.DataFrame]:
@@ -299,7 +299,7 @@ def named(checked) -> list[pl.DataFrame]:
 
 def test_contests_of_too_few_questions_are_not_drawn(checked):
     of_mine = named(checked)
-    for n, text in ((40, ""), (15, "Too few to tell: 15 questions in 15 units.")):
+    for n, text in ((40, ""), (15, "Not enough data: 15 questions in 15 units.")):
         parts = distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine)
         contests = [part for part in parts if part["title"].startswith("How often")]
         assert {part["text"] for part in contests} == {text}

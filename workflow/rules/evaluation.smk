@@ -159,7 +159,7 @@ rule compare_variants:
             "eval.seed=default",
             variants=figure_rows,
             datasets=dataset_rows,
-            twins=twin_rows,
+            matched_baselines=matched_baseline_rows,
         ),
     message:
         f"Compare the variants of {EXPERIMENT}"

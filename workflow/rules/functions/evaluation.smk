@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from secateur.ecs.names import twins
+from secateur.ecs.names import matched_baselines
 from secateur.config.limits import command
 
 
@@ -57,13 +57,13 @@ def figure_rows(_):
     ]
 
 
-def twin_rows(_):
-    """Each joined scorer with its twin: the same join without what a language model says."""
+def matched_baseline_rows(_):
+    """Joined scorer -> its matched baseline, the same join without the scores of a language model."""
     found = {}
     for v in VARIANTS:
         if v["family"] == "utility":
             listed = option("rankers", v["rankers"])
-            found |= twins(listed.scores, listed.utilities)
+            found |= matched_baselines(listed.scores, listed.utilities)
     return found
 
 

@@ -89,18 +89,18 @@ def summary(experiment: Experiment) -> None:
 
 def compare(
     experiment: Experiment,
-    a: Annotated[str, Argument(help="SYSTEM, SYSTEM/RANKER, or EXPERIMENT: and these")],
-    b: Annotated[str, Argument(help="the same, or published:...")],
+    a: Annotated[str, Argument(help="[EXPERIMENT:]SYSTEM[/RANKER]")],
+    b: Annotated[str, Argument(help="the same, or a published row")],
     metric: Annotated[str | None, Option(help="default: the first claim that both have")] = None,
     dataset: Annotated[str | None, Option(help="where both have several")] = None,
     order: Annotated[Order | None, Option(help="default: blind, where both have it")] = None,
     as_json: Annotated[bool, Option("--json", help="one object")] = False,
 ) -> None:
-    """Any two rows of figures: their difference, paired by question."""
+    """The paired difference of any two rows: A minus B, question by question."""
     from secateur.report import compare as between
 
-    found = between.compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
-    print(json.dumps(found, ensure_ascii=False) if as_json else "\n".join(between.lines(found)))
+    made = between.compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
+    print(json.dumps(made, ensure_ascii=False) if as_json else "\n".join(between.lines(made)))
 
 
 def show(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LENGTH", "OVERLAP", "PLAIN", "SPEAKER", "needed", "twins"]
+__all__ = ["LENGTH", "OVERLAP", "PLAIN", "SPEAKER", "matched_baselines", "needed"]
 
 LENGTH = "length"  # a feature: log(1 + characters) of the passage itself
 OVERLAP = "overlap"  # a feature: how many content words of the question the passage holds
@@ -20,9 +20,9 @@ def needed(scores: Mapping[str, Any], joined: Mapping[str, Mapping[str, Any]]) -
     return list(dict.fromkeys(found))
 
 
-def twins(scores: Mapping[str, Any], joined: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Each joined scorer with the scorer of the same kind that joins the same but for what a language model says."""
+def matched_baselines(scores: Mapping[str, Any], joined: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Joined scorer -> the scorer of the same kind that joins the same scores but those of a language model."""
     both = {name: spec for name, spec in joined.items() if spec["kind"] in ("sum", "fitted")}
     plain = {(s["kind"], frozenset(s["of"])): name for name, s in both.items() if not set(s["of"]) & set(scores)}
     found = {n: plain.get((s["kind"], frozenset(set(s["of"]) - set(scores)))) for n, s in both.items()}
-    return {name: twin for name, twin in found.items() if twin and twin != name}
+    return {name: matched for name, matched in found.items() if matched and matched != name}

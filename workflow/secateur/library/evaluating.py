@@ -1,15 +1,14 @@
-"""What anybody's contexts hold of the gold evidence, by the pipeline's own metrics; and two of them compared."""
+"""Metrics of any contexts, and the paired difference of two sets of them, as in the pipeline."""
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 
 import polars as pl
 
 from secateur.contexts.table import Read
 from secateur.core.errors import SecateurError
+from secateur.evaluation.comparison import common, paired_differences
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measured, only
-from secateur.evaluation.resampling import paired, units
 from secateur.library.memory import Retrieved
 from secateur.library.options import cache_folder, chosen
 from secateur.models.word_pieces import lm_counter
@@ -75,24 +74,24 @@ def _gold(question: str, evidence: Sequence[str] | Mapping[str, str]) -> Gold:
 
 
 def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """metric, a, b, difference, low, high, p, n, units: `a` less `b`, paired by question, of what `evaluate` gave.
+    """metric, a, b, difference, low, high, p, n, units: `a` minus `b`, paired by question, for each metric.
 
-    clusters: question -> unit of resampling, such as its article; else each question is one. The test is the pipeline's:
-    sign flips over units, two-sided, the interval of the same flips; an end that too few units bound is null.
+    a, b: tables of `evaluate`. clusters: question -> resampling unit, such as its article; else each question is one.
+    The test is the pipeline's: sign flips over units, two-sided, and the interval of the same flips. An end of the
+    interval is null where too few units bound it.
 
-    Raises SecateurError where the two have no question in common.
+    Raises SecateurError where the two have no question and metric in common.
     """
-    cfg: SimpleNamespace = chosen("eval", "default")
-    both = a.join(b.rename({"value": "base"}), on=["question_id", "metric"]).sort("metric", "question_id")
-    if both.is_empty():
+    cfg, unit = chosen("eval", "default"), pl.col("question_id").replace(clusters or {})
+    theirs = b.partition_by("metric", as_dict=True)
+    tables = []
+    for (metric,), values in a.sort("metric").partition_by("metric", as_dict=True, maintain_order=True).items():
+        sample = (
+            common(values.with_columns(cluster_id=unit), theirs[metric,]) if (metric,) in theirs else pl.DataFrame()
+        )
+        if sample.height:
+            table = paired_differences([sample], cfg).drop("p_holm")
+            tables.append(table.select(pl.lit(metric).alias("metric"), pl.all()))
+    if not tables:
         raise SecateurError("a and b have no question and metric in common. Fix: evaluate both on the same questions.")
-    found = []
-    for (metric,), own in both.group_by("metric", maintain_order=True):
-        ids = own["question_id"].to_list()
-        unit = units([(clusters or {}).get(q, q) for q in ids], cfg.min_clusters)
-        values = (own["value"] - own["base"]).to_numpy()[:, None]
-        test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
-        low, high = (float(end[0]) if abs(float(end[0])) != float("inf") else None for end in (test.low, test.high))
-        row = {"metric": metric, "a": own["value"].mean(), "b": own["base"].mean(), "difference": float(test.mean[0])}
-        found.append(row | {"low": low, "high": high, "p": float(test.p[0]), "n": own.height, "units": test.units})
-    return pl.DataFrame(found, infer_schema_length=None)
+    return pl.concat(tables)

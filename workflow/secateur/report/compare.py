@@ -1,7 +1,7 @@
-"""Any two rows of figures, paired by question: of one experiment, of two, or one of them published."""
+"""Two rows of figures, paired by question: of one experiment, of two, or one of them published."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,32 +14,33 @@ from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
-from secateur.evaluation.comparison import AXES, axes_of, claims
+from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
 from secateur.evaluation.metric import renamed
-from secateur.evaluation.resampling import paired, units
 from secateur.evaluation.subsets import of_split
-from secateur.report.format import UNTOLD, bounds, enough, number, row_name, row_of, sizes
+from secateur.report.format import bounds, enough_data, number, row_name, row_of, sizes, verdict
 
-__all__ = ["compare", "figures_of", "lines", "questions_of", "settings"]
+__all__ = ["compare", "lines", "settings"]
 
 EXPERIMENTS = Path("results/experiments")
-FIRST = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")  # if none is named
-Found = dict[str, Any]
+# The metric that is compared where none is named: the first of these that both rows have.
+DEFAULT = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")
+PUBLISHED = "published: means alone, not paired"
+Comparison = dict[str, Any]
 
 
-def settings(root: Path, experiment: str) -> Found:
-    """How an experiment was compared and reported: the settings in its records."""
-    home, found = root / EXPERIMENTS / experiment, {}
+def settings(root: Path, experiment: str) -> dict[str, Any]:
+    """The settings under which an experiment was compared and reported, from its records."""
+    home, config = root / EXPERIMENTS / experiment, {}
     for record in (home / "run.json", home / "report" / "run.json"):
         if not record.exists():
             raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
-        found = read_json(record)["config"] | found  # what both say otherwise is said by the comparison
-    return found
+        config = read_json(record)["config"] | config  # where both have a key, that of the comparison counts
+    return config
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of an experiment by its name. rows: those of its table metrics that speak of it."""
+    """A row of an experiment. rows: its lines in the table `metrics`."""
 
     root: Path
     experiment: str
@@ -56,15 +57,15 @@ class _Row:
         return self.rows["published"].all()
 
     def label(self, across: bool) -> str:
-        """Its name beside another row's; across: one of another experiment."""
+        """Its name beside another row; across: of another experiment."""
         return (f"{self.experiment}:" if across else "") + self.name + (" (published)" if self.published else "")
 
     def values(self, column: str) -> list[Any]:
-        """What its rows have in a column."""
+        """The distinct values of a column."""
         return self.rows[column].unique(maintain_order=True).to_list()
 
     def where(self, **wanted: Any) -> "_Row":
-        """The same, of fewer rows."""
+        """The row with those lines only that have these values."""
         return replace(self, rows=self.rows.filter(pl.col(c).eq_missing(pl.lit(v)) for c, v in wanted.items()))
 
 
@@ -76,218 +77,181 @@ def compare(
     metric: str | None = None,
     dataset: str | None = None,
     order: str | None = None,
-) -> Found:
-    """Row `a` less row `b`, each `system`, `system/scorer` or `EXPERIMENT:` and these.
+) -> Comparison:
+    """Row `a` minus row `b`, each named `[EXPERIMENT:]SYSTEM[/RANKER]`.
 
-    Raises SecateurError for names that are unknown, and where both have no data set, order or metric in common.
+    Raises SecateurError for unknown names, and where the rows have no data set, order or metric in common.
     """
-    left, right = (_located(root, experiment, name) for name in (a, b))
-    dataset = _shared("data set", "--dataset", left.values("dataset"), right.values("dataset"), dataset, (left, right))
+    left, right = _located(root, experiment, a), _located(root, experiment, b)
+    dataset = _shared(left, right, "dataset", dataset)
     left, right = left.where(dataset=dataset), right.where(dataset=dataset)
     order = _order(left, right, order)
     left, right = (row if row.published else row.where(order=order) for row in (left, right))
-    metric = (
-        renamed(metric)
-        if metric
-        else next((m for m in FIRST if m in left.values("metric") and m in right.values("metric")), None)
-    )
-    metric = _shared("metric", "--metric", left.values("metric"), right.values("metric"), metric, (left, right))
+    default = next((m for m in DEFAULT if m in left.values("metric") and m in right.values("metric")), None)
+    metric = _shared(left, right, "metric", renamed(metric) if metric else default)
     left, right = left.where(metric=metric), right.where(metric=metric)
-    of = {"dataset": dataset, "order": order, "metric": metric}
     across = left.experiment != right.experiment
-    found = {"a": left.label(across), "b": right.label(across)} | of
-    if left.published or right.published:
-        return found | _stated(left, right)
-    return found | _tested(left, right, of)
+    labels = {"a": left.label(across), "b": right.label(across), "dataset": dataset, "order": order, "metric": metric}
+    return labels | (_means(left, right) if left.published or right.published else _paired(left, right, labels))
 
 
-# --- which rows ----------------------------------------------------------------------------------
+# --- selecting rows ------------------------------------------------------------------------------
 
 
 def _located(root: Path, experiment: str, name: str) -> _Row:
     """The row of that name in the experiment, or in the one that the name begins with."""
     metrics = _metrics(root, experiment)
     prefix, _, rest = name.partition(":")
-    if _known(metrics, name).is_empty() and rest and (root / EXPERIMENTS / prefix / "metrics.parquet").exists():
+    if _named(metrics, name).is_empty() and rest and (root / EXPERIMENTS / prefix / "metrics.parquet").exists():
         experiment, name, metrics = prefix, rest, _metrics(root, prefix)
-    own = _known(metrics, name)
-    if own.is_empty():
-        raise SecateurError(f"{experiment} has no row {name!r}: {_names(metrics, name)}")
-    return _Row(root, experiment, *row_of(name), own)
-
-
-def _names(metrics: pl.DataFrame, name: str) -> str:
-    """The rows there are: those of a system that is known, else one a system."""
-    scorers: dict[str, list[str]] = {}
-    for system, scorer in metrics.select("system", "scorer").unique().sort("system", "scorer").iter_rows():
-        scorers.setdefault(system, []).append(system if scorer is None else f"{system}/{scorer}")
-    known = scorers.get(row_of(name)[0]) or [
-        own[0] if len(own) == 1 else f"{system}/NAME" for system, own in scorers.items()
-    ]
-    return f"there are {', '.join(known)}{nearest(name, known)}"
+    rows = _named(metrics, name)
+    if rows.is_empty():
+        raise SecateurError(f"{experiment} has no row {name!r}: {_allowed(metrics, name)}")
+    return _Row(root, experiment, *row_of(name), rows)
 
 
 def _metrics(root: Path, experiment: str) -> pl.DataFrame:
-    settings(root, experiment)  # says so where nothing has been run
+    settings(root, experiment)  # raises where nothing has been run
     return read_table(TABLES["metrics"], root / EXPERIMENTS / experiment / "metrics.parquet")
 
 
-def _known(metrics: pl.DataFrame, name: str) -> pl.DataFrame:
+def _named(metrics: pl.DataFrame, name: str) -> pl.DataFrame:
     system, scorer = row_of(name)
     return metrics.filter((pl.col("system") == system) & pl.col("scorer").eq_missing(pl.lit(scorer)))
 
 
-def _shared(what: str, flag: str, left: Sequence[Any], right: Sequence[Any], asked: Any, rows: Iterable[_Row]) -> Any:
-    """The one thing that both rows have: the one asked for, or the only one."""
-    common = [one for one in left if one in right]
-    names = " and ".join(row.name for row in rows)
-    if not common:
-        raise SecateurError(f"{names} have no {what} in common: {_told(left)}; {_told(right)}")
-    if asked is None and len(common) > 1:
-        raise SecateurError(f"{names} have several {what}s in common. Fix: {flag}, one of {_told(common)}")
-    if asked not in (None, *common):
-        raise SecateurError(f"{what} {asked!r}: allowed: {_told(common)}{nearest(asked, common)}")
-    return asked or common[0]
+def _allowed(metrics: pl.DataFrame, name: str) -> str:
+    """The names that a row may have: all of a known system, else one per system."""
+    names: dict[str, list[str]] = {}
+    for system, scorer in metrics.select("system", "scorer").unique().sort("system", "scorer").iter_rows():
+        names.setdefault(system, []).append(system if scorer is None else f"{system}/{scorer}")
+    allowed = names.get(row_of(name)[0]) or [
+        rows[0] if len(rows) == 1 else f"{system}/NAME" for system, rows in names.items()
+    ]
+    return f"there are {', '.join(allowed)}{nearest(name, allowed)}"
 
 
-def _told(names: Sequence[str]) -> str:
-    """Names in a row, a metric once for all its budgets."""
+def _shared(left: _Row, right: _Row, column: str, wanted: Any) -> Any:
+    """The value of a column that both rows have: the wanted one, or the only one."""
+    what = {"dataset": "data set"}.get(column, column)
+    both = [value for value in left.values(column) if value in right.values(column)]
+    names = f"{left.name} and {right.name}"
+    if not both:
+        values = f"{_listed(left.values(column))}; {_listed(right.values(column))}"
+        raise SecateurError(f"{names} have no {what} in common: {values}")
+    if wanted is None and len(both) > 1:
+        raise SecateurError(f"{names} have several {what}s in common. Fix: --{column}, one of {_listed(both)}")
+    if wanted not in (None, *both):
+        raise SecateurError(f"{what} {wanted!r}: allowed: {_listed(both)}{nearest(wanted, both)}")
+    return wanted or both[0]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names with commas, a metric once for all its budgets."""
     return ", ".join(dict.fromkeys(re.sub(r"@\d+$", "@BUDGET", name) for name in names))
 
 
-def _order(left: _Row, right: _Row, asked: str | None) -> str | None:
-    """The order that both know: orders are never paired across, and a published row has none."""
-    known = [row.values("order") for row in (left, right) if not row.published]
-    common = [one for one in (known[0] if known else [None]) if all(one in orders for orders in known)]
-    wanted = [one for one in common if asked in (None, one)]
-    if not wanted:
+def _order(left: _Row, right: _Row, wanted: str | None) -> str | None:
+    """The order that both rows have, blind first. Rows of different orders are never paired; a published row has none."""
+    measured = [row for row in (left, right) if not row.published]
+    orders = [set(row.values("order")) for row in measured] or [{None}]
+    both = [order for order in set.intersection(*orders) if wanted in (None, order)]
+    if not both:
         said = " and ".join(
-            f"{row.name} is order-{' and order-'.join(map(str, row.values('order')))}"
-            for row in (left, right)
-            if not row.published
+            f"{row.name} is order-{' and order-'.join(map(str, row.values('order')))}" for row in measured
         )
-        raise SecateurError(f"rows of different orders are never paired: {said}" + (f", not {asked}" if asked else ""))
-    return sorted(wanted, key=lambda one: one != "blind")[0]
+        but = f", not {wanted}" if wanted else ""
+        raise SecateurError(f"rows of different orders are never paired: {said}{but}")
+    return "blind" if "blind" in both else both[0]
 
 
 # --- their difference ----------------------------------------------------------------------------
 
 
-def _variants(row: _Row, config: Mapping[str, Any], of: Mapping[str, Any]) -> list[Found]:
-    """What stands behind a row: its variant, once for each file of figures, with the axes it may differ in."""
-    mine = (of["dataset"], row.system)
-    return [
-        v for v in config["extra.variants"] if (v["dataset"], v["system"]) == mine and v["order"] in (None, of["order"])
-    ]
-
-
-def figures_of(
-    root: Path, variants: Sequence[Found], cfg: SimpleNamespace, of: Mapping[str, Any], scorer: str | None
+def _values(
+    row: _Row, of: Mapping[str, Any], cfg: SimpleNamespace, variants: Sequence[Mapping[str, Any]]
 ) -> pl.DataFrame:
-    """question_id, value of what stands behind a row, in an order and a metric."""
-    tables = pl.concat([read_table(TABLES["question_metrics"], root / v["file"]) for v in variants])
-    tables = tables.filter(pl.col("hop").is_null())
-    wanted = {"scorer": scorer, "order": of["order"]}
-    own = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
+    """question_id, value of a row in one order and metric."""
+    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants])
+    wanted = {"scorer": row.scorer, "order": of["order"], "hop": None}
+    values = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
     if of["metric"].endswith("@claim"):
-        own = claims(own.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
-    return own.filter(pl.col("metric") == of["metric"]).select("question_id", "value")
+        values = claims(values.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
+    return values.filter(pl.col("metric") == of["metric"]).select("question_id", "value")
 
 
-def questions_of(root: Path, experiment: str, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
-    """The questions that a data set's rows are reported of, with their clusters."""
-    inputs = read_json(root / EXPERIMENTS / experiment / "run.json")["inputs"]
+def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
+    """question_id, cluster_id of the questions that the rows of a data set speak of."""
+    inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
     (path,) = (path for path in inputs if path.endswith(f"/{dataset}/questions/questions.parquet"))
     (split,) = (one["split"] for one in config["extra.datasets"] if one["name"] == dataset)
-    return of_split(read_table(TABLES["questions"], root / path), split).select("question_id", "cluster_id")
+    questions = of_split(read_table(TABLES["questions"], row.root / path), split)
+    return questions.select("question_id", "cluster_id")
 
 
-def _tested(left: _Row, right: _Row, of: Mapping[str, Any]) -> Found:
-    """The matched difference, under the settings of the first row's experiment."""
-    configs = [settings(row.root, row.experiment) for row in (left, right)]
-    cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in configs[0].items() if k.startswith("eval.")})
-    behind = [_variants(row, config, of) for row, config in zip((left, right), configs, strict=True)]
-    mine, other = (
-        figures_of(row.root, own, cfg, of, row.scorer) for row, own in zip((left, right), behind, strict=True)
-    )
-    axes, others = (dict(axes_of(own[0], row.scorer)) for row, own in zip((left, right), behind, strict=True))
-    joined = questions_of(left.root, left.experiment, configs[0], of["dataset"]).join(mine, on="question_id")
-    joined = joined.join(other.rename({"value": "base"}), on="question_id").sort("question_id")
-    if joined.is_empty():
+def _paired(left: _Row, right: _Row, of: Mapping[str, Any]) -> Comparison:
+    """The paired difference, under the settings of the first row's experiment."""
+    config = settings(left.root, left.experiment)
+    cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in config.items() if k.startswith("eval.")})
+    values, axes = [], []
+    for row in (left, right):
+        variants = [  # one per file of figures
+            v
+            for v in settings(row.root, row.experiment)["extra.variants"]
+            if (v["dataset"], v["system"]) == (of["dataset"], row.system) and v["order"] in (None, of["order"])
+        ]
+        values.append(_values(row, of, cfg, variants))
+        axes.append(dict(axes_of(variants[0], row.scorer)))
+    sample = common(_questions(left, config, of["dataset"]).join(values[0], on="question_id"), values[1])
+    if sample.is_empty():
         raise SecateurError(f"{left.name} and {right.name} have no question in common in {of['metric']}")
-    unit = units(joined["cluster_id"].to_list(), cfg.min_clusters)
-    values = (joined["value"] - joined["base"]).to_numpy()[:, None]
-    test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
-    low, high = (float(end[0]) if abs(float(end[0])) != float("inf") else None for end in (test.low, test.high))
-    p, told = float(test.p[0]), enough(joined.height, test.units, cfg.min_units)
-    verdict = "differs" if p <= 1 - cfg.confidence + 1e-12 else "no difference shown"
-    return {
-        "value_a": joined["value"].mean(),
-        "value_b": joined["base"].mean(),
-        "difference": float(test.mean[0]),
-        "low": low,
-        "high": high,
-        "p": p,
-        "n": joined.height,
-        "units": test.units,
-        "verdict": verdict if told else UNTOLD,
-        "axes": _differing(left, right, axes, others),
-        "published": False,
-    }
+    (row,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
+    enough = enough_data(row["n"], row["units"], cfg.min_units)
+    means = {"value_a": row.pop("a"), "value_b": row.pop("b")}
+    ends = {"verdict": verdict(row["p"], enough, cfg.confidence), "axes": _differing(left, right, *axes)}
+    return means | row | ends | {"published": False}
 
 
 def _differing(left: _Row, right: _Row, axes: Mapping[str, str], others: Mapping[str, str]) -> list[str]:
-    """In what two rows differ."""
-    found = [axis for axis in AXES if axes.get(axis) != others.get(axis)]
-    found += ["scorer"] if not found and left.scorer != right.scorer else []
-    return found + (["answer_aware"] if left.values("answer_aware") != right.values("answer_aware") else [])
+    """The axes in which two rows differ."""
+    differing = [axis for axis in AXES if axes.get(axis) != others.get(axis)]
+    differing += ["scorer"] if not differing and left.scorer != right.scorer else []
+    return differing + (["answer_aware"] if left.values("answer_aware") != right.values("answer_aware") else [])
 
 
-def _stated(left: _Row, right: _Row) -> Found:
-    """The difference to a published mean: over its subset of the questions, where that was computed here."""
+def _means(left: _Row, right: _Row) -> Comparison:
+    """The difference to a published mean, over its subset of the questions where that was computed here."""
     subset = (left if left.published else right).values("subset")[0]
-    sides = [
-        row.where(subset=subset) if subset in row.values("subset") else row.where(subset="all") for row in (left, right)
+    rows = [
+        row.where(subset=subset if subset in row.values("subset") else "all").rows.row(0, named=True)
+        for row in (left, right)
     ]
-    rows = [side.rows.row(0, named=True) for side in sides]
-    (value, n), (base, base_n) = ((row["value"], row["n"]) for row in rows)
-    return {
-        "value_a": value,
-        "value_b": base,
-        "difference": value - base,
-        "low": None,
-        "high": None,
-        "p": None,
-        "n": n,
-        "n_b": base_n,
-        "units": None,
-        "subset": [row["subset"] for row in rows],
-        "verdict": "published: means alone, not paired",
-        "axes": [],
-        "published": True,
-    }
+    values = {"value_a": rows[0]["value"], "value_b": rows[1]["value"]}
+    counts = {"n": rows[0]["n"], "n_b": rows[1]["n"], "units": None, "subset": [row["subset"] for row in rows]}
+    difference = {"difference": rows[0]["value"] - rows[1]["value"], "low": None, "high": None, "p": None}
+    return values | difference | counts | {"verdict": PUBLISHED, "axes": [], "published": True}
 
 
-# --- in words ------------------------------------------------------------------------------------
+# --- printing ------------------------------------------------------------------------------------
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
+def lines(made: Comparison) -> list[str]:
     """A comparison for a terminal."""
-    order = f", order-{found['order']}" if found["order"] else ""
-    said = [
-        f"{found['a']} less {found['b']}: {found['metric']} on {found['dataset']}{order}",
-        f"  means       {number(found['value_a'], 4)} and {number(found['value_b'], 4)}",
+    order = f", order-{made['order']}" if made["order"] else ""
+    head = [
+        f"{made['a']} minus {made['b']}: {made['metric']} on {made['dataset']}{order}",
+        f"  means       {number(made['value_a'], 4)} and {number(made['value_b'], 4)}",
     ]
-    if found["published"]:
-        of = " and ".join(f"{n} ({s})" for n, s in zip((found["n"], found["n_b"]), found["subset"], strict=True))
-        return [*said, f"  difference  {found['difference']:+.4f}", f"  questions   {of}", f"  {found['verdict']}"]
-    said += [
-        f"  difference  {found['difference']:+.4f} ({bounds(found, 4)})",
-        f"  p           {found['p']:.4f}, of this pair alone",
-        f"  over        {sizes(found)}",
-        f"  differ in   {', '.join(found['axes']) or 'no axis'}",
-        f"  verdict     {found['verdict']}",
+    if made["published"]:
+        counts = " and ".join(f"{n} ({s})" for n, s in zip((made["n"], made["n_b"]), made["subset"], strict=True))
+        return [*head, f"  difference  {made['difference']:+.4f}", f"  questions   {counts}", f"  {made['verdict']}"]
+    body = [
+        f"  difference  {made['difference']:+.4f} ({bounds(made, 4)})",
+        f"  p           {made['p']:.4f}, of this pair alone",
+        f"  over        {sizes(made)}",
+        f"  differ in   {', '.join(made['axes']) or 'no axis'}",
+        f"  verdict     {made['verdict']}",
     ]
-    if len(found["axes"]) > 1:
-        said.append(f"  Warning: they differ in {len(found['axes'])} axes, so the difference is of no one of them.")
-    return said
+    if len(made["axes"]) > 1:
+        body.append(f"  Warning: the rows differ in {len(made['axes'])} axes, so the difference is of no single one.")
+    return [*head, *body]

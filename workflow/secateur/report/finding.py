@@ -1,4 +1,4 @@
-"""What an experiment found: each system beside the best plain one of its kind, and the sentence that follows from it."""
+"""The findings of an experiment: the paired difference of each system and its best baseline, and one sentence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,48 +6,39 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import UNTOLD, bounds, enough, number, row_name, sizes
+from secateur.evaluation.comparison import significant
+from secateur.report.format import NOT_ENOUGH, bounds, enough_data, row_name, sizes, verdict
 
 __all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence", "small_print", "stated"]
 
-METRICS = {  # what a data set's finding may be about, the first that speaks of most of its questions: what a system does,
-    # and in what two of them may differ
-    "evidence_recall@claim": (
-        "its contexts hold {size} {more} of the gold evidence",
-        "how much of the gold evidence their contexts hold",
-    ),
-    "token_recall@claim": (
-        "its contexts hold {size} {more} of the gold words",
-        "how many of the gold words their contexts hold",
-    ),
+METRICS = {  # metric: (two rows that do not differ, the first is higher, the first is lower)
+    "evidence_recall@claim": ("hold the same evidence", "holds more evidence than", "holds less evidence than"),
+    "token_recall@claim": ("hold as many gold words", "holds more gold words than", "holds fewer gold words than"),
     "f1_at_gold": (
-        "the turns it chooses have an F1 that is {size} {higher}",
-        "the F1 of the turns they choose",
+        "choose turns of the same F1",
+        "chooses turns of a higher F1 than",
+        "chooses turns of a lower F1 than",
     ),
-    "rouge_l": (
-        "answers under its contexts have a ROUGE-L that is {size} {higher}",
-        "the ROUGE-L of answers under their contexts",
-    ),
-    "answer_gain@claim": (
-        "its contexts raise the log-probability of the gold answer by {size} nats a token {more}",
-        "how far their contexts raise the log-probability of the gold answer",
-    ),
-    "policy_utility": ("it has a utility that is {size} {higher}", "utility"),
-}
-SIGNED = {True: {"more": "more", "higher": "higher"}, False: {"more": "less", "higher": "lower"}}
-MAIN = ("cat1-4", "all")  # subsets of questions that a finding speaks of, the first that there is
-PLAIN, CONTROL = (
-    "lexical",
-    "control",
-)  # families: what is stood beside, and what is no ranking: gold, nothing, everything
-AXES = ("ranker", "strongest")  # pairs that differ in who ranks alone
+    "rouge_l": ("have the same ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
+    "answer_gain@claim": ("have the same answer gain", "has a higher answer gain than", "has a lower answer gain than"),
+    "policy_utility": ("have the same utility", "has a higher utility than", "has a lower utility than"),
+}  # a data set's finding is about the first of these that speaks of most of its questions
+MAIN = ("cat1-4", "all")  # subsets of questions: a finding is about the first of these that there is
+PLAIN = "lexical"  # the family of the baselines
+CONTROL = "control"  # the family of gold evidence, no context and the whole context, which rank nothing
+AXES = ("ranker", "strongest")  # pairs that differ in the ranker alone
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
 ROW = ["system", "scorer", "order", "answer_aware"]
+MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A system's difference to the best plain row of its kind: of the same order, answer-awareness and form."""
+    """The paired difference of a system and its best baseline.
+
+    A baseline is a plain ranking of the same order, answer-awareness and form. p: after Holm; top: the row with the
+    highest mean of the data set, baselines included.
+    """
 
     name: str
     family: str
@@ -60,14 +51,14 @@ class Line:
     n: int
     units: int
     value: float
-    told: bool
+    enough_data: bool
     aware: bool
-    top: str  # the row with the highest figure of all, plain ones too
+    top: str
 
     @property
-    def sure(self) -> bool:
-        """Whether the adjusted p says that they differ."""
-        return self.told and self.p <= 0.05
+    def significant(self) -> bool:
+        """Whether the rows differ at .05 after Holm."""
+        return self.enough_data and significant(self.p)
 
     @property
     def interval(self) -> str:
@@ -76,20 +67,18 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """Sure, not sure, or too few to tell."""
-        return UNTOLD if not self.told else "sure" if self.sure else "not sure"
+        """Significant, not significant, or not enough data."""
+        return verdict(self.p, self.enough_data)
 
 
 def stated(line: Line) -> dict[str, Any]:
-    """A line as a row of a table, by heads; without its difference where that rests on too little."""
+    """Table row; the difference is omitted below `min_units`."""
     return {
         "system": line.name,
-        "less": line.baseline,
-        "difference": f"{line.difference:+.3f}" if line.told else "",
-        "interval": line.interval if line.told else "",
-        "p": f"{line.p:.4f}" if line.told else "",
+        "minus": line.baseline,
+        "difference": f"{line.difference:+.3f} ({line.interval})" if line.enough_data else "",
+        "p": f"{line.p:.4f}" if line.enough_data else "",
         "n": line.n,
-        "units": line.units,
         "verdict": line.verdict,
     }
 
@@ -168,7 +157,7 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
         n=row["n"],
         units=row["units"],
         value=row["value"],
-        told=enough(row["n"], row["units"], min_units),
+        enough_data=enough_data(row["n"], row["units"], min_units),
         aware=row["answer_aware"],
         top=top,
     )
@@ -177,74 +166,51 @@ def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_
 # --- in words ------------------------------------------------------------------------------------
 
 
-def sentence(dataset: str, found: Sequence[Line], claimed: Sequence[int]) -> str:
-    """The finding of a data set in plain words; where nothing is sure, that no difference can be told. claimed: the budgets
-    of `@claim`; of answer gain others are stated by its own section.
+def sentence(dataset: str, found: Sequence[Line]) -> str:
+    """The finding of a data set in one sentence.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
-    >>> sentence("toy", [line], [64, 512])
-    'On toy, beam leads: the turns it chooses have an F1 that is .100 higher than the best plain ranking of its order and form, bm25 (+0.050 to +0.150; p 0.0100, adjusted over all pairs of this metric), over 50 questions in 20 units: sure.'
+    >>> sentence("toy", [line])
+    'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
     line = _chosen(found)
-    if not line.told:
-        return f"On {dataset}: {UNTOLD}, {_over(line)} are not enough for a finding."
-    does, what = METRICS[line.metric]
-    if not line.sure:
-        name = line.name + "," * ("," in line.name)
-        return (
-            f"On {dataset}, no difference between {name} and {line.baseline}, the best plain ranking of its order and "
-            f"form, can be told in {what}."
-        )
-    does = does.format(size=number(abs(line.difference)), **SIGNED[line.difference >= 0])
-    ahead = "leads" if line.top == line.name else "is ahead of its plain twin"
-    place = ahead if line.difference > 0 else "comes nearest to the plain rankings"
-    return (
-        f"On {dataset}, {line.name} {place}: {does} than the best plain ranking of its order and form, {line.baseline} "
-        f"({line.interval}; {_p(line)}){_at(line, claimed)}, over {_over(line)}: {line.verdict}.{_highest(line)}"
-    )
+    if not line.enough_data:
+        return f"{dataset}: {NOT_ENOUGH} for a finding ({sizes({'n': line.n, 'units': line.units})})."
+    same, more, less = METRICS[line.metric]
+    figures = f"{line.difference:+.3f}, 95 % CI {line.interval}, n = {line.n}".replace("-", MINUS)
+    if not line.significant:
+        return f"{dataset}: {line.name} and the best baseline ({line.baseline}) {same} ({figures})."
+    return f"{dataset}: {line.name} {more if line.difference > 0 else less} the best baseline ({line.baseline}): {figures}."
 
 
 def small_print(found: Sequence[Line], claimed: Sequence[int]) -> str:
-    """What a sentence without a difference rests on; nothing where the sentence says it, or where too little is there.
+    """The test behind a sentence; empty where there is not enough data. claimed: the budgets of `@claim`, in tokens.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.02, -0.05, 0.09, 1, 50, 20, 0.5, True, False, "bm25")
     >>> small_print([line], [64, 512])
-    'beam less bm25: +0.020 (-0.050 to +0.090; p 1.0000, adjusted over all pairs of this metric), over 50 questions in 20 units: not sure. The highest figure of all is that of bm25.'
+    'beam minus bm25: not significant at .05 after Holm (p 1.0000), 50 questions in 20 units. The highest mean is that of bm25.'
     """
     line = _chosen(found)
-    if line.sure or not line.told:
+    if not line.enough_data:
         return ""
-    return (
-        f"{line.name} less {line.baseline}: {line.difference:+.3f} ({line.interval}; {_p(line)}){_at(line, claimed)}, "
-        f"over {_over(line)}: {line.verdict}.{_highest(line)}"
-    )
-
-
-def _p(line: Line) -> str:
-    return f"p {line.p:.4f}, adjusted over all pairs of this metric"
-
-
-def _at(line: Line, claimed: Sequence[int]) -> str:
-    return f", at {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
-
-
-def _over(line: Line) -> str:
-    return sizes({"n": line.n, "units": line.units})
-
-
-def _highest(line: Line) -> str:
-    return "" if line.top == line.name else f" The highest figure of all is that of {line.top}."
+    at = f", {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
+    over = sizes({"n": line.n, "units": line.units})
+    highest = "" if line.top == line.name else f" The highest mean is that of {line.top}."
+    return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{at}.{highest}"
 
 
 def _chosen(found: Sequence[Line]) -> Line:
-    """Of what does not see the answer and rests on enough: the highest figure of those that are surely ahead, else of all
-    over as many questions."""
+    """The line that the sentence is about: that of the highest mean.
+
+    Lines that see the answer, lack data or speak of less than half of the questions come last. Those that are
+    significantly ahead come first.
+    """
     free = [line for line in found if not line.aware] or list(found)
-    told = [line for line in free if line.told] or free
-    most = max(line.n for line in told)
-    wide = [line for line in told if 2 * line.n >= most]
-    surely = [line for line in wide if line.sure and line.difference > 0]
-    return max(surely or wide, key=lambda line: line.value)
+    enough = [line for line in free if line.enough_data] or free
+    most = max(line.n for line in enough)
+    wide = [line for line in enough if 2 * line.n >= most]
+    ahead = [line for line in wide if line.significant and line.difference > 0]
+    return max(ahead or wide, key=lambda line: line.value)
 
 
 def findings(
@@ -252,7 +218,6 @@ def findings(
     comparisons: pl.DataFrame,
     families: Mapping[str, str],
     min_units: int,
-    claimed: Sequence[int],
 ) -> Iterator[tuple[str, list[Line], str]]:
     """(data set, its lines, its sentence) of an experiment, those with lines; metrics and comparisons: whole tables."""
     own = metrics.filter(~pl.col("published"))
@@ -260,4 +225,4 @@ def findings(
         here = pl.col("dataset") == dataset
         found = lines(own.filter(here), comparisons.filter(here), families, min_units)
         if found:
-            yield dataset, found, sentence(dataset, found, claimed)
+            yield dataset, found, sentence(dataset, found)

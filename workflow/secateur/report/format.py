@@ -5,28 +5,30 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
 from secateur.report.forest import Dot, forest
 
 __all__ = [
     "MEMORY",
-    "UNTOLD",
+    "NOT_ENOUGH",
     "bounds",
     "cell",
     "difference",
     "dots",
-    "enough",
+    "enough_data",
     "form",
     "interval",
-    "judged",
     "named",
+    "not_enough_data",
     "number",
     "p_value",
     "row_name",
     "row_of",
     "said",
     "sizes",
-    "untold",
+    "verdict",
+    "with_enough_data",
 ]
 
 Cell = dict[str, str]
@@ -49,8 +51,8 @@ MEMORY = {  # figure of a session: what it is called, digits
     "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
     "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
-UNBOUNDED, UNTOLD = "unbounded", "too few to tell"
-FEW = 20  # questions below which no verdict is given, whatever the units
+UNBOUNDED, NOT_ENOUGH = "unbounded", "not enough data"
+FEW = 20  # questions below which there is no verdict, whatever the units
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -129,14 +131,23 @@ def cell(text: str, small: str = "") -> Cell:
 # --- what figures rest on ------------------------------------------------------------------------
 
 
-def enough(n, units, min_units: int):
-    """Whether so many questions in so many units are enough for a verdict: of two numbers, or of two columns."""
+def enough_data(n, units, min_units: int):
+    """Whether n questions in so many resampling units are enough for a verdict; numbers or columns."""
     return (n >= FEW) & (units >= min_units)
 
 
-def judged(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
-    """Figures or differences with `told`: whether they rest on enough for a verdict."""
-    return rows.with_columns(told=enough(pl.col("n"), pl.col("units").fill_null(0), min_units))
+def with_enough_data(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
+    """Figures or differences with the column `enough_data`."""
+    return rows.with_columns(enough_data=enough_data(pl.col("n"), pl.col("units").fill_null(0), min_units))
+
+
+def verdict(p: float, enough: bool, confidence: float = 0.95) -> str:
+    """A test in words.
+
+    >>> verdict(0.01, True), verdict(0.2, True), verdict(0.01, False)
+    ('significant', 'not significant', 'not enough data')
+    """
+    return NOT_ENOUGH if not enough else "significant" if significant(p, confidence) else "not significant"
 
 
 def sizes(row: Mapping[str, Any]) -> str:
@@ -146,16 +157,16 @@ def sizes(row: Mapping[str, Any]) -> str:
     )
 
 
-def untold(rows: pl.DataFrame) -> str:
+def not_enough_data(rows: pl.DataFrame) -> str:
     """What stands in the place of a plot where its rows rest on too little; nothing where one of them does not, or none is
     there.
 
-    >>> untold(pl.DataFrame({"n": [5, 4], "units": [3, 3], "told": [False, False]}))
-    'Too few to tell: 5 questions in 3 units.'
+    >>> not_enough_data(pl.DataFrame({"n": [5, 4], "units": [3, 3], "enough_data": [False, False]}))
+    'Not enough data: 5 questions in 3 units.'
     """
-    if rows.is_empty() or rows["told"].any():
+    if rows.is_empty() or rows["enough_data"].any():
         return ""
-    return f"{UNTOLD.capitalize()}: {sizes(rows.sort('n', descending=True).row(0, named=True))}."
+    return f"{NOT_ENOUGH.capitalize()}: {sizes(rows.sort('n', descending=True).row(0, named=True))}."
 
 
 # --- differences ---------------------------------------------------------------------------------
@@ -173,7 +184,7 @@ def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
 
 def p_value(row: Mapping[str, Any]) -> str:
     """The p adjusted for all pairs, and that nothing follows from it where too few units were there."""
-    return f"p {row['p_holm']:.4f}" + ("" if row["told"] else f", {UNTOLD}")
+    return f"p {row['p_holm']:.4f}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
 
 
 def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
@@ -190,11 +201,11 @@ def dots(
     rows: pl.DataFrame, families: Mapping[str, str], label: str, xlabel: str, shown: int, digits: int = 3
 ) -> dict[str, Any]:
     """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow, and a table of
-    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, told, best first; group where lines stand under
+    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, enough_data, best first; group where lines stand under
     heads."""
-    told = rows.filter("told")
-    if told.is_empty():
-        return {"text": untold(rows)}
+    drawn = rows.filter("enough_data")
+    if drawn.is_empty():
+        return {"text": not_enough_data(rows)}
     made = [
         Dot(
             name=row["name"],
@@ -206,16 +217,16 @@ def dots(
             counts=f"n {row['n']}",
             group=row.get("group", ""),
         )
-        for row in told.head(shown).iter_rows(named=True)
+        for row in drawn.head(shown).iter_rows(named=True)
     ]
-    rest = f"The best {shown} of {told.height}." if told.height > shown else ""
+    rest = f"The best {shown} of {drawn.height}." if drawn.height > shown else ""
     lines = [
         [row["name"], number(row["value"], digits), interval(row, digits), str(row["n"]), str(row["units"])]
-        for row in told.iter_rows(named=True)
+        for row in drawn.iter_rows(named=True)
     ]
     behind = {
         "heads": ["system", xlabel, "95 % interval", "n", "units"],
         "rows": [{"form": "", "cells": list(map(cell, line))} for line in lines],
     }
-    drawn = [forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]
-    return {"figures": [drawn], "behind": behind, "note": rest}
+    plots = [forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]
+    return {"figures": [plots], "behind": behind, "note": rest}

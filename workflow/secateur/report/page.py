@@ -12,7 +12,7 @@ import polars as pl
 from secateur.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
 from secateur.report.forest import FAMILIES
-from secateur.report.format import judged, named
+from secateur.report.format import named, with_enough_data
 from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
@@ -83,10 +83,10 @@ Found = Sequence[tuple[str, list[Line], str]]
 
 
 def found(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], about: About) -> Found:
-    """(data set, lines, sentence): what is told first, then in the order of the experiment."""
+    """(data set, lines, sentence), data sets with enough data first, then in the order of the experiment."""
     places = {v["dataset"]: -n for n, v in enumerate(reversed(about.variants))}
-    made = findings(metrics, comparisons, families, about.min_units, about.claimed)
-    return sorted(made, key=lambda one: (not any(line.told for line in one[1]), places.get(one[0], 0)))
+    made = findings(metrics, comparisons, families, about.min_units)
+    return sorted(made, key=lambda one: (not any(line.enough_data for line in one[1]), places.get(one[0], 0)))
 
 
 def render(about: About, figures: Figures) -> str:
@@ -159,12 +159,14 @@ def _lead(made: Found) -> Part:
 
 def _sections(about: About, figures: Figures, made: Mapping[str, tuple[list[Line], str]]) -> Iterator[Part]:
     """One section a data set, then those that speak of all. made: the lines and the sentence of data sets."""
-    rows, told = (judged(one, about.min_units) for one in (named(figures.metrics), figures.comparisons))
+    rows, differences = (
+        with_enough_data(one, about.min_units) for one in (named(figures.metrics), figures.comparisons)
+    )
     for dataset in dict.fromkeys([*(v["dataset"] for v in about.variants), *rows["dataset"]]):
         own = rows.filter(pl.col("dataset") == dataset)
         if own.is_empty():
             continue
-        against = told.filter(pl.col("dataset") == dataset)
+        against = differences.filter(pl.col("dataset") == dataset)
         parts = list(_parts(dataset, own, against, figures, made.get(dataset, ([], ""))))
         yield {"title": dataset, "about": _about(own), "parts": parts}
     last = (growth_section(figures.measures), lemma_section(figures.measures))

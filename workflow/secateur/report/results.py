@@ -195,7 +195,7 @@ def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str
     settings = option(conf, "eval", "default")
     dots = [
         _dot(_head(dataset, chosen[0]), line)
-        for dataset, lines, _ in findings(metrics, comparisons, families, settings.min_units, settings.claim)
+        for dataset, lines, _ in findings(metrics, comparisons, families, settings.min_units)
         if (chosen := [line for system in shown for line in lines if line.name == system])
         for line in chosen
     ]
@@ -211,4 +211,4 @@ def _head(dataset: str, line: Line) -> str:
 
 def _dot(head: str, line: Line) -> Dot:
     said = f"{line.difference:+.3f} ({line.interval}), holds {number(line.value)}"
-    return Dot(line.name, line.family, line.difference, line.low, line.high, said, "", head, unsure=not line.sure)
+    return Dot(line.name, line.family, line.difference, line.low, line.high, said, "", head, unsure=not line.significant)

@@ -107,7 +107,7 @@ DECLARED = (
     Table(
         "comparisons",
         3,
-        "Matched differences: two rows of one data set, order and metric that differ in one axis, paired by question.",
+        "Paired differences: two rows of one data set, order and metric that differ in one axis, paired by question.",
         "compare_variants",
         (),
         {

@@ -84,7 +84,7 @@ def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
 def answer_parts(
     dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """The parts of one data set; none where no question was answered. metrics, comparisons: its rows, with `told`."""
+    """The parts of one data set; none where no question was answered. metrics, comparisons: its rows, with `enough_data`."""
     whole = pl.col("subset") == "all"
     rows = _named(metrics.filter(whole & pl.col("metric").is_in(list(HEADS))).with_columns(baseline=pl.lit("")))
     if not rows.height:

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur.report import plots
-from secateur.report.format import cell, interval, number, untold
+from secateur.report.format import cell, interval, not_enough_data, number
 
 __all__ = ["ABOUT", "distractor_parts", "is_checked"]
 
@@ -64,7 +64,7 @@ def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
 
 def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
     drawn = dict(list(CONTESTS.items())[:2])
-    contested, few = own.with_columns(name="scorer"), untold(own.filter(pl.col("metric").is_in(list(drawn))))
+    contested, few = own.with_columns(name="scorer"), not_enough_data(own.filter(pl.col("metric").is_in(list(drawn))))
     return {
         "title": f"How often one kind ranks above another, {sees}",
         "figures": [] if few else [[plots.contests(contested, drawn, label)]],
@@ -101,7 +101,7 @@ def _traded(passed: pl.DataFrame, own: pl.DataFrame, label: str, sees: str) -> P
     shown = passed.filter(pl.col("scorer").is_in(best)).sort(
         pl.col("scorer").replace_strict(best, range(len(best))), "at"
     )
-    drawn, few = shown.filter(pl.col("kind") != KINDS[-1]), untold(own)
+    drawn, few = shown.filter(pl.col("kind") != KINDS[-1]), not_enough_data(own)
     return {
         "title": f"What each threshold lets in, {sees}",
         "figures": [] if few or drawn.is_empty() else [[plots.trades(drawn, KINDS[0], TRADED, label)]],

@@ -48,7 +48,7 @@ def _drawn(own: pl.DataFrame, families: Mapping[str, str], label: str) -> Part:
 
 
 def memory_parts(dataset: str, metrics: pl.DataFrame, families: Mapping[str, str]) -> list[Part]:
-    """One part for each system and order that went through sessions. metrics: rows of a data set, with `told`."""
+    """One part for each system and order that went through sessions. metrics: rows of a data set, with `enough_data`."""
     rows = metrics.filter(pl.col("metric").is_in(list(MEMORY)) & (pl.col("subset") == "all"))
     parts = []
     for (system, order), own in rows.group_by("system", "order", maintain_order=True):

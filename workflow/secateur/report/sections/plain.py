@@ -5,7 +5,7 @@ from typing import Any
 
 from secateur.report.finding import Line, stated
 from secateur.report.forest import Dot, forest
-from secateur.report.format import UNTOLD, cell
+from secateur.report.format import NOT_ENOUGH, cell
 
 __all__ = ["plain_part"]
 
@@ -19,17 +19,19 @@ def plain_part(found: Lines, label: str, shown: int | None = None) -> dict[str, 
     several = len(found) > 1
     drawn = [(dataset if several else "", line) for dataset, lines in found for line in lines[:shown]]
     metrics = sorted({line.metric.partition("@")[0].replace("_", " ") for _, line in drawn})
-    xlabel = f"difference in {' and '.join(metrics)}, 95 % intervals, hollow: not sure"
+    xlabel = f"difference in {' and '.join(metrics)}, 95 % intervals, hollow: not significant"
     dots = [_dot(line, group) for group, line in drawn]
     plots = [forest(dots, label, xlabel, zero=ZERO, narrow=narrow) for narrow in (False, True)]
     return {"figures": [plots], "behind": _table(found)}
 
 
 def _dot(line: Line, group: str) -> Dot:
-    said = f"{line.difference:+.3f} ({line.interval})" if line.told else UNTOLD
+    said = f"{line.difference:+.3f} ({line.interval})" if line.enough_data else NOT_ENOUGH
     counts = f"n {line.n}, {line.units} units"
     ends = (line.low, line.high)
-    return Dot(line.name, line.family, line.difference, *ends, said, counts, group, not line.told, not line.sure)
+    return Dot(
+        line.name, line.family, line.difference, *ends, said, counts, group, not line.enough_data, not line.significant
+    )
 
 
 def _table(found: Lines) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from secateur.report import plots
-from secateur.report.format import cell, difference, interval, number, untold
+from secateur.report.format import cell, difference, interval, not_enough_data, number
 
 __all__ = ["policy_parts"]
 
@@ -66,9 +66,9 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
             {
                 "title": f"{system}: what the compression policy is worth",
                 "figures": [[plots.frontier(_named(own), line, f"accuracy against prompt tokens on {dataset}")]]
-                if own["told"].any()
+                if own["enough_data"].any()
                 else [],
-                "text": untold(own),
+                "text": not_enough_data(own),
                 "form": "bars",
                 "table": _table(own, comparisons.filter(same & (pl.col("subset") == "all"))),
                 "short": SHORT,

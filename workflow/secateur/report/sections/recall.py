@@ -9,10 +9,10 @@ import polars as pl
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
 from secateur.report import plots
-from secateur.report.format import UNTOLD, cell, form, interval, number, sizes
+from secateur.report.format import NOT_ENOUGH, cell, form, interval, number, sizes
 from secateur.report.sections.differences import CLAIMED
 
-__all__ = ["note", "panels_of", "recall_parts", "untold_of"]
+__all__ = ["note", "panels_of", "recall_parts", "without_data"]
 
 DRAWN = 3  # metrics that have curves
 MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
@@ -28,7 +28,7 @@ def note(own: pl.DataFrame, where: str) -> str:
 
 def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     """Curves and tables of one order; words in the place of a curve that would rest on too little. own: the rows of
-    `metrics` of a data set, with `name` and `told`."""
+    `metrics` of a data set, with `name` and `enough_data`."""
     rows = _by_budget(own, order)
     present = _present(set(rows["metric"]))
     if not present:
@@ -42,7 +42,7 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     curves = {
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
         "figures": drawn,
-        "text": _few(untold_of(own, order)),
+        "text": _few(without_data(own, order)),
         "form": "curves",
         "note": note(shown, where) + " Band: the interval of the first line; the tables have all." * bool(drawn),
     }
@@ -63,11 +63,11 @@ def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     """(metric, figure) of one order, of what rests on enough, all with the same axis of values: from the last tenth below
     everything that is drawn.
 
-    own: the rows of `metrics` of a data set, with `name` and `told`.
+    own: the rows of `metrics` of a data set, with `name` and `enough_data`.
     """
     rows = _by_budget(own, order)
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
-    rows = rows.filter(pl.col("metric").is_in(_present(set(rows["metric"]))[:DRAWN]) & pl.col("told"))
+    rows = rows.filter(pl.col("metric").is_in(_present(set(rows["metric"]))[:DRAWN]) & pl.col("enough_data"))
     metrics = _present(set(rows["metric"]))
     if rows.is_empty():
         return
@@ -82,13 +82,13 @@ def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
         yield metric, plots.curves(rows, metric, figure_of(metric).title, drawn, floor)
 
 
-def untold_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, str]]:
+def without_data(own: pl.DataFrame, order: str) -> Iterator[tuple[str, str]]:
     """(metric, words) of one order, of what would have a curve but rests on too little."""
     rows = _by_budget(own, order)
     for metric in _present(set(rows["metric"]))[:DRAWN]:
         part = rows.filter(pl.col("metric") == metric).sort("n", descending=True)
-        if not part["told"].any():
-            yield metric, f"{UNTOLD}, {sizes(part.row(0, named=True))}"
+        if not part["enough_data"].any():
+            yield metric, f"{NOT_ENOUGH}, {sizes(part.row(0, named=True))}"
 
 
 def _few(found: Iterable[tuple[str, str]]) -> str:

@@ -1,0 +1,137 @@
+"""The finding: the paired difference of each system and its best baseline, and its sentence."""
+
+import polars as pl
+import pytest
+
+from secateur.core.tables.catalog import TABLES
+from secateur.report.finding import lines, sentence, small_print
+
+CLAIM = "evidence_recall@claim"
+FAMILIES = {"secateur": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
+FAMILIES |= {"oracle_evidence": "control", "ecs": "utility"}
+WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind"}
+MEANS = {"secateur": 0.6, "title_zsum": 0.5}
+
+
+def metric(system: str, value: float, scorer: str | None = None, **changes) -> dict:
+    row = {"system": system, "scorer": scorer, "metric": CLAIM, "value": value, "published": False}
+    return WHOLE | row | {"low": value - 0.1, "high": value + 0.1, "n": 20, "units": 20} | changes
+
+
+def pair(system: str = "secateur", baseline: str = "title_zsum", **changes) -> dict:
+    row = {"metric": CLAIM, "system": system, "scorer": None, "baseline": baseline, "baseline_scorer": None}
+    row |= {"axis": "ranker", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
+    return WHOLE | row | {"n": 20, "units": 20} | changes
+
+
+def found(rows: list[dict], pairs: list[dict]):
+    tables = (pl.DataFrame(r, schema=TABLES[n].empty().schema) for n, r in (("metrics", rows), ("comparisons", pairs)))
+    return lines(*tables, FAMILIES, 10)
+
+
+def of(means: dict[str, float], *pairs: dict):
+    return found([metric(name, value) for name, value in means.items()], list(pairs))
+
+
+BM25 = metric("rankers", 0.55, "bm25")
+OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
+
+
+@pytest.mark.parametrize(
+    ("means", "pairs", "expected"),
+    [
+        (MEANS, [pair(), OVER_BM25], [("secateur", "rankers · bm25", 0.05, 0.02, 0.2)]),
+        (MEANS, [pair(), OVER_BM25 | {"n": 10}], [("secateur", "title_zsum", 0.1, 0.02, 0.2)]),  # on fewer questions
+        # A pair says the same whichever row was listed first.
+        (
+            MEANS,
+            [pair("title_zsum", "secateur", difference=-0.1, low=None, high=-0.02)],
+            [("secateur", "title_zsum", 0.1, 0.02, None)],
+        ),
+        # Only pairs that differ in the ranker alone count, over all questions, in a metric of findings.
+        *[
+            (MEANS, [pair() | one], [])
+            for one in ({"axis": "form"}, {"metric": "evidence_recall@64"}, {"subset": "F1"})
+        ],
+        # Neither two graphs, nor two plain rankings, nor gold evidence.
+        (MEANS | {"apr": 0.6}, [pair(baseline="apr")], []),
+        (MEANS, [pair("title_zsum", "rankers", baseline_scorer="bm25")], []),
+        (
+            MEANS | {"oracle_evidence": 0.9},
+            [pair(), pair(baseline="oracle_evidence"), pair("oracle_evidence")],
+            [("secateur", "title_zsum", 0.1, 0.02, 0.2)],
+        ),
+    ],
+)
+def test_a_line_is_a_systems_difference_to_the_best_plain_ranking_of_its_kind(means, pairs, expected):
+    made = found([*(metric(name, value) for name, value in means.items()), BM25], pairs)
+    assert [(line.name, line.baseline, line.difference, line.low, line.high) for line in made] == expected
+
+
+SIGNIFICANT = pair(p_holm=0.004, n=40)
+FIGURES = "+0.100, 95 % CI +0.020 to +0.200, n = "
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said", "small"),
+    [
+        (
+            [SIGNIFICANT],
+            f"toy: secateur holds more evidence than the best baseline (title_zsum): {FIGURES}40.",
+            "secateur minus title_zsum: significant at .05 after Holm (p 0.0040), 40 questions in 20 units, 64 to 512 tokens.",
+        ),
+        (
+            [pair(difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)],
+            "toy: secateur holds less evidence than the best baseline (title_zsum): "
+            "−0.100, 95 % CI −0.200 to −0.020, n = 20.",
+            "secateur minus title_zsum: significant at .05 after Holm (p 0.0100), 20 questions in 20 units, 64 to 512 tokens.",
+        ),
+        (
+            [pair(p_holm=1.0)],
+            f"toy: secateur and the best baseline (title_zsum) hold the same evidence ({FIGURES}20).",
+            "secateur minus title_zsum: not significant at .05 after Holm (p 1.0000), 20 questions in 20 units, "
+            "64 to 512 tokens.",
+        ),
+        *[
+            (
+                [pair(n=n, units=units, p_holm=0.0001)],
+                f"toy: not enough data for a finding ({n} questions in {units} units).",
+                "",
+            )
+            for n, units in ((19, 19), (50, 9))
+        ],
+    ],
+)
+def test_the_sentence_states_the_difference_and_the_small_print_its_test(pairs, said, small):
+    made = of(MEANS, *pairs)
+    assert sentence("toy", made) == said
+    assert small_print(made, [64, 512]) == small
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [pair(p_holm=0.01, n=500), pair("apr", n=12, units=12)],  # too few questions behind the higher mean
+        [pair(p_holm=0.01), pair("apr", difference=-0.05, low=-0.1, high=0.02)],  # significantly ahead counts first
+    ],
+)
+def test_the_sentence_is_about_what_is_significantly_ahead_rather_than_higher(pairs):
+    assert sentence("toy", of(MEANS | {"apr": 0.9}, *pairs)).startswith("toy: secateur ")
+
+
+def test_what_sees_the_answer_is_not_what_the_sentence_is_about():
+    rows = [metric(name, v, c, metric="f1_at_gold") for name, c, v in (("ecs", "free", 0.5), ("rankers", "bm25", 0.4))]
+    rows += [row | {"answer_aware": True, "value": row["value"] + 0.3} for row in rows]
+    free = pair("ecs", "rankers", scorer="free", baseline_scorer="bm25", metric="f1_at_gold", axis="strongest")
+    made = found(rows, [free | {"answer_aware": True}, free])
+    assert [line.aware for line in made] == [False, True]
+    assert sentence("toy", made).startswith(
+        "toy: ecs · free and the best baseline (rankers · bm25) choose turns of the same"
+    )
+
+
+@pytest.mark.parametrize("p", [0.01, 0.06])
+def test_the_small_print_names_a_higher_row_and_gold_evidence_is_none(p):
+    made = of(MEANS | {"title_zsum:dense": 0.65, "oracle_evidence": 0.9}, pair(p_holm=p))
+    assert small_print(made, [64, 512]).endswith(" The highest mean is that of title_zsum:dense.")
+    assert "highest" not in small_print(of(MEANS, pair(p_holm=p)), [64, 512])
