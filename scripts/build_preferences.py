@@ -24,7 +24,7 @@ from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 from secateur.policy.actions import CHANNELS, lattice, name
 from secateur.policy.features import feature_names
-from secateur.policy.observation import Sight
+from secateur.policy.observation import Observer
 from secateur.policy.shown import Shown, contexts
 from secateur.policy.utility import faithfulness
 from secateur.stage.contract import main
@@ -59,7 +59,7 @@ class _Replay:
             if fact := fact_of(row, edges):
                 self.facts.setdefault(row["question_id"], []).append(fact)
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
-        self.sight = Sight(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
+        self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
         self.terms, self.features, self.heard, self.supports = [], [], [], []
 
     def session(self, questions: pl.DataFrame) -> None:
@@ -72,7 +72,7 @@ class _Replay:
                 "answer": [run.said() for run in store.recall("answer", asked, memory.answers)],
                 "facts": self.facts.get(row["question_id"], []),
             }
-            channels = {channel: self.sight.shown(units[channel]) for channel in CHANNELS}
+            channels = {channel: self.observer.shown(units[channel]) for channel in CHANNELS}
             under_all = self.question(row, channels)
             if not memory.enabled:
                 continue
@@ -98,10 +98,10 @@ class _Replay:
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
         for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
             kept = faithfulness(row["answer"], text)
-            lift = value - logprobs[0]
-            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), lift, kept, tokens))
+            gain = value - logprobs[0]
+            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), gain, kept, tokens))
         free = CHANNELS if cfg.memory.enabled else ("facts",)
-        values = self.sight.features(qid, row["text"], {c: channels[c] for c in free})
+        values = self.observer.features(qid, row["text"], {c: channels[c] for c in free})
         self.features += [
             (qid, row["split"], n, f, v) for n, (f, v) in enumerate(zip(feature_names(free), values, strict=True))
         ]

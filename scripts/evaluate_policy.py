@@ -11,7 +11,7 @@ from secateur.policy.features import standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import load, log_policy
 from secateur.policy.price import choose, price, spent
-from secateur.policy.utility import Utilities, lift_range, weigh
+from secateur.policy.utility import Utilities, gain_range, weigh
 from secateur.stage.contract import main
 
 
@@ -39,8 +39,8 @@ def run(cfg, inputs, outputs, ctx):
         s: measured(inputs["preferences"], inputs["features"], s, configurations) for s in ("train", "dev", "test")
     }
     trained = load(inputs.paths("policy")[0], parts["test"].names, inputs["preferences"]["model"][0])
-    lifts = lift_range(parts["train"].terms, policy)
-    train, dev, test = (weigh(part.terms, policy, lifts) for part in parts.values())
+    gains = gain_range(parts["train"].terms, policy)
+    train, dev, test = (weigh(part.terms, policy, gains) for part in parts.values())
     known, log_pi = (log_policy(trained, parts[s].x, own.questions) for s, own in (("dev", dev), ("test", test)))
     eta = price(known, dev.tokens, policy.budget) if policy.budget else 0.0
     x = [standardise(part.x, trained.standard, part.terms.questions) for part in (parts["train"], parts["test"])]

@@ -26,7 +26,7 @@ from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS
 from secateur.policy.features import feature_names
 from secateur.policy.network import load
-from secateur.policy.observation import Sight
+from secateur.policy.observation import Observer
 from secateur.stage.contract import main
 
 Block = list[tuple[Said, int]]  # facts with their tokens
@@ -81,8 +81,8 @@ def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
     if "policy" not in inputs:
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
-    sight = Sight(cfg, embedder, lm, triples, inputs["candidates"], ctx.cache)
-    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), sight, cfg.memory.theta)
+    observer = Observer(cfg, embedder, lm, triples, inputs["candidates"], ctx.cache)
+    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), observer, cfg.memory.theta)
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -8,7 +8,7 @@ from secateur.policy.features import fit_standard, standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import Trained, save
 from secateur.policy.preferences import pair_statistics, preference_pairs
-from secateur.policy.utility import lift_range, weigh
+from secateur.policy.utility import gain_range, weigh
 from secateur.stage.contract import main
 
 
@@ -18,8 +18,8 @@ def run(cfg, inputs, outputs, ctx):
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
     fit = parts["train"]
-    lifts, standard = lift_range(fit.terms, policy), fit_standard(fit.x, fit.names, policy.without)
-    value = {split: weigh(part.terms, policy, lifts).value for split, part in parts.items()}
+    gains, standard = gain_range(fit.terms, policy), fit_standard(fit.x, fit.names, policy.without)
+    value = {split: weigh(part.terms, policy, gains).value for split, part in parts.items()}
     examples = [
         Examples(
             standardise(part.x, standard, part.terms.questions),

@@ -12,7 +12,7 @@ from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, nam
 from secateur.policy.dpo import Examples
 from secateur.policy.features import feature_names, fit_standard, standardise
 from secateur.policy.preferences import preference_pairs
-from secateur.policy.utility import Terms, Utilities, lift_range, terms, weigh
+from secateur.policy.utility import Terms, Utilities, gain_range, terms, weigh
 
 CONF = Path(__file__).parents[2] / "conf"
 HEADER = 90  # tokens of every prompt
@@ -37,12 +37,12 @@ def scored(rng: np.random.Generator, x: np.ndarray, memory: bool, noise: float =
     tokens = HEADER + sizes * (shown * [SHARE[c] for c in CHANNELS]).sum(1)
     gain = np.where(unsure[:, None, None], [1.0, 0.4, 0.0], [0.5, 1.0, 0.2])  # (questions, 1, actions)
     each = np.take_along_axis(gain.repeat(3, 1), codes(configurations).T[None].repeat(len(x), 0), 2)
-    lift = (each * np.array([SHARE[c] for c in CHANNELS])[None, :, None]).sum(1)
+    gain = (each * np.array([SHARE[c] for c in CHANNELS])[None, :, None]).sum(1)
     rows = pl.DataFrame(
         {
             "question_id": np.repeat([f"q{n:04}" for n in range(len(x))], len(configurations)),
             "configuration": [name(c) for c in configurations] * len(x),
-            "lift": (lift + noise * rng.normal(size=lift.shape)).ravel(),
+            "answer_gain": (gain + noise * rng.normal(size=gain.shape)).ravel(),
             "faithfulness": 0.5,
             "tokens": np.floor(tokens).ravel(),
         }
@@ -57,8 +57,8 @@ def splits(
     rng = np.random.default_rng(seed)
     xs = [features(rng, size, memory) for size in sizes]
     measured = [scored(rng, x, memory, noise) for x in xs]
-    lifts = lift_range(measured[0], policy)
-    weighed = [weigh(one, policy, lifts) for one in measured]
+    gains = gain_range(measured[0], policy)
+    weighed = [weigh(one, policy, gains) for one in measured]
     standard = fit_standard(xs[0], feature_names(free_channels(lattice(memory))))
     examples = [
         Examples(standardise(x, standard, u.questions), u.value, preference_pairs(u.value, policy.margin))

@@ -16,13 +16,13 @@ from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
 from secateur.policy.preferences import pair_statistics, preference_pairs
 from secateur.policy.price import choose, price
-from secateur.policy.utility import faithfulness, lift_range, terms, weigh
+from secateur.policy.utility import faithfulness, gain_range, terms, weigh
 
 ROWS = pl.DataFrame(
     {
         "question_id": ["b"] * 3 + ["a"] * 3,
         "configuration": [name(c) for c in lattice(False)] * 2,
-        "lift": [1.0, 0.5, 0.0, 0.2, 0.4, 0.0],
+        "answer_gain": [1.0, 0.5, 0.0, 0.2, 0.4, 0.0],
         "faithfulness": [1.0, 0.5, 0.0] * 2,
         "tokens": [400, 300, 100, 200, 150, 50],
     }
@@ -138,7 +138,7 @@ def test_latency_is_modelled_from_tokens():
 
 def test_the_lift_scale_is_fitted_on_quantiles_of_train():
     measured = scored(np.random.default_rng(3), drawn_features(np.random.default_rng(4), 30, True), True)
-    low, high = lift_range(measured, settings())
+    low, high = gain_range(measured, settings())
     accuracy = weigh(measured, settings(), (low, high)).accuracy
     assert (accuracy == 0).mean() == pytest.approx(0.05, abs=0.005)
     assert (accuracy == 1).mean() == pytest.approx(0.05, abs=0.005)
@@ -153,17 +153,17 @@ def test_faithfulness_counts_word_types_and_an_answer_without_words_claims_nothi
     ("rows", "said"),
     [
         (
-            ROWS.with_columns(lift=pl.Series([1.0, float("nan"), 0, 0, 0, 0])),
-            r"question b under not_include/not_include/unique: lift is nan",
+            ROWS.with_columns(answer_gain=pl.Series([1.0, float("nan"), 0, 0, 0, 0])),
+            r"question b under not_include/not_include/unique: answer_gain is nan",
         ),
-        (ROWS.head(5), r"question a under not_include/not_include/not_include: lift is nan"),
+        (ROWS.head(5), r"question a under not_include/not_include/not_include: answer_gain is nan"),
         (
             ROWS.with_columns(configuration=pl.lit("unique")),
             r"question b: unknown configuration 'unique'; allowed: ",
         ),
         (
             pl.concat([ROWS, ROWS.tail(1)]),
-            r"question a under not_include/not_include/not_include is there more than once",
+            r"question a under not_include/not_include/not_include has more than one row",
         ),
     ],
 )
@@ -173,9 +173,9 @@ def test_incomplete_or_doubtful_scores_are_refused_by_question_and_action(rows, 
 
 
 def test_a_lift_that_never_varies_cannot_be_scaled():
-    flat = terms(ROWS.with_columns(lift=pl.lit(0.3)), lattice(False))
-    with pytest.raises(SecateurError, match=r"answer lift of 2 training questions.*policy\.clip"):
-        lift_range(flat, settings())
+    flat = terms(ROWS.with_columns(answer_gain=pl.lit(0.3)), lattice(False))
+    with pytest.raises(SecateurError, match=r"answer gain of 2 training questions.*policy\.clip"):
+        gain_range(flat, settings())
 
 
 def test_latency_without_coefficients_has_no_weight():

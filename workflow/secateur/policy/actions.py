@@ -15,8 +15,10 @@ Configuration = tuple[str, str, str]  # an action of each of CHANNELS
 
 
 def lattice(memory: bool) -> tuple[Configuration, ...]:
-    """All configurations, include_all everywhere first, not_include everywhere last: 27, or 3 without memory, where
-    there is nothing to show of questions and answers."""
+    """All configurations, from include_all everywhere to not_include everywhere: 27, or 3 without memory.
+
+    Without memory there are no earlier questions and answers to show.
+    """
     only_facts = (("not_include",), ("not_include",), ACTIONS)
     return tuple(product(ACTIONS, repeat=len(CHANNELS)) if memory else product(*only_facts))
 
@@ -31,23 +33,23 @@ def name(configuration: Configuration) -> str:
 
 
 def codes(configurations: Sequence[Configuration]) -> NDArray[np.int64]:
-    """(configurations, 3): each action's place in ACTIONS, from the top of the lattice down."""
+    """(configurations, 3) indices in ACTIONS, from the top of the lattice down."""
     return np.array([[ACTIONS.index(action) for action in actions] for actions in configurations], np.int64)
 
 
 def free_channels(configurations: Sequence[Configuration]) -> tuple[str, ...]:
-    """The channels in which configurations differ: those that leave something to decide."""
+    """The channels in which configurations differ."""
     return tuple(c for c, used in zip(CHANNELS, zip(*configurations, strict=True), strict=True) if len(set(used)) > 1)
 
 
 def above(configurations: Sequence[Configuration]) -> NDArray[np.bool_]:
-    """(k, k): whether i shows at least as much as j in every channel and more in one (the order of lemma 13)."""
+    """(k, k) whether i shows at least as much as j in every channel and more in one (the order of lemma 13)."""
     levels = codes(configurations)
     return (levels[:, None] <= levels[None]).all(-1) & (levels[:, None] < levels[None]).any(-1)
 
 
 def rises(tokens: NDArray, configurations: Sequence[Configuration]) -> float:
-    """Share of ordered pairs in which the lower configuration costs more tokens: lemma 13 assumes that there are none.
+    """Share of ordered pairs in which the lower configuration costs more tokens; lemma 13 assumes 0.
 
     tokens: (questions, configurations).
     """

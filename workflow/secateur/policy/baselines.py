@@ -1,6 +1,6 @@
-"""What the learnt policy is compared with, all on the same utilities: fixed, best constant, random, oracle, classifier.
+"""Baselines of the trained policy on the same utilities: fixed, best constant, random, oracle, classifier.
 
-A policy here is a matrix of probabilities (questions, configurations), so that random is its expectation.
+A policy is a matrix of probabilities (questions, configurations), so `random` is an exact expectation.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ __all__ = ["baselines", "best", "classified", "deterministic", "outcomes"]
 
 
 def deterministic(choice: NDArray[np.int64], configurations: int) -> NDArray[np.float64]:
-    """The policy that takes one configuration for each question."""
+    """The policy that takes the chosen configuration of each question."""
     return np.eye(configurations)[choice]
 
 
@@ -30,11 +30,11 @@ def best(utilities: Utilities) -> NDArray[np.int64]:
 def classified(
     train: Utilities, x_train: NDArray[np.float32], x_test: NDArray[np.float32], policy: Policy
 ) -> NDArray[np.int64]:
-    """The configurations that a logistic regression on the training questions' best ones predicts."""
+    """Configurations predicted by a logistic regression, fitted to the best configurations of the training questions."""
     from sklearn.linear_model import LogisticRegression
 
     label = best(train)
-    if len(np.unique(label)) == 1:  # nothing to tell apart, which scikit-learn refuses
+    if len(np.unique(label)) == 1:  # scikit-learn refuses a single class
         return np.repeat(label[:1], len(x_test))
     return LogisticRegression(max_iter=policy.classifier_steps).fit(x_train, label).predict(x_test)
 
@@ -42,7 +42,7 @@ def classified(
 def baselines(
     train: Utilities, x_train: NDArray[np.float32], test: Utilities, x_test: NDArray[np.float32], policy: Policy
 ) -> dict[str, NDArray[np.float64]]:
-    """By name: the policies on the test questions. The best constant is chosen on train, as is all but the oracle."""
+    """The policies on the test questions, by name. All but the oracle are chosen on the training questions."""
     n, k = test.value.shape
     constant = {f"fixed:{name(c)}": np.full(n, place) for place, c in enumerate(test.configurations)}
     chosen = constant | {
@@ -54,7 +54,7 @@ def baselines(
 
 
 def outcomes(policies: Mapping[str, NDArray[np.float64]], utilities: Utilities) -> pl.DataFrame:
-    """(policy, question_id, utility, accuracy, tokens): each policy's expectation on each question."""
+    """The expectation of each policy on each question: policy, question_id, utility, accuracy, tokens."""
     terms = {"utility": utilities.value, "accuracy": utilities.accuracy, "tokens": utilities.tokens}
     return pl.concat(
         pl.DataFrame(

@@ -1,4 +1,4 @@
-"""What the reader may know of a question already: the answers it gives without a context, and how sure it is of them."""
+"""What the reader knows without a context: its sampled answers, and how probable it holds them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ __all__ = ["agreement", "closed_book"]
 
 
 def agreement(first: str, second: str) -> float:
-    """Share of the content words of two answers that both have; 1 where neither has one.
+    """Jaccard overlap of the content words of two answers; 1 where neither has any.
 
     >>> agreement("the red brick", "A red and blue brick.")
     0.6666666666666666
@@ -23,10 +23,10 @@ def agreement(first: str, second: str) -> float:
 
 
 def closed_book(lm: CausalLM, cfg, question: Question, cache: Path) -> tuple[float, float]:
-    """(surprise, agreement) of `cfg.pseudo_answers` sampled answers: -log p of an answer per token, in nats, their mean; and
-    how far the first two agree. 0 where there is none to ask, or no second one.
+    """(surprise, agreement) of `cfg.pseudo_answers` sampled answers.
 
-    cfg: an `ecs` option, of which it takes what samples and the layout.
+    surprise: mean of -log p per token of an answer, in nats; agreement: of the first two answers. Both are 0 where answers
+    are missing. cfg: an `ecs` option.
     """
     (answers,) = pseudo_answers(lm, cfg, [question], [()])
     each = answer_logprobs(lm, cfg, [(replace(question, answer=answer), CLOSED) for answer in answers], cache)

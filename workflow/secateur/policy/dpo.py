@@ -25,7 +25,7 @@ from secateur.policy.preferences import Pairs
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 
-SEAL = hashlib.sha256().digest_size  # bytes before a checkpoint that say what it holds
+SEAL = hashlib.sha256().digest_size  # bytes of the digest before a checkpoint
 SHAPING = (
     "hidden",
     "beta_dpo",
@@ -35,8 +35,8 @@ SHAPING = (
     "seed",
     "reference",
     "without",
-)  # what weights hang on
-WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # and what the preferences hang on
+)  # settings that the weights depend on
+WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # settings that the preferences depend on
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Examples:
 def log_reference(
     stated: Mapping[str, Sequence[float]], configurations: Sequence[Configuration]
 ) -> NDArray[np.float64]:
-    """log ref(y) of each configuration: the product of the channels' stated probabilities, uniform where none are.
+    """log ref(y) of each configuration: the product of the channels' stated probabilities; uniform by default.
 
-    Raises SecateurError for an unknown channel and for probabilities that are not three that sum to 1.
+    Raises SecateurError for an unknown channel, and unless a channel has three probabilities that sum to 1.
     """
     for channel, given in stated.items():
         if channel not in CHANNELS or len(given) != len(ACTIONS) or not np.isclose(sum(given), 1) or min(given) <= 0:
@@ -104,7 +104,7 @@ def rewards(
 
 
 def spec_digest(policy: Policy) -> str:
-    """Digest of the settings that a policy's file stands for: its utility, preferences and training."""
+    """Digest of the settings of a policy: its utility, preferences and training."""
     return digest({name: getattr(policy, name) for name in (*WEIGHED, *SHAPING, "epochs", "patience")})
 
 
@@ -115,10 +115,10 @@ def train(
     policy: Policy,
     checkpoints: Path | None = None,
 ) -> tuple[Network, list[dict[str, float]]]:
-    """The network of the epoch whose choices have the highest mean utility on dev (the earlier of equal ones), and one
-    row of curves for each epoch. `checkpoints`: a folder; a training cut off there goes on to the same bits.
+    """(network, curves): the network of the epoch with the highest mean utility on dev, and a row of curves per epoch.
 
-    Raises SecateurError where there is no pair to learn from or no dev question to stop by.
+    Of equal epochs the earlier wins. checkpoints: a folder from which an interrupted training resumes, to the same bits.
+    Raises SecateurError without a preference pair, or without a dev question for early stopping.
     """
     if not len(fit.pairs) or not len(dev.x):
         raise SecateurError(
@@ -147,7 +147,7 @@ def train(
 def _epoch(
     network: Network, optimizer: torch.optim.Optimizer, log_ref: torch.Tensor, fit: Examples, policy: Policy, epoch: int
 ) -> None:
-    """One pass over the pairs, a few questions a step, in an order that hangs on seed and epoch alone."""
+    """One pass over the pairs, a few questions per step, in an order set by seed and epoch alone."""
     pairs, x = fit.pairs, torch.from_numpy(fit.x)
     by_question = np.argsort(pairs.question, kind="stable")
     asked, starts = np.unique(pairs.question[by_question], return_index=True)
@@ -166,7 +166,7 @@ def _epoch(
 def _judge(
     network: Network, log_ref: torch.Tensor, fit: Examples, dev: Examples, policy: Policy, state: dict[str, Any]
 ) -> None:
-    """Append the epoch's row of curves, and remember its weights if its choices on dev are the best so far."""
+    """Append the epoch's row of curves; keep its weights if its choices on dev are the best so far."""
     with torch.no_grad():
         on_fit, on_dev = network(torch.from_numpy(fit.x)), network(torch.from_numpy(dev.x))
     utility = float(np.take_along_axis(dev.value, on_dev.argmax(1).numpy()[:, None], 1).mean())
@@ -180,21 +180,21 @@ def _judge(
 
 
 def _keep(path: Path, state: dict[str, Any]) -> None:
-    held = io.BytesIO()  # torch says of a file without room no more than that its stream has failed
-    torch.save(state, held)
-    content = held.getvalue()
+    buffer = io.BytesIO()  # torch's own error on a full disk does not name the cause
+    torch.save(state, buffer)
+    content = buffer.getvalue()
     with atomic(path) as temporary:
         temporary.write_bytes(hashlib.sha256(content).digest() + content)
 
 
 def _kept(path: Path) -> dict | None:
-    """What an earlier training left, where it can be read."""
+    """The checkpoint of an earlier training; None without a readable one."""
     if not path.exists():
         return None
     try:
         content = path.read_bytes()
         if hashlib.sha256(content[SEAL:]).digest() != content[:SEAL]:  # torch reads a flipped bit as a weight
-            raise ValueError("its content is not what was stored")
+            raise ValueError("its content differs from its digest")
         return torch.load(io.BytesIO(content[SEAL:]), weights_only=True)
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         dropped(path, error)
@@ -202,7 +202,7 @@ def _kept(path: Path) -> dict | None:
 
 
 def _digest(fit: Examples, dev: Examples, configurations: Sequence[Configuration], policy: Policy) -> str:
-    """Digest of all that the weights after an epoch depend on, so that no checkpoint meets other data or settings."""
+    """Digest of all that the weights depend on, so that no checkpoint is used with other data or settings."""
     arrays = [a for e in (fit, dev) for a in (e.x, e.value, e.pairs.question, e.pairs.chosen, e.pairs.rejected)]
     seen = [hashlib.sha256(np.ascontiguousarray(array)).hexdigest() for array in arrays]
     return digest({name: getattr(policy, name) for name in SHAPING}, configurations, seen)
@@ -210,7 +210,7 @@ def _digest(fit: Examples, dev: Examples, configurations: Sequence[Configuration
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums in one order: the same weights wherever it runs."""
+    """Run torch on one thread: sums in one order give the same weights everywhere."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,8 +1,7 @@
-"""What the policy sees of a question (paper 2.8): its size, how sure retrieval is, what the reader may know without it, what
-each channel holds.
+"""Features of a question (paper 2.8): its size, concentration of retrieval, closed-book answers, content of each channel.
 
-The paper's model id is no number here: utilities do not carry over between language models, so a policy is trained for
-one and its file names it (`network.py`).
+The paper's model id is no feature here: utilities do not transfer between language models, so a policy is trained for one
+model, which its file names (`network.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ __all__ = ["Channel", "Standard", "feature_names", "features", "fit_standard", "
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel under include_all: tokens of its part of the prompt, and its run vectors (n, d), unit rows."""
+    """A channel under include_all: tokens of its part of the prompt, and its (n, d) run vectors of length one."""
 
     tokens: int
     vectors: NDArray[np.float32]
@@ -35,14 +34,14 @@ class Standard:
 
 
 def feature_names(channels: Sequence[str]) -> tuple[str, ...]:
-    """The features in order, for the channels that leave something to decide."""
+    """Names of the features in order, for the channels in which configurations differ."""
     each = (f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
     asked = ("question_length", "question_triples", "score_entropy", "score_margin")
     return (*asked, "closed_surprise", "closed_agreement", "token_budget", *each)
 
 
 def redundancy(vectors: NDArray[np.float32]) -> float:
-    """Mean pairwise cosine of unit vectors, 0 where there is no pair: from the norm of their sum, O(nd)."""
+    """Mean pairwise cosine of vectors of length one, from the norm of their sum in O(nd); 0 without a pair."""
     n = len(vectors)
     if n < 2:
         return 0.0
@@ -60,29 +59,29 @@ def features(
 ) -> NDArray[np.float64]:
     """One question's features, in the order of `feature_names(channels)`.
 
-    length: tokens of the question. scores: the fine scores of its top M runs; their entropy (nats) is that of their
-    softmax, the margin is best minus second, and both are 0 where there is one score or none. closed: surprise and
-    agreement of what the reader says without a context (`closed_book`). budget: tokens the evidence may take.
+    length: tokens of the question; scores: the fine scores of its top M runs (entropy of their softmax in nats, and best
+    minus second; both 0 for fewer than two scores); closed: surprise and agreement (`closed_book`); budget: tokens that
+    the evidence may take.
     """
     best = np.sort(np.asarray(scores, np.float64))[::-1]
-    unsure = [entr(softmax(best)).sum(), best[0] - best[1]] if len(best) > 1 else [0.0, 0.0]
-    held = [(len(c.vectors), c.tokens, redundancy(c.vectors)) for c in channels.values()]
-    return np.array([length, triples, *unsure, *closed, budget, *np.ravel(held)], np.float64)
+    spread = [entr(softmax(best)).sum(), best[0] - best[1]] if len(best) > 1 else [0.0, 0.0]
+    sizes = [(len(c.vectors), c.tokens, redundancy(c.vectors)) for c in channels.values()]
+    return np.array([length, triples, *spread, *closed, budget, *np.ravel(sizes)], np.float64)
 
 
 def fit_standard(x: NDArray[np.float64], names: Sequence[str], without: Sequence[str] = ()) -> Standard:
-    """Mean and deviation over training questions, exactly 0 for what never varies; x: (questions, features).
+    """Mean and deviation over training questions; the deviation of a constant feature is exactly 0.
 
-    without: features that are to count as if they never varied, so that nobody sees them.
+    x: (questions, features); without: features to treat as constant, which hides them from the policy.
     """
     varies = (np.ptp(x, axis=0) > 0) & ~np.isin(names, list(without))
     return Standard(tuple(names), x.mean(0), np.where(varies, x.std(0), 0))
 
 
 def standardise(x: NDArray[np.float64], standard: Standard, questions: Sequence[str]) -> NDArray[np.float32]:
-    """Features in deviations from their training mean; one that was constant there has taught nothing and is 0.
+    """(x - mean) / deviation; 0 for features that were constant in training.
 
-    Raises SecateurError that names the question and the feature of the first value that is no number.
+    Raises SecateurError for a value that is not finite, with its question and feature.
     """
     if len(wrong := np.argwhere(~np.isfinite(x))):
         row, column = wrong[0]

@@ -1,4 +1,4 @@
-"""The tables of preferences and features as arrays, a split at a time."""
+"""One split of the tables `preferences` and `features`, as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,13 +27,16 @@ def measured(
     preferences: pl.DataFrame, features: pl.DataFrame, split: str, configurations: Sequence[Configuration]
 ) -> Measured:
     """One split of both tables, questions sorted by id. Raises SecateurError for a split without a question."""
-    own = preferences.filter(pl.col("split") == split)
-    if own.is_empty():
+    rows = preferences.filter(pl.col("split") == split)
+    if rows.is_empty():
         raise SecateurError(
             f"table preferences has no question of the split {split}; allowed: train, dev and test questions. "
-            "Fix: dataset.trained names how many of each, and the data set must have them."
+            "Fix: state in dataset.trained how many the data set has of each."
         )
-    found = terms(own.select("question_id", "configuration", "lift", "faithfulness", "tokens"), configurations)
-    rows = features.filter(pl.col("split") == split).sort("question_id", "n")
-    names = tuple(rows.select("n", "feature").unique().sort("n")["feature"])
-    return Measured(found, names, rows["value"].to_numpy().reshape(len(found.questions), len(names)))
+    measured_terms = terms(
+        rows.select("question_id", "configuration", "answer_gain", "faithfulness", "tokens"), configurations
+    )
+    values = features.filter(pl.col("split") == split).sort("question_id", "n")
+    names = tuple(values.select("n", "feature").unique().sort("n")["feature"])
+    x = values["value"].to_numpy().reshape(len(measured_terms.questions), len(names))
+    return Measured(measured_terms, names, x)

@@ -1,7 +1,7 @@
-"""The policy's network: an MLP with one head for each channel, and the file that holds it (paper 2.8).
+"""The policy's network, an MLP with one head per channel, and its file (paper 2.8).
 
-log pi(y|x) is the sum of the heads' log-softmax, so log-odds are additive over channels: of utilities with interactions
-between channels the policy learns the additive part that fits the preferences best.
+log pi(y|x) is the sum of the heads' log-softmax, so log-odds are additive over channels. Where channels interact, the
+policy learns the additive part that fits the preferences best.
 """
 
 import json
@@ -27,7 +27,7 @@ __all__ = ["Network", "Trained", "load", "log_policy", "save"]
 
 
 class Network(nn.Module):
-    """Standardised features (n, f) to log pi of each configuration (n, k); weights drawn from the seed."""
+    """(n, f) standardised features to (n, k) log pi of each configuration. Initial weights depend on the seed alone."""
 
     def __init__(
         self, features: int, hidden: Sequence[int], configurations: Sequence[Configuration], seed: int
@@ -50,8 +50,10 @@ class Network(nn.Module):
 
 @dataclass(frozen=True)
 class Trained:
-    """A network with what it was trained for: features and their standardisation, memory on or off, the language model
-    whose utilities it learnt, and the digest of the settings (`spec`)."""
+    """A trained network with its features, their standardisation, memory on or off, and identities.
+
+    model: digest of the language model whose utilities it learnt; spec: digest of its settings.
+    """
 
     network: Network
     standard: Standard
@@ -62,15 +64,15 @@ class Trained:
 
 
 def log_policy(trained: Trained, x: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
-    """log pi(y|x) as (questions, configurations), from features as measured."""
+    """(questions, configurations) log pi(y|x), from features before standardisation."""
     with torch.no_grad():
         standardised = torch.from_numpy(standardise(x, trained.standard, questions))
         return trained.network(standardised).numpy().astype(np.float64)
 
 
 def save(trained: Trained, path: Path) -> None:
-    """One safetensors file, atomically. Its metadata are one string: the format writes several in random order."""
-    told = {
+    """Write one safetensors file, atomically. Its metadata is one string: the format writes several in random order."""
+    saved = {
         "features": trained.standard.names,
         "hidden": trained.hidden,
         "memory": trained.memory,
@@ -81,34 +83,31 @@ def save(trained: Trained, path: Path) -> None:
     tensors["standard.mean"] = torch.from_numpy(trained.standard.mean)
     tensors["standard.deviation"] = torch.from_numpy(trained.standard.deviation)
     with atomic(path) as temporary:
-        temporary.write_bytes(save_tensors(tensors, metadata={"policy": json.dumps(told, sort_keys=True)}))
+        temporary.write_bytes(save_tensors(tensors, metadata={"policy": json.dumps(saved, sort_keys=True)}))
 
 
 def load(path: Path, features: Sequence[str], model: str) -> Trained:
-    """A policy for these features and this language model.
-
-    Raises SecateurError for a file without a policy, and for one that was trained for others.
-    """
+    """Read a policy. Raises SecateurError for a file without one, or one trained for other features or another model."""
     with safe_open(path, "pt") as stored:
-        told = json.loads((stored.metadata() or {}).get("policy", "null"))
+        saved = json.loads((stored.metadata() or {}).get("policy", "null"))
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118, it is no mapping
-    if told is None:
+    if saved is None:
         raise SecateurError(
             f"{path}: holds no policy (no metadata `policy`). Fix: name a file that train_policy wrote."
         )
-    if tuple(told["features"]) != tuple(features):
-        missing, other = sorted({*features} - {*told["features"]}), sorted({*told["features"]} - {*features})
+    if tuple(saved["features"]) != tuple(features):
+        missing, other = sorted({*features} - {*saved["features"]}), sorted({*saved["features"]} - {*features})
         raise SecateurError(
             f"{path}: trained for other features: lacks {missing}, has {other} besides; allowed, in this order: "
             f"{', '.join(features)}. Fix: train it again (with memory on or off as it will be used)."
         )
-    if told["model"] != model:
+    if saved["model"] != model:
         raise SecateurError(
-            f"{path}: trained for the language model {told['model']}; allowed: {model}. Fix: train a policy for {model}; "
+            f"{path}: trained for the language model {saved['model']}; allowed: {model}. Fix: train a policy for {model}; "
             "what a context is worth does not carry over between models."
         )
     mean, deviation = (tensors.pop(f"standard.{name}").numpy() for name in ("mean", "deviation"))
-    network = Network(len(features), told["hidden"], lattice(told["memory"]), seed=0)
+    network = Network(len(features), saved["hidden"], lattice(saved["memory"]), seed=0)
     network.load_state_dict(tensors)
     standard = Standard(tuple(features), mean, deviation)
-    return Trained(network, standard, tuple(told["hidden"]), told["memory"], told["model"], told["spec"])
+    return Trained(network, standard, tuple(saved["hidden"]), saved["memory"], saved["model"], saved["spec"])

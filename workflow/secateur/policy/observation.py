@@ -1,4 +1,4 @@
-"""What the policy sees of a question (paper 2.8), alike where it learns and where it acts."""
+"""Observation of a question by the policy (paper 2.8), the same in training and in use."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,12 +16,14 @@ from secateur.policy.closed_book import closed_book
 from secateur.policy.features import Channel, features
 from secateur.policy.shown import Shown
 
-__all__ = ["Sight"]
+__all__ = ["Observer"]
 
 
-class Sight:
-    """cfg: embedder, assembly, ecs. lm: the reader; triples: how many each question has; candidates: the table, whose fine
-    scores say how sure retrieval is; cache: of what is read."""
+class Observer:
+    """Features of questions. cfg: embedder, assembly, ecs; lm: the reader; triples: their number by question.
+
+    candidates: the table, whose fine scores tell how concentrated retrieval is; cache: of the reader's answers.
+    """
 
     def __init__(
         self, cfg, embedder: Embedder, lm: CausalLM, triples: Mapping[str, int], candidates: pl.DataFrame, cache: Path
@@ -38,10 +40,10 @@ class Sight:
 
     def features(self, question_id: str, text: str, channels: Mapping[str, Shown]) -> NDArray[np.float64]:
         """One question's features, in the order of `feature_names(channels)`."""
-        held = {name: Channel(self._tokens(one), one.vectors) for name, one in channels.items()}
+        sizes = {name: Channel(self._tokens(shown), shown.vectors) for name, shown in channels.items()}
         length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
         closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""), self.cache)
-        return features(length, self.triples[question_id], fine, closed, self.budget, held)
+        return features(length, self.triples[question_id], fine, closed, self.budget, sizes)
 
     def _tokens(self, channel: Shown) -> int:
         return int(self.count([unit.text for unit in channel.units]).sum()) if channel.units else 0

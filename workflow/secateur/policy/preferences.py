@@ -1,4 +1,4 @@
-"""Preference pairs: of two configurations of a question, the one whose utility is clearly higher (paper 2.8)."""
+"""Preference pairs of configurations whose utilities differ by more than a margin (paper 2.8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ __all__ = ["Pairs", "pair_statistics", "preference_pairs"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """(x, y+, y-) as places: of the question, of the configuration preferred and of the one rejected."""
+    """(x, y+, y-) as indices: question, preferred configuration, rejected configuration."""
 
     question: NDArray[np.int64]
     chosen: NDArray[np.int64]
@@ -24,14 +24,16 @@ class Pairs:
 
 
 def preference_pairs(value: NDArray[np.float64], margin: float) -> Pairs:
-    """Every pair whose utilities differ by more than the margin; value: (questions, configurations)."""
+    """All pairs whose utilities differ by more than the margin. value: (questions, configurations)."""
     return Pairs(*np.nonzero(value[:, :, None] - value[:, None, :] > margin))
 
 
 def pair_statistics(value: NDArray[np.float64], margin: float, configurations: Sequence[Configuration]) -> dict:
-    """How much there is to learn from: questions, pairs, `coverage` (share of the questions with a pair), `ties` (share
-    of the comparisons within the margin), `equal` (share with the same utility, as of identical prompts), and for each
-    channel the pairs that differ in its action."""
+    """Counts of questions and pairs, and shares of comparisons.
+
+    coverage: share of questions with a pair; ties: share of comparisons within the margin; equal: share with the same
+    utility, as of identical prompts; pairs_CHANNEL: pairs that differ in that channel's action.
+    """
     pairs, levels = preference_pairs(value, margin), codes(configurations)
     upper, lower = np.triu_indices(value.shape[1], 1)
     compared = value[:, upper].size

@@ -1,6 +1,6 @@
 """Utility of each configuration of each question (paper 2.8): U = alpha Acc + delta Faithfulness - beta Tokens - gamma Latency.
 
-What was measured (`Terms`) and how it is weighed (`weigh`) are apart, so other weights need no new scores.
+Measurements (`Terms`) and weights (`weigh`) are separate: other weights need no new scores.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.models.words import content_words
 from secateur.policy.actions import Configuration, name
 
-__all__ = ["Terms", "Utilities", "faithfulness", "lift_range", "terms", "weigh"]
+__all__ = ["Terms", "Utilities", "faithfulness", "gain_range", "terms", "weigh"]
 
-MEASURED = ("lift", "faithfulness", "tokens")
+MEASURED = ("answer_gain", "faithfulness", "tokens")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What was measured of each question under each configuration; arrays (questions, configurations).
+    """Measured terms of each question under each configuration; arrays (questions, configurations).
 
-    lift: answer gain, nats for each answer token; faithfulness: a share; tokens: of the whole prompt.
+    answer_gain: answer gain, nats for each answer token; faithfulness: a share; tokens: of the whole prompt.
     """
 
     questions: tuple[str, ...]
     configurations: tuple[Configuration, ...]
-    lift: NDArray[np.float64]
+    answer_gain: NDArray[np.float64]
     faithfulness: NDArray[np.float64]
     tokens: NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Utilities:
 
 
 def faithfulness(answer: str, evidence: str) -> float:
-    """Share of the answer's content-word types that the prompt's evidence holds; 1 for an answer that has none.
+    """Share of the answer's content words that the prompt's evidence contains; 1 for an answer without any.
 
     >>> faithfulness("The brown bears hibernate", "Brown bear: sleeps in winter")
     0.6666666666666666
@@ -56,10 +56,9 @@ def faithfulness(answer: str, evidence: str) -> float:
 
 
 def terms(frame: pl.DataFrame, configurations: Sequence[Configuration]) -> Terms:
-    """Terms from rows (question_id, configuration, lift, faithfulness, tokens), questions sorted by id.
+    """Terms from rows (question_id, configuration, gain, faithfulness, tokens), questions sorted by id.
 
-    Raises SecateurError for an unknown configuration, one scored twice, and one without a finite value; each names the
-    question and the configuration.
+    Raises SecateurError, with question and configuration, for one that is unknown, scored twice, or not finite.
     """
     known = [name(one) for one in configurations]
     _refuse_strangers(frame, known)
@@ -80,7 +79,7 @@ def terms(frame: pl.DataFrame, configurations: Sequence[Configuration]) -> Terms
 
 
 def _refuse_strangers(frame: pl.DataFrame, known: Sequence[str]) -> None:
-    """Rows of no configuration of the lattice, and rows that are there twice."""
+    """Raise SecateurError for a configuration outside the lattice, and for a duplicated row."""
     keys = ["question_id", "configuration"]
     strange = frame.filter(~pl.col("configuration").is_in(known))
     if len(strange):
@@ -93,42 +92,42 @@ def _refuse_strangers(frame: pl.DataFrame, known: Sequence[str]) -> None:
     if len(twice):
         question, given = twice.select(keys).row(0)
         raise SecateurError(
-            f"utility of question {question} under {given} is there more than once; allowed: one row each. "
+            f"utility of question {question} under {given} has more than one row; allowed: one row each. "
             "Fix: score each prompt once."
         )
 
 
-def lift_range(train: Terms, policy: Policy) -> tuple[float, float]:
-    """The percentiles of the training questions' lifts between which accuracy grows from 0 to 1.
+def gain_range(train: Terms, policy: Policy) -> tuple[float, float]:
+    """The percentiles of the training questions' gains between which accuracy grows from 0 to 1.
 
     Raises SecateurError where they are equal.
     """
-    low, high = np.quantile(train.lift, policy.clip)
+    low, high = np.quantile(train.answer_gain, policy.clip)
     if not low < high:
         raise SecateurError(
-            f"answer lift of {len(train.questions)} training questions: quantiles {list(policy.clip)} are {low:.4g} and "
-            f"{high:.4g}; allowed: two that grow. Fix: score more questions, or widen policy.clip."
+            f"answer gain of {len(train.questions)} training questions: quantiles {list(policy.clip)} are {low:.4g} and "
+            f"{high:.4g}; allowed: two strictly increasing quantiles. Fix: score more questions, or widen policy.clip."
         )
     return float(low), float(high)
 
 
-def weigh(measured: Terms, policy: Policy, lifts: tuple[float, float]) -> Utilities:
-    """Utilities under the policy's weights; tokens in units of the question's prompt that includes all, latency in
-    seconds as the coefficients model it from tokens (a measured one would be learnt from the machine's load).
+def weigh(measured: Terms, policy: Policy, gains: tuple[float, float]) -> Utilities:
+    """Utilities under the policy's weights.
 
-    Raises SecateurError where latency has a weight but no coefficients.
+    Tokens count in units of the question's full prompt. Latency is modelled from tokens, in seconds: a measured one would
+    teach the policy the load of the machine. Raises SecateurError where latency has a weight but no coefficients.
     """
-    low, high = lifts
-    accuracy = np.clip((measured.lift - low) / (high - low), 0, 1)
+    low, high = gains
+    accuracy = np.clip((measured.answer_gain - low) / (high - low), 0, 1)
     value = policy.alpha * accuracy + policy.delta * measured.faithfulness
-    value = value - policy.beta * measured.tokens / measured.tokens[:, :1]  # the lattice begins with include_all
+    value = value - policy.beta * measured.tokens / measured.tokens[:, :1]  # configuration 0 is include_all everywhere
     if policy.gamma:
         value = value - policy.gamma * _latency(measured.tokens, policy)
     return Utilities(measured.questions, measured.configurations, value, accuracy, measured.tokens)
 
 
 def _latency(tokens: NDArray[np.float64], policy: Policy) -> NDArray[np.float64]:
-    """Seconds of a request by its prompt's tokens."""
+    """Seconds of a request, from its prompt's tokens."""
     if policy.latency is None or len(policy.latency) != 2:
         raise SecateurError(
             f"policy.gamma is {policy.gamma} and policy.latency is {policy.latency}; allowed: two coefficients, seconds of "

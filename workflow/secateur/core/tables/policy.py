@@ -10,7 +10,7 @@ __all__ = ["DECLARED"]
 DECLARED = (
     Table(
         "preferences",
-        1,
+        2,
         "What each question's prompt costs and brings under every configuration of its channels: the terms of a utility, "
         "unweighed.",
         "build_preferences",
@@ -20,7 +20,7 @@ DECLARED = (
             "split": Column(S, "train, dev or test"),
             "model": Column(S, "digest of the language model that read it, the same in every row"),
             "configuration": Column(S, "actions on questions, answers and facts, as question/answer/facts"),
-            "lift": Column(F64, "answer gain in nats for each token of the gold answer"),
+            "answer_gain": Column(F64, "answer gain in nats for each token of the gold answer"),
             "faithfulness": Column(F64, "share of the gold answer's content-word types that the context holds"),
             "tokens": Column(I32, "tokens of the whole prompt under the reader's tokenizer"),
         },
