@@ -87,9 +87,7 @@ def test_memory_sends_less_and_shows_no_less(smoke):
 
 def test_all_outputs_are_there_and_nothing_else_is(smoke):
     files = [path for path in (smoke.root / "results").rglob("*") if path.is_file()]
-    drawn = {path for path in files if path.parent == smoke.root / EXPERIMENT / "figures"}  # for MLflow
-    assert {path.suffix for path in drawn} == {".svg"}
-    names = {path.name for path in set(files) - drawn}
+    names = {path.name for path in files}
     known = {f"{name}.parquet" for name in TABLES}
     others = {"run.json", "report.html", "model.json", "policy.safetensors", ".lock"}  # the last is the ledger's
     assert names - known == others
@@ -262,12 +260,7 @@ def test_every_system_on_a_data_set_and_every_job_is_a_run_in_mlflow(smoke):
     record = json.loads((smoke.root / EXPERIMENT / "report/run.json").read_text())
     variants = record["config"]["extra.variants"]
     names = {f"{v['system']} · {v['dataset']}{' · aware' if v['order'] == 'aware' else ''}" for v in variants}
-    runs = {name for experiment, name, _ in told(smoke) if experiment in ("smoke", "smoke.policies")}
-    (parent,) = runs - names
-    assert re.fullmatch(r"smoke · [0-9a-f]{8}", parent)
-    assert names < runs
-    learnt = {name for experiment, name, _ in told(smoke) if experiment == "smoke.policies"}
-    assert learnt == {f"policy · {DOCUMENTS}", f"sessions · {DOCUMENTS}"}
+    assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
     stages = {json.loads(path.read_text())["stage"] for path in (smoke.root / "results").rglob("run.json")}
     assert {name.split()[0] for experiment, name, _ in told(smoke) if experiment == "smoke.jobs"} == stages
     assert {status for *_, status in told(smoke)} == {"FINISHED"}

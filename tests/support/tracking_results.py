@@ -119,10 +119,6 @@ def shown(client, experiment: str) -> list[dict]:
                 (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/evidence_recall")
             ],
             "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
-            "below": client.get_run(parent).info.run_name
-            if (parent := run.data.tags.get("mlflow.parentRunId"))
-            else None,
-            "data": [(one.dataset.name, one.dataset.digest) for one in run.inputs.dataset_inputs],
             "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),
         }
         for run in runs
@@ -131,10 +127,5 @@ def shown(client, experiment: str) -> list[dict]:
 
 
 def told(rebuild: bool = False) -> int:
-    """How many runs were written."""
+    """The number of runs written."""
     return track(RESULTS, rebuild)[0]
-
-
-def rows(client, name: str = "tiny") -> list[dict]:
-    """The runs of systems on data sets, without their parents."""
-    return [run for run in shown(client, name) if "system" in run["tags"]]

@@ -308,4 +308,4 @@ def test_pages_over_a_broken_store_are_refused_without_a_traceback(project, monk
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     Path("mlflow.db").mkdir() if broken == "folder" else Path("mlflow.db").write_text("no store at all\n" * 99)
     said = ended(monkeypatch, capsys, "ui")
-    assert "delete mlflow.db and make it anew with `secateur track --rebuild`" in said
+    assert "delete mlflow.db, then `secateur track --rebuild`" in said

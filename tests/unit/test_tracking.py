@@ -1,6 +1,5 @@
-"""The ledger and MLflow on a SQLite store: told once, told again, told otherwise, and made anew."""
+"""MLflow on a SQLite store: what a run shows, what an edit makes of it, and upsert."""
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -10,14 +9,46 @@ from pathlib import Path
 import polars as pl
 import pytest
 from filelock import FileLock
-from tests.support.tracking_results import RESULTS, failed, note, ran, record, rows, shown, told
+from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, ran, record, shown, table, told
 
 from secateur.core.errors import SecateurError
-from secateur.core.tables.catalog import TABLES, TableError
 from secateur.report import tracking
-from secateur.report.runs import Run, named_for_mlflow, runs_of
+from secateur.report.tracking import Run, mlflow_name, runs_of
 from secateur.stage import ledger
-from secateur.stage.ledger import collect, records, upstream
+from secateur.stage.ledger import collect
+
+LATER = "2026-01-01T00:02:00+00:00"
+VARIANTS, JOBS = 1, 4  # runs of each that `ran` leaves
+
+
+# --- what a run shows ------------------------------------------------------------------------------
+
+
+def test_a_variant_is_a_run_with_its_figures_and_settings(client):
+    ran(top_k=100)
+    assert told() == VARIANTS + JOBS
+    (run,) = shown(client, "tiny")
+    assert run["name"] == "secateur · toy"
+    assert run["params"] == {"dataset": "toy", "system": "secateur", "order": "blind", "retriever.top_k": "100"}
+    intervals = {"evidence_recall": 0.5, "evidence_recall_low": 0.4, "evidence_recall_high": 0.6}
+    budgets = {"by_budget/evidence_recall": 0.5, "by_budget/tokens": 90.0}
+    costs = {"cpu_seconds": 3.0, "peak_bytes": 100}  # two shards and an evaluation: seconds summed, memory maximised
+    assert run["metrics"] == intervals | budgets | costs
+    assert run["curve"] == [(64, 0.5), (128, 0.5)]
+    assert run["artifacts"] == ["config.json", "figures.csv"]
+
+
+def test_a_setting_as_the_option_file_has_it_is_no_param(client):
+    ran(top_k=200)
+    told()
+    assert all("retriever.top_k" not in run["params"] for run in shown(client, "tiny"))
+
+
+def test_a_job_shows_the_experiments_tables_and_page(client):
+    ran()
+    told()
+    (compared,) = (run for run in shown(client, "tiny.jobs") if run["params"]["stage"] == "compare_variants")
+    assert compared["artifacts"] == ["metrics.parquet", "record.json"]
 
 
 def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
@@ -31,125 +62,7 @@ def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
     assert sorted(run["status"] for run in shown(client, "tiny.jobs")) == ["FAILED", "FINISHED"]
 
 
-def test_a_deleted_store_is_made_anew_from_the_ledger_alone(client, store, tmp_path):
-    ran()
-    failed()
-    told()
-    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
-    told()
-    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
-    for path in sorted(RESULTS.rglob("*.json")):
-        path.unlink()
-    Path("results/experiments/tiny/variant_runs.parquet").unlink()
-    Path("results/experiments/tiny/metrics.parquet").unlink()
-    Path("elsewhere.db").write_bytes(store.read_bytes())
-    uri = f"sqlite:///{tmp_path}/elsewhere.db"
-    tracking.sync(runs_of(*collect(RESULTS)), uri)
-    after = {name: shown(type(client)(uri), name) for name in before}
-    for runs in (*before.values(), *after.values()):
-        for run in runs:  # what an experiment's own stages made is kept in results, not in the ledger
-            run["artifacts"] = [name for name in run["artifacts"] if not name.endswith("parquet")]
-            run["tags"] = {name: value for name, value in run["tags"].items() if not name.startswith("file.")}
-    assert after == before
-
-
-@pytest.mark.parametrize("bulk", [True, False])
-def test_the_figures_of_a_limited_run_are_told_by_whatever_name(client, monkeypatch, bulk):
-    monkeypatch.setattr(tracking, "_local", lambda _: bulk)
-    ran()
-    told()
-    plot = Path("results/experiments/tiny/figures/differences-toy+x@100.svg")
-    plot.parent.mkdir()
-    plot.write_text("<svg/>")
-    assert told() == 1
-    whole = next(run for run in shown(client, "tiny") if plot.name in run["artifacts"])
-    assert "file.differences-toy_with_x_at_100" in whole["tags"]
-
-
-def test_a_rebuild_undoes_what_somebody_changed(client):
-    ran()
-    told()
-    before = shown(client, "tiny")
-    home = client.get_experiment_by_name("tiny").experiment_id
-    for run in client.search_runs([home]):
-        client.set_tag(run.info.run_id, "fingerprint", "mine")
-    own = client.create_run(home, run_name="somebody's own").info.run_id
-    assert told() == 0
-    assert told(rebuild=True) == 2 + 4
-    assert client.get_run(own).info.lifecycle_stage == "active"
-    client.delete_run(own)
-    assert shown(client, "tiny") == before
-
-
-@pytest.mark.parametrize("bulk", [True, False])
-def test_a_run_cut_off_in_the_middle_is_completed(client, monkeypatch, bulk):
-    ran()
-    monkeypatch.setattr(tracking, "_local", lambda _: bulk)
-
-    def cut(*_):
-        raise OSError("cut")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(tracking, "_keep", cut)
-        with pytest.raises(SecateurError, match="cut"):
-            told()
-    assert told() == 2 + 4
-    assert told() == 0
-    assert [run["artifacts"] for run in rows(client)] == [["config.json", "figures.csv"]]
-
-
-def stored(path: str) -> dict[str, list]:
-    """What a store's tables say of runs, with the key of each in place of its random identity."""
-    with closing(sqlite3.connect(path)) as store:
-        keys = dict(store.execute("select run_uuid, value from tags where key = 'secateur.key'"))
-        found = {}
-        for table in ("runs", "metrics", "latest_metrics", "params", "tags"):
-            cursor = store.execute(f"select * from {table}")
-            names = [column[0] for column in cursor.description]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor]
-            for row in rows:
-                if "artifact_uri" in row:
-                    row["artifact_uri"] = row["artifact_uri"].replace(row["run_uuid"], "IDENTITY")
-                row["run_uuid"] = keys[row["run_uuid"]]
-                if row.get("key") == "mlflow.parentRunId":
-                    row["value"] = keys[row["value"]]
-            found[table] = sorted(rows, key=repr)
-    return found
-
-
-def test_what_goes_in_bulk_is_what_mlflows_calls_would_have_written(client, store, tmp_path, monkeypatch):
-    ran()
-    failed()
-    nan, infinite = float("nan"), float("inf")
-    odd = [("nan", nan, 0), ("up", infinite, 0), ("down", -infinite, 0), ("whole", 3, 0), ("same", 1.0, 0)]
-    odd += [("same", 1.0, 0), ("curve", 5.0, 2), ("curve", 9.0, 1), ("true", True, 0)]
-    runs = [*runs_of(*collect(RESULTS)), Run("odd", "k", "odd", 1, 2, params={"a": "b"}, metrics=odd)]
-    assert tracking.sync(runs, client.tracking_uri) == len(runs)
-    Path("called.db").write_bytes(store.read_bytes())
-    monkeypatch.setattr(tracking, "_local", lambda _: False)
-    assert tracking.sync(runs, f"sqlite:///{tmp_path}/called.db") == len(runs)
-    assert stored("mlflow.db") == stored("called.db")
-
-
-def test_a_superseded_run_gets_its_tag_and_is_not_written_again(client, monkeypatch):
-    ran()
-    told()
-    kept, keep = [], tracking._keep
-    monkeypatch.setattr(tracking, "_keep", lambda run, *rest: (kept.append(run.key), keep(run, *rest)))
-    ran(top_k=100, finished="2026-01-01T00:02:00+00:00")
-    assert told() == 2 + 1 + 2  # a system and its experiment, the tag of the old one, jobs
-    assert len(kept) == 2 + 2
-
-
-def test_a_deleted_experiment_is_restored(client):
-    ran()
-    told()
-    client.delete_experiment(client.get_experiment_by_name("tiny").experiment_id)
-    told()
-    assert len(shown(client, "tiny")) == 2
-
-
-def test_an_experiment_shows_the_jobs_its_results_come_from_whoever_started_them(client):
+def test_an_experiment_shows_the_jobs_behind_its_results_whoever_started_them(client):
     ran()
     path = Path("results/toy/triples/openie/0of2/run.json")
     path.write_text(path.read_text().replace('"tiny"', '"another"'))
@@ -162,37 +75,165 @@ def test_an_experiment_shows_the_jobs_its_results_come_from_whoever_started_them
     assert stages["another"] == ["build_codebook", "extract_triples"]
 
 
-def test_the_fingerprint_is_of_settings_code_and_inputs_and_of_nothing_else(client):
-    ran()
-    first = set(collect(RESULTS)[0]["fingerprint"])
-    path = Path("results/toy/triples/openie/0of2/run.json")
-    kept = json.loads(path.read_text())
-    for change, same in (
-        ({"wall_seconds": 9.0, "commit": "def", "device": "cuda", "finished": "2026-01-01T00:00:30+00:00"}, True),
-        ({"code": "other"}, False),
-        ({"config": {"extractor.block": 9}}, False),
-        ({"inputs": {"data/toy.jsonl": "d2"}}, False),
-    ):
-        path.write_text(json.dumps(kept | change))
-        note()
-        current = pl.read_parquet("results/experiments/tiny/variant_runs.parquet")["fingerprint"]
-        assert (set(current) == first) == same, change
+def test_characters_that_mlflow_refuses_are_replaced():
+    assert mlflow_name("tau kl_first@null") == "tau kl_first_at_null"
+    assert mlflow_name("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
 
 
-def test_records_that_are_not_behind_a_figure_do_not_count(client):
+def test_many_and_odd_metrics_and_many_params_are_logged(client):
+    metrics = [(f"m{n}", float(n), 0) for n in range(1900)] + [("nan", float("nan"), 0), ("up", float("inf"), 0)]
+    params = {f"p{n}": "x" for n in range(170)}
+    run = Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
+    assert tracking.sync([run], client.tracking_uri) == 1
+    (logged,) = shown(client, "big")
+    assert (len(logged["metrics"]), len(logged["params"])) == (1902, 170)
+    assert tracking.sync([run], client.tracking_uri) == 0
+
+
+def test_the_experiments_of_a_store_are_listed_with_their_ids(client):
     ran()
-    record("elsewhere", "results/other", ["results/other/x.parquet"], {})
-    behind = upstream(records(RESULTS), ["results/toy/toy/evidence/contexts/question_metrics.parquet"])
-    assert [r["stage"] for r in behind] == ["evaluate_contexts", "extract_triples", "extract_triples"]
+    told()
+    client.create_experiment("somebody's own")
+    assert tracking.experiments(client.tracking_uri) == {"tiny": client.get_experiment_by_name("tiny").experiment_id}
+
+
+# --- edits -----------------------------------------------------------------------------------------
+
+
+def test_tracking_again_changes_nothing(client):
+    ran()
+    failed()
+    told()
+    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    files = {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")}
+    assert told() == 0
+    assert {name: shown(client, name) for name in before} == before
+    assert {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")} == files
+
+
+def test_an_edit_makes_a_new_run_and_tags_the_old_one_without_writing_it_again(client, monkeypatch):
+    ran()
+    told()
+    texts, log_text = [], type(client).log_text
+    monkeypatch.setattr(type(client), "log_text", lambda *given: (texts.append(given[-1]), log_text(*given)))
+    ran(top_k=100, value=0.7, finished=LATER)
+    assert told() == 1 + 1 + 2  # the new run, the tags of the old one, two jobs
+    assert sorted(texts) == ["config.json", "figures.csv", "record.json", "record.json"]
+    runs = {run["metrics"]["evidence_recall"]: run["tags"] for run in shown(client, "tiny")}
+    assert set(runs) == {0.5, 0.7}
+    assert runs[0.5]["superseded_by"] == runs[0.7]["fingerprint"]
+    assert "superseded_by" not in runs[0.7]
+    (current,) = client.search_runs([client.get_experiment_by_name("tiny").experiment_id], tracking.CURRENT)
+    assert current.data.params["retriever.top_k"] == "100"
+
+
+def test_an_edit_taken_back_makes_the_old_run_the_current_one(client):
+    for top_k in (200, 100, 200):
+        ran(top_k=top_k)
+        told()
+    runs = shown(client, "tiny")
+    assert len(runs) == 2
+    (old,) = (run for run in runs if "superseded_by" in run["tags"])
+    assert old["params"]["retriever.top_k"] == "100"
+
+
+def test_the_same_settings_run_again_renew_the_run(client):
+    ran(value=0.5)
+    told()
+    ran(value=0.25, finished="2026-01-01T00:09:00+00:00")
+    assert told() == 1 + 2  # two stages ended later
+    (run,) = shown(client, "tiny")
+    assert run["metrics"]["evidence_recall"] == 0.25
+
+
+def test_a_system_that_an_experiment_no_longer_has_is_not_current(client):
+    ran()
+    figures = pl.read_parquet(f"{HOME}/metrics.parquet")
+    other = figures.with_columns(system=pl.lit("apr"))
+    table("metrics", [*figures.to_dicts(), *other.to_dicts()], f"{HOME}/metrics.parquet")
+    note("secateur", "apr")
+    told()
+    assert {run["tags"]["secateur.state"] for run in shown(client, "tiny")} == {"current"}
+    ran(finished="2026-01-01T00:09:00+00:00")
+    told()
+    state = {run["tags"]["system"]: run["tags"]["secateur.state"] for run in shown(client, "tiny")}
+    assert state == {"secateur": "current", "apr": "superseded"}
+
+
+def test_figures_of_a_policy_are_runs_like_all_others(client):
+    ran()
+    table("metrics", [figure("policy_utility", 0.5)], f"{HOME}/metrics.parquet")
+    note()
+    told()
+    (run,) = shown(client, "tiny")
+    assert "policy_utility_low" in run["metrics"]
+
+
+# --- stores ----------------------------------------------------------------------------------------
+
+
+def test_a_deleted_store_is_rebuilt_from_the_ledger_alone(client, store, tmp_path):
+    ran()
+    failed()
+    told()
+    ran(top_k=100, finished=LATER)
+    told()
+    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    for path in [*RESULTS.rglob("*.json"), *RESULTS.glob("experiments/tiny/*.parquet")]:
+        path.unlink()
+    Path("elsewhere.db").write_bytes(store.read_bytes())
+    uri = f"sqlite:///{tmp_path}/elsewhere.db"
+    tracking.sync(runs_of(*collect(RESULTS)), uri)
+    after = {name: shown(type(client)(uri), name) for name in before}
+    for run in (run for runs in (*before.values(), *after.values()) for run in runs):
+        run["artifacts"] = [name for name in run["artifacts"] if not name.endswith("parquet")]  # are in results/ only
+    assert after == before
+
+
+def test_a_rebuild_undoes_what_somebody_changed(client):
+    ran()
+    told()
+    before = shown(client, "tiny")
+    home = client.get_experiment_by_name("tiny").experiment_id
+    for run in client.search_runs([home]):
+        client.set_tag(run.info.run_id, "fingerprint", "mine")
+    own = client.create_run(home, run_name="somebody's own").info.run_id
+    assert told() == 0
+    assert told(rebuild=True) == VARIANTS + JOBS
+    assert client.get_run(own).info.lifecycle_stage == "active"
+    client.delete_run(own)
+    assert shown(client, "tiny") == before
+
+
+@pytest.mark.parametrize("call", ["log_text", "log_batch", "set_terminated"])
+def test_a_run_that_was_interrupted_is_completed(client, monkeypatch, call):
+    ran()
+
+    def interrupted(*_, **__):
+        raise OSError("interrupted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(client), call, interrupted)
+        with pytest.raises(SecateurError, match="interrupted"):
+            told()
+    assert told() == VARIANTS + JOBS
+    assert told() == 0
+    assert [run["artifacts"] for run in shown(client, "tiny")] == [["config.json", "figures.csv"]]
+
+
+def test_a_deleted_experiment_is_restored(client):
+    ran()
+    told()
+    client.delete_experiment(client.get_experiment_by_name("tiny").experiment_id)
+    told()
+    assert len(shown(client, "tiny")) == VARIANTS
 
 
 def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-tellnobody")
     ran()
     path = Path("results/toy/toy/evidence/contexts/run.json")
-    content = json.loads(path.read_text())
-    content["config"]["lm.url"] = "http://me:tellnobody2@host/v1"
-    path.write_text(json.dumps(content))
+    path.write_text(path.read_text().replace('"retriever.top_k"', '"lm.url": "http://me:tellnobody2@host/v1", "a.b"'))
     failed("Error: 401 for Bearer sk-tellnobody")
     note()
     told()
@@ -203,20 +244,6 @@ def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch
     assert any(b"http://***@host" in text for text in texts)  # it was there to be hidden
 
 
-def test_names_that_mlflow_refuses_are_put_into_words():
-    assert named_for_mlflow("tau kl_first@null") == "tau kl_first_at_null"
-    assert named_for_mlflow("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
-
-
-def test_many_metrics_and_params_are_written_in_parts(client):
-    metrics, params = [(f"m{n}", float(n), 0) for n in range(1900)], {f"p{n}": "x" for n in range(170)}
-    run = Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
-    assert tracking.sync([run], client.tracking_uri) == 1
-    (one,) = shown(client, "big")
-    assert (len(one["metrics"]), len(one["params"])) == (1900, 170)
-    assert tracking.sync([run], client.tracking_uri) == 0
-
-
 def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
     ran()
     (RESULTS / ledger.FOLDER).mkdir()
@@ -225,89 +252,64 @@ def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
     assert not list((RESULTS / ledger.FOLDER).glob("*.parquet"))
 
 
-KNOCKING = """
-import sys
-from secateur.report import tracking
-from secateur.core.errors import SecateurError
-try:
-    tracking.sync([], sys.argv[1])
-except SecateurError as error:
-    print(error, "mlflow" in sys.modules)
-"""
-
-
 @pytest.mark.parametrize(
     "uri", ["http://127.0.0.1:9", "https://me:secret@localhost:9/base", "http://", "http://host:x"]
 )
-def test_an_address_without_a_server_is_noticed_before_mlflow_is_loaded(monkeypatch, uri):
+def test_an_address_without_a_server_is_named_without_its_password(monkeypatch, uri):
     monkeypatch.setenv("no_proxy", "*")
-    said = subprocess.run([sys.executable, "-c", KNOCKING, uri], capture_output=True, text=True, check=True).stdout
-    assert said.startswith("MLflow at http")
-    assert said.endswith("`secateur track`. False\n")
-    assert "secret" not in said
+    for name in tracking.LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SecateurError, match=r"MLflow at http.*the next run catches up") as error:
+        tracking.sync([Run("tiny", "k", "r", 0, 1)], uri)
+    assert "secret" not in str(error.value)
 
 
 @contextmanager
-def held(path: Path):
-    """Somebody has a store for itself."""
+def locked(path: Path):
+    """Hold an exclusive lock on a store."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
         store.execute("begin exclusive")
         yield
 
 
-@pytest.mark.parametrize("broken", ["folder", "text", "locked"])
-@pytest.mark.parametrize("ask", [lambda uri: tracking.links(uri, "http://here"), lambda uri: tracking.sync([], uri)])
-def test_a_local_store_that_is_broken_or_locked_is_named_with_the_way_out(client, monkeypatch, broken, ask):
+@pytest.mark.parametrize(
+    ("broken", "reason"), [("folder", "unable to open"), ("text", "not a database"), ("locked", "locked")]
+)
+@pytest.mark.parametrize("call", [tracking.experiments, lambda uri: tracking.sync([], uri)])
+def test_a_local_store_that_is_broken_or_locked_is_named_with_the_fix(client, monkeypatch, broken, reason, call):
     path = Path(client.tracking_uri.removeprefix("sqlite:///"))
-    monkeypatch.setattr(tracking, "WAITING", 0.1)
+    monkeypatch.setattr(tracking, "WAIT", 0.1)
     if broken != "locked":
         path.unlink()
     if broken == "folder":
         path.mkdir()
     if broken == "text":
         path.write_text("no store, but a text of some length\n" * 9)
-    with held(path) if broken == "locked" else nullcontext(), pytest.raises(SecateurError) as error:
-        ask(client.tracking_uri)
-    said = str(error.value)
-    assert {"folder": "unable to open", "text": "not a database", "locked": "locked"}[broken] in said
-    assert f"delete {path} and make it anew with `secateur track --rebuild`" in said
-    assert "server" not in said
+    with locked(path) if broken == "locked" else nullcontext(), pytest.raises(SecateurError) as error:
+        call(client.tracking_uri)
+    assert reason in str(error.value)
+    assert f"delete {path}, then `secateur track --rebuild`" in str(error.value)
+    assert "server" not in str(error.value)
 
 
-def test_a_store_that_breaks_while_it_is_asked_is_named_too(client, monkeypatch):
-    """What a first look does not find: tables that are not MLflow's."""
-    path = Path(client.tracking_uri.removeprefix("sqlite:///"))
-    monkeypatch.setattr(tracking, "_knock", lambda _: None)
-    with closing(sqlite3.connect(path)) as store:
+def test_a_store_without_a_table_of_mlflow_is_named_too(client):
+    with closing(sqlite3.connect(client.tracking_uri.removeprefix("sqlite:///"))) as store:
         store.execute("drop table experiment_tags")
     with pytest.raises(SecateurError, match=r"no such table.*Fix: .*--rebuild"):
-        tracking.links(client.tracking_uri, "http://here")
+        tracking.experiments(client.tracking_uri)
 
 
-# The one that waits for the lock waits as long as the other takes, however busy the machine is.
+# Whichever waits for the lock waits as long as the other takes, however busy the machine is.
 WRITER = "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
 
 
-def test_two_at_once_write_each_run_once(client):
+def test_two_processes_at_once_write_each_run_once(client):
     ran()
     two = [subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    assert sorted(int(one.communicate()[0]) for one in two) == [0, 6]
-    assert len(shown(client, "tiny")) == 2
+    assert sorted(int(process.communicate()[0]) for process in two) == [0, VARIANTS + JOBS]
+    assert len(shown(client, "tiny")) == VARIANTS
 
 
-def test_a_ledger_of_another_version_is_refused(client):
-    ran()
-    told()
-    path = RESULTS / ledger.FOLDER / "job_runs.parquet"
-    pl.read_parquet(path).write_parquet(path)
-    with pytest.raises(TableError, match=r"no table identity.*Fix:"):
-        told()
-
-
-def test_the_ledgers_tables_are_declared():
-    assert {"variant_runs", "job_runs"} <= set(TABLES)
-
-
-def test_nothing_run_is_nothing_told(client):
+def test_without_results_nothing_is_written(client):
     RESULTS.mkdir()
     assert tracking.track(RESULTS)[:2] == (0, 0)

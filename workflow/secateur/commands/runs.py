@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 from typer import Argument, Option
 
@@ -54,17 +55,18 @@ def track(rebuild: Annotated[bool, Option(help="write every run of results/ledge
 
 
 def ui(port: Annotated[int, Option(help="on this machine")] = 5000) -> None:
-    """MLflow's pages on the runs of this folder, until interrupted: prints where each experiment shows its figures."""
+    """Serve MLflow's pages on the runs of this folder until interrupted; prints the address of each experiment."""
     from secateur.report import tracking
 
     uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL
     served = uri.startswith("http")
     address = redacted(uri) if served else f"http://127.0.0.1:{port}"
     there = served or Path(uri.removeprefix("sqlite:///")).exists()
-    links = tracking.links(uri, address) if there else {}
-    if not links:
+    ids = tracking.experiments(uri) if there else {}
+    if not ids:
         raise SecateurError("nothing has been run here. Fix: make run, then make ui.")
-    for name, link in links.items():
+    for name, experiment_id in ids.items():
+        link = f"{address}/#/experiments/{experiment_id}/runs?searchFilter={quote(tracking.CURRENT)}"
         print(f"{name}\n  runs    {link}\n  charts  {link}&compareRunsMode=CHART", flush=True)
     if served:
         return

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from pathlib import Path
 from secateur.cluster.states import UNCONFIGURED
 from secateur.config.compose import local, names, option
 from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
 from secateur.models.locate import locate
-from secateur.report.tracking import LOCAL
+from secateur.report.tracking import LOCAL, check_store
 
 __all__ = ["checks"]
 
@@ -89,10 +91,11 @@ def _lock() -> Check:
 
 def _store() -> Check:
     uri = os.environ.get("MLFLOW_TRACKING_URI") or LOCAL
-    path = Path("mlflow.db")
-    broken = uri == LOCAL and path.exists() and (path.is_dir() or path.read_bytes()[:6] != b"SQLite")
-    fix = "mlflow.db is no store. Fix: remove it; secateur track makes it anew from results/ledger"
-    return "mlflow", not broken, fix if broken else uri.partition("@")[2] or uri
+    try:
+        check_store(uri)
+    except sqlite3.Error as error:
+        return "mlflow", False, f"{uri}: {error}. Fix: delete it; secateur track rebuilds it from results/ledger"
+    return "mlflow", True, redacted(uri)
 
 
 def _slurm() -> Iterator[Check]:
