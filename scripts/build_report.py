@@ -28,16 +28,14 @@ def _drawings(cfg, inputs) -> list[dict]:
     ]
 
 
-def _measures(cfg, inputs) -> pl.DataFrame:
-    """The measured lemmas of all graphs, with what each of them speaks of."""
-    frames = inputs.each("graph_measures") if cfg.extra.measured else []
-    keys = ("corpus", "dataset", "system", "order")
+def _growth(cfg, inputs) -> pl.DataFrame:
+    """The growth of all graphs, with their labels."""
+    frames, keys = inputs.each("growth") if cfg.extra.growth else [], ("corpus", "system", "order")
     named = [
         frame.with_columns(**{key: pl.lit(row[key]) for key in keys})
-        for row, frame in zip(cfg.extra.measured, frames, strict=True)
+        for row, frame in zip(cfg.extra.growth, frames, strict=True)
     ]
-    empty = TABLES["graph_measures"].empty().with_columns(**{key: pl.lit("") for key in keys})
-    return pl.concat([empty, *named])
+    return pl.concat([TABLES["growth"].empty().with_columns(**{key: pl.lit("") for key in keys}), *named])
 
 
 def _statistics(cfg, inputs) -> pl.DataFrame:
@@ -132,7 +130,7 @@ def run(cfg, inputs, outputs, ctx):
         metrics=inputs["metrics"],
         comparisons=inputs["comparisons"],
         drawings=_drawings(cfg, inputs),
-        measures=_measures(cfg, inputs),
+        growth=_growth(cfg, inputs),
         statistics=_statistics(cfg, inputs),
         stated=published_statistics(inputs.paths("published")[0], described),
         spreads=_checked(cfg, inputs, "score_quantiles"),

@@ -75,11 +75,11 @@ def _written(path: Path, browsed: dict) -> str:
     """The address of a page as the pipeline writes it, of tables that were made up."""
     metrics, comparisons = _tables()
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
-    names = ("graph_measures", "score_quantiles", "acceptance", "dataset_statistics", "frontier")
+    names = ("growth", "score_quantiles", "acceptance", "dataset_statistics", "frontier")
     empty = [TABLES[name].empty().with_columns(**keys) for name in names]
     stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
-    measures, spreads, accepted, statistics, frontiers = empty
-    tables = (measures, statistics, stated, spreads, accepted, frontiers)
+    growth, spreads, accepted, statistics, frontiers = empty
+    tables = (growth, statistics, stated, spreads, accepted, frontiers)
     figures = Figures(metrics, comparisons, [], *tables, (), SYSTEMS, browsed)
     variants = [
         {"dataset": d, "system": s, "order": "blind", "file": f"results/{d}/evidence/{'long' * 30}/{s}.parquet"}

@@ -96,15 +96,13 @@ def test_gains_stand_by_budget_then_their_controls():
 
 def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
-    empty = {
-        name: TABLES[name].empty().with_columns(**keys) for name in ("graph_measures", "score_quantiles", "acceptance")
-    }
+    empty = {name: TABLES[name].empty().with_columns(**keys) for name in ("growth", "score_quantiles", "acceptance")}
     empty |= {name: TABLES[name].empty().with_columns(**keys) for name in ("dataset_statistics", "frontier")}
     return Figures(
         metrics=table("metrics", metrics),
         comparisons=table("comparisons", comparisons),
         drawings=[],
-        measures=empty["graph_measures"],
+        growth=empty["growth"],
         statistics=empty["dataset_statistics"],
         stated=pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String)),
         spreads=empty["score_quantiles"],

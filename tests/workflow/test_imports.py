@@ -38,7 +38,7 @@ ORDER = [
     "graph.mentions graph.walkable",
     "graph.retrieval.*",
     "graph.walks.*",
-    "graph.lemmas",
+    "graph.growth",
     "memory.*",
     "report.plots report.drawing report.forest report.browser",
     "report.format",

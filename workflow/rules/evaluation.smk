@@ -90,48 +90,6 @@ rule evaluate_selection:
         "../../scripts/evaluate_selection.py"
 
 
-rule measure_graph:
-    input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
-        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
-        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
-    output:
-        graph_measures=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}.{{retriever}}/graph_measures.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/measures/{GRAPH}.{{retriever}}/run.json",
-    log:
-        "logs/measure_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
-    threads: 1
-    params:
-        **leaf_params(
-            "measure_graph",
-            *slices.SHORTLISTING,
-            "codebook.bonus_path",
-            "codebook.bonus_node",
-            "order.runs",
-            "embedder.tau",
-            *slices.EMBEDDING,
-            "eval.seed=default",
-            "eval.lemma_questions=default",
-            "eval.symbol_shares=default",
-            "eval.read_shares=default",
-            "eval.shortlists=default",
-            "eval.tau_steps=default",
-            "eval.windows=default",
-        ),
-    message:
-        "Measure what the lemmas claim on {wildcards.dataset} ({wildcards.retriever}, {wildcards.order})"
-    script:
-        "../../scripts/measure_graph.py"
-
-
 rule compare_variants:
     input:
         question_metrics=figure_files,

@@ -160,3 +160,27 @@ rule rank_by_graph:
         "Rank by the graph for {wildcards.dataset} ({wildcards.retriever}, {wildcards.order})"
     script:
         "../../scripts/rank_by_graph.py"
+
+
+rule measure_growth:
+    input:
+        passages="results/{corpus}/passages/passages.parquet",
+        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
+        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
+        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
+        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
+        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
+        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+    output:
+        growth=f"results/{{corpus}}/growth/{GRAPH}/growth.parquet",
+        record=f"results/{{corpus}}/growth/{GRAPH}/run.json",
+    log:
+        "logs/measure_growth/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
+    threads: 1
+    params:
+        **leaf_params("measure_growth", "eval.read_shares=default"),
+    message:
+        "Measure how the graph of {wildcards.corpus} grows ({wildcards.order})"
+    script:
+        "../../scripts/measure_growth.py"

@@ -44,7 +44,7 @@ rule build_report:
     input:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
-        graph_measures=files_in(measured_rows),
+        growth=files_in(growth_rows),
         dataset_statistics=files_in(described_rows),
         samples=samples("samples"),
         subgraphs=samples("subgraphs"),
@@ -72,7 +72,7 @@ rule build_report:
             families=family_of,
             browsed=browsed_rows,
             browsed_sets=browsed_sets,
-            measured=measured_rows,
+            growth=growth_rows,
             drawn=drawn_rows,
             described=described_rows,
             checked=checked_rows,

@@ -45,15 +45,14 @@ def by_graph():
     return [v for v in VARIANTS if v["family"] == "graph" and v.study is None and v["memory"] == layout.NONE]
 
 
-def measured_rows(_):
-    """The graphs whose lemmas are measured: those of whole systems, not of ablations; a file each, with its labels."""
-    found = {}
+def growth_rows(_):
+    """The graphs of whole systems, not of ablations: the file of each one's growth, and the first system that uses it."""
+    rows = {}
     for v in by_graph():
         if ":" not in v.system:
-            axes = layout.pattern(layout.FAMILIES["graph"]).format(**v.wildcards)
-            path = f"results/{v.corpus}/{v.dataset}/measures/{axes}/graph_measures.parquet"
-            found.setdefault(path, labelled(v) | {"corpus": v.corpus, "file": path})
-    return [row for path, row in found.items() if there(path)]
+            path = layout.growth(v.wildcards)
+            rows.setdefault(path, {"corpus": v.corpus, "system": v.system, "order": v.order, "file": path})
+    return [row for path, row in rows.items() if there(path)]
 
 
 def drawn():

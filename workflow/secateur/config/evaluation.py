@@ -31,16 +31,7 @@ class Eval:
     seed: int = key("seed of resampling, of the random scorer and of samples", low=0)
     samples: int = key("questions of each data set that the report draws, hits and misses in turn", low=0)
     max_edges: int = key("edges of one drawing", low=1)
-    lemma_questions: int = key("questions on which the paper's lemmas are measured", low=1)
-    symbol_shares: tuple[float, ...] = key(
-        "top shares of the symbols whose mentions are counted (lemma 1)", low=0.0001, high=1
-    )
     read_shares: tuple[float, ...] = key(
         "shares of the passages after which the codebook is counted", low=0.0001, high=1
     )
-    shortlists: tuple[int, ...] = key("coarse shortlists compared with the full fine ranking (lemma 7)", low=1)
-    tau_steps: tuple[float, ...] = key(
-        "steps from the embedder's tau at which runs are built anew (corollary 6)", low=-1, high=1
-    )
-    windows: tuple[int, ...] = key("sentences in the windows around a gold sentence (lemma 14)", low=1)
     min_units: int = key("resampling units below which no verdict is given", low=1)

@@ -23,7 +23,6 @@ RECALL = keys_of(  # what decides which runs of a session are recalled
     *("retriever", "w_ent", "w_rel", "top_k", "top_t", "coverage", "w_coverage", "tau_coverage"),
     *("w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct", "w_whole", "tau_whole", "t_whole"),
 )
-SHORTLISTING = (*RECALL, *keys_of("retriever", "coarse", "w_text", "k1", "b", "top_m"))  # and which of the graph's
 EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
 RETRIEVAL = keys_but("retriever")
 CONSOLIDATING = keys_but("consolidation", "joins", "skipped", "longest")

@@ -117,6 +117,11 @@ def table_of_graph(table: str) -> Callable[[Options], str]:
     return lambda options: f"results/{options['corpus']}/{graph_folder(table, options)}/{table}.parquet"
 
 
+def growth(options: Options) -> str:
+    """The growth of a graph with the passages read."""
+    return f"results/{options['corpus']}/growth/{_joined(GRAPH, options)}/growth.parquet"
+
+
 def figures(options: Options, study: str | None) -> str:
     """The question metrics of a variant's evidence, or of its study. Gain and answers have files of their own."""
     own = folder(options)

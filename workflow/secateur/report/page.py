@@ -19,7 +19,7 @@ from secateur.report.sections.datasets import cutoff_parts, statistics_part
 from secateur.report.sections.differences import matched_parts
 from secateur.report.sections.distractors import ABOUT, distractor_parts, is_checked
 from secateur.report.sections.gain import gain_parts
-from secateur.report.sections.lemmas import growth_section, lemma_section
+from secateur.report.sections.growth import growth_section
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.peers import peer_parts
 from secateur.report.sections.plain import plain_part
@@ -56,8 +56,8 @@ class About:
 class Figures:
     """What a page shows.
 
-    metrics, comparisons: the tables; drawings: dataset, system, order and the tables samples and subgraphs; measures:
-    corpus, dataset, system, order and the columns of graph_measures; statistics: dataset and the columns of
+    metrics, comparisons: the tables; drawings: dataset, system, order and the tables samples and subgraphs; growth:
+    corpus, system, order and the columns of the table growth; statistics: dataset and the columns of
     dataset_statistics; stated: what publications say of them; spreads: dataset, system and the columns of
     score_quantiles; accepted: the same of acceptance; frontiers: dataset, system, order and the columns of frontier; peers: dataset, system and the one row
     each of peer_costs and peer_asked; families: who ranks, of each system; browsed: the questions, as plain data; costs:
@@ -67,7 +67,7 @@ class Figures:
     metrics: pl.DataFrame
     comparisons: pl.DataFrame
     drawings: Sequence[Mapping[str, Any]]
-    measures: pl.DataFrame
+    growth: pl.DataFrame
     statistics: pl.DataFrame
     stated: pl.DataFrame
     spreads: pl.DataFrame
@@ -169,8 +169,9 @@ def _sections(about: About, figures: Figures, made: Mapping[str, tuple[list[Line
         against = differences.filter(pl.col("dataset") == dataset)
         parts = list(_parts(dataset, own, against, figures, made.get(dataset, ([], ""))))
         yield {"title": dataset, "about": _about(own), "parts": parts}
-    last = (growth_section(figures.measures), lemma_section(figures.measures))
-    yield from (section for section in last if section)
+    last = growth_section(figures.growth)
+    if last:
+        yield last
 
 
 def _parts(

@@ -1,0 +1,48 @@
+"""The report's section on how graphs grow with the passages read."""
+
+from typing import Any
+
+import polars as pl
+
+from secateur.graph.growth import exponent
+from secateur.report import plots
+from secateur.report.format import cell, number
+from secateur.report.plots import Panel
+
+__all__ = ["growth_section"]
+
+KINDS = ("entities", "relations", "edges", "runs")
+
+
+def _row(name: str, rows: pl.DataFrame) -> dict[str, Any]:
+    """The counts of a graph after all passages, each with its growth exponent, and the bytes of its tables."""
+    cells = [cell(name)]
+    for kind in KINDS:
+        own = rows.filter(measure=kind).sort("at")
+        slope = exponent(own["passages"].to_list(), own["value"].to_list())
+        cells.append(cell(f"{own['value'][-1]:,}", "" if slope is None else f"exponent {number(slope)}"))
+    size = rows.filter(measure="bytes")["value"].item()
+    return {"form": "", "cells": [*cells, cell(f"{size / 1e6:.2f}")]}
+
+
+def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
+    """The growth curve of every graph (paper, figure 6), or None where no graph has an edge.
+
+    growth: corpus, system, order and the columns of the table `growth`.
+    """
+    if not growth.filter(pl.col("count") > 0, kind="edges").height:
+        return None
+    rows = growth.rename({"kind": "measure", "share": "at", "count": "value"})
+    rows = rows.with_columns(name=pl.concat_str("corpus", "system", "order", separator=" · "))
+    panels = [Panel(kind, kind, "share of the passages read", logs="xy") for kind in KINDS]
+    table = [_row(name, own) for (name,), own in rows.group_by("name", maintain_order=True)]
+    part = {
+        "title": "Distinct symbols, edges and runs over the passages read",
+        "figures": [[plots.panels(rows.filter(pl.col("value") > 0), panels, "codebook growth")]],
+        "form": "curves",
+        "table": {"heads": ["graph", *KINDS, "megabytes"], "rows": table},
+        "note": "Passages in text order, counts after consolidation, both axes logarithmic. The exponent is the slope of "
+        "log count over log passages read: 1 is growth in proportion to the text, and a codebook that saturates tends "
+        "to 0. Megabytes: the Parquet files that a question is answered from.",
+    }
+    return {"title": "Codebook growth", "about": "How much a graph keeps of the text it has read.", "parts": [part]}
