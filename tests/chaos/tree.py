@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from secateur.core.artifacts import read_json
-from secateur.planning.orphans import left
+from secateur.planning.orphans import orphaned
 from tests.support.project import PARTS
 
 from .jobs import Spec, found
@@ -89,7 +89,7 @@ class Tree:
         caches = [path for name in (".cache", "cold") for half in HALF for path in (self.root / name).rglob(half)]
         for path in caches:
             os.utime(path, (0, 0))
-        known = {path for name in (".cache", "cold") for path, _ in left(self.root / "results", self.root / name)}
+        known = {path for name in (".cache", "cold") for path, _ in orphaned(self.root / "results", self.root / name)}
         return more + [str(path) for path in caches if not known & {path, *path.parents}]
 
     @contextmanager

@@ -18,9 +18,9 @@ from secateur.cli import app
 from secateur.commands import runs
 from secateur.commands.shared import written
 from secateur.core.errors import SecateurError, refused
-from secateur.planning import dry_run
-from secateur.planning.dry_run import failure, parsed
-from secateur.planning.orphans import left
+from secateur.planning import snakemake_output
+from secateur.planning.orphans import orphaned
+from secateur.planning.snakemake_output import failure, parse_dry_run
 from secateur.report import doctor, reference
 from secateur.stage import provenance
 
@@ -126,7 +126,7 @@ Reason: Updated input files: data/toy/questions.jsonl
 
 
 def test_a_dry_run_is_told_by_its_causes():
-    found = parsed(DRY)
+    found = parse_dry_run(DRY)
     assert found.counts == {"rank_by_graph": 3, "evaluate_contexts": 5}
     assert found.causes == [
         ("Rank by the graph for toy_documents (default, blind)", "retriever.top_k was 200, is 100"),
@@ -136,12 +136,15 @@ def test_a_dry_run_is_told_by_its_causes():
 
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_folder_of_results_stands_for_its_record_and_that_names_its_experiment(project, slash):
-    found = runs._asked(f"results/toy/triples/openie/0of2{slash}")
+    found = runs._experiment_and_file(f"results/toy/triples/openie/0of2{slash}")
     assert found == ("tiny", Path("results/toy/triples/openie/0of2/run.json"))
-    assert runs._asked(str(project / FIGURES)) == ("tiny", Path(FIGURES))
-    assert runs._asked("results/toy/not/made.by/any") == ("quickstart", Path("results/toy/not/made.by/any/run.json"))
-    assert runs._asked(f"{HOME}/metrics.parquet") == ("tiny", Path(f"{HOME}/metrics.parquet"))
-    assert runs._asked("tiny") == ("tiny", None)
+    assert runs._experiment_and_file(str(project / FIGURES)) == ("tiny", Path(FIGURES))
+    assert runs._experiment_and_file("results/toy/not/made.by/any") == (
+        "quickstart",
+        Path("results/toy/not/made.by/any/run.json"),
+    )
+    assert runs._experiment_and_file(f"{HOME}/metrics.parquet") == ("tiny", Path(f"{HOME}/metrics.parquet"))
+    assert runs._experiment_and_file("tiny") == ("tiny", None)
 
 
 def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
@@ -161,9 +164,9 @@ def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
 
 
 def test_no_more_than_a_few_parts_of_a_changed_code_are_named(project, monkeypatch):
-    monkeypatch.setattr(dry_run, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
+    monkeypatch.setattr(snakemake_output, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
     reason = "Reason: Params have changed since last execution: before: 'code=a' now: 'code=b'"
-    (cause,) = parsed(f"Job 1: Read\n{reason}\n").causes
+    (cause,) = parse_dry_run(f"Job 1: Read\n{reason}\n").causes
     assert cause[1] == "its code changed: module0, module1, module2, module3, module4, module5, and 3 more"
 
 
@@ -183,21 +186,26 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     index = "results/toy/peers/raptor"
     record("index_peer", index, [f"{index}/peer_costs.parquet"], {})
     record("build_runs", "results/other", ["results/other/runs.parquet"], {}, experiment="unfinished")
-    found = dict(left(RESULTS, Path("cache")))
+    found = dict(orphaned(RESULTS, Path("cache")))
     assert set(found) == {Path(old), half}
-    assert "nothing was removed" in said("gc")
+    assert "nothing was removed" in said("orphans")
     assert half.exists()
-    assert "removed" in said("gc", "--delete")
+    assert "removed" in said("orphans", "--delete")
     assert not half.exists()
     assert not Path(old).exists()
     assert young.exists()
     assert Path(f"{HOME}/metrics.parquet").exists()
-    assert said("gc").strip() == "nothing to throw away"
+    assert said("orphans").strip() == "no orphaned outputs"
+
+
+def test_the_name_of_before_names_the_new_one():
+    with pytest.raises(SecateurError, match=r"secateur gc is now secateur orphans\. Fix:"):
+        CliRunner().invoke(app, ["gc", "--delete"], catch_exceptions=False)
 
 
 def test_nothing_is_thrown_away_outside_a_clone(project):
     with pytest.raises(SecateurError, match="no clone of Secateur"):
-        CliRunner().invoke(app, ["gc", "--delete"], catch_exceptions=False)
+        CliRunner().invoke(app, ["orphans", "--delete"], catch_exceptions=False)
 
 
 def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):

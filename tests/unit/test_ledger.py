@@ -89,7 +89,9 @@ def test_a_damaged_ledger_is_named_and_left_and_begins_anew_once_it_is_moved_awa
     path = RESULTS / FOLDER / f"{name}.parquet"
     whole = path.read_bytes()
     path.write_bytes(harm(whole))
-    with pytest.raises(TableError, match=rf"{name}\.parquet: cannot be read \(.*no stage rebuilds it.*Fix: move it away"):
+    with pytest.raises(
+        TableError, match=rf"{name}\.parquet: cannot be read \(.*no stage rebuilds it.*Fix: move it away"
+    ):
         collect(RESULTS)
     assert path.read_bytes() == harm(whole)
     path.rename(path.with_name("aside.parquet"))

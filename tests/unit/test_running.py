@@ -1,10 +1,12 @@
-"""What `secateur run` reads of Snakemake's text, and what it says when a run has failed."""
+"""RunProgress read from Snakemake's text, and what `secateur run` says when a run has failed."""
+
+from types import SimpleNamespace
 
 import pytest
 
 from secateur.commands import running
-from secateur.commands.running import Told
 from secateur.core.errors import SecateurError
+from secateur.planning.snakemake_output import RunProgress
 
 RULES = frozenset({"prepare_corpus", "build_report"})
 TEXT = """Using profile profiles/local for setting default command line arguments.
@@ -32,38 +34,44 @@ CalledProcessError in file "/mine/workflow/rules/datasets.smk", line 20:
 """
 
 
-def read(text: str) -> tuple[Told, list[str], list[dict]]:
-    """What was told of a text, what of it was read at once, and of which counts a forecast was asked."""
-    asked = []
-    told = Told(RULES, lambda counts: asked.append(dict(counts)) or "what is to come")
-    said = [message for message in map(told.read, text.splitlines()) if message]
-    return told, said, asked
+def read(text: str) -> RunProgress:
+    """The progress that a text states."""
+    progress = RunProgress(RULES)
+    messages = [message for message in map(progress.read, text.splitlines()) if message]
+    assert messages == progress.messages
+    return progress
 
 
-def test_what_is_to_come_is_said_once_and_of_every_rule_but_the_target():
-    told, said, asked = read(TEXT)
-    assert asked == [{"prepare_corpus": 2, "build_report": 1}]
-    assert said == ["what is to come", "prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"]
-    assert told.said == said[1:]
+def test_planned_jobs_are_counted_for_every_rule_but_the_target():
+    assert read(TEXT).counts == {"prepare_corpus": 2, "build_report": 1}
 
 
 def test_progress_is_counted_without_snakemakes_own_target():
-    told, *_ = read(TEXT)
-    assert (told.done, told.jobs, told.rule, told.planned) == (1, 3, "prepare_corpus", True)
+    progress = read(TEXT)
+    assert (progress.done, progress.jobs, progress.rule, progress.planned) == (1, 3, "prepare_corpus", True)
     for line in ("3 of 4 steps (75%) done", "4 of 4 steps (100%) done"):
-        told.read(line)
-        assert (told.done, told.jobs) == (3, 3)
+        progress.read(line)
+        assert (progress.done, progress.jobs) == (3, 3)
 
 
-def test_of_a_run_with_nothing_to_do_nothing_is_foretold():
-    told, said, asked = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
-    assert (told.planned, told.jobs, said, asked) == (False, 0, [], [])
+def test_a_run_with_nothing_to_do_has_no_jobs():
+    progress = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
+    assert (progress.planned, progress.jobs, progress.counts, progress.messages) == (False, 0, {}, [])
 
 
-def test_what_a_stage_says_is_read_and_what_snakemake_says_of_it_is_not():
-    _, said, _ = read(TEXT)
-    assert not [line for line in said if "Exception" in line or "Error in rule" in line]
-    assert Told(RULES, str).read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
+def test_messages_are_those_of_stages_and_mlflow_not_snakemakes():
+    assert read(TEXT).messages == ["prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"]
+    assert RunProgress(RULES).read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
+
+
+def test_the_forecast_is_printed_once_after_the_table_of_jobs(logged, capsys):
+    asked = []
+    child = SimpleNamespace(stdout=TEXT.splitlines(keepends=True))
+    with running.LOG.open("w") as log:
+        running._show(child, log, RunProgress(RULES), {}, lambda counts: asked.append(dict(counts)) or "3 jobs to run")
+    assert asked == [{"prepare_corpus": 2, "build_report": 1}]
+    assert capsys.readouterr().err.count("3 jobs to run") == 1
+    assert running.LOG.read_text() == TEXT
 
 
 @pytest.fixture
@@ -76,8 +84,7 @@ def logged(tmp_path, monkeypatch):
 
 def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(logged):
     logged(TEXT)
-    told, *_ = read(TEXT)
-    error = running._failure(told, 1, "secateur report custom --data mine")
+    error = running._failure(read(TEXT), 1, "secateur report custom --data mine")
     assert isinstance(error, SecateurError)
     assert str(error) == (
         "stopped after 1 of 3 jobs, for the reason above; what was finished is kept, and shown by "
@@ -88,7 +95,7 @@ def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(lo
 def test_where_no_stage_said_why_snakemakes_own_words_stand(logged):
     text = TEXT.replace("prepare_corpus: mine", "what: mine")
     logged(text)
-    error = running._failure(read(text)[0], 1, "secateur report custom")
+    error = running._failure(read(text), 1, "secateur report custom")
     assert "Error in rule prepare_corpus" in str(error)
     assert "stopped after 1 of 3 jobs (exit code 1); what was finished is kept, and shown by `secateur report" in str(
         error
@@ -98,7 +105,7 @@ def test_where_no_stage_said_why_snakemakes_own_words_stand(logged):
 def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
     text = "Using profile profiles/local\n\n'lokomo' is no experiment; did you mean 'locomo'?\n"
     logged(text)
-    error = running._failure(read(text)[0], 1, "secateur report lokomo")
+    error = running._failure(read(text), 1, "secateur report lokomo")
     assert str(error) == "'lokomo' is no experiment; did you mean 'locomo'?"
 
 

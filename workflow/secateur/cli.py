@@ -24,7 +24,7 @@ SECTIONS = {
     ),
     "Runs": (
         *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
-        *(runs.ui, runs.track, runs.doctor, runs.gc),
+        *(runs.ui, runs.track, runs.doctor, runs.orphans),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
     "This project": (runs.docs, runs.costs),
@@ -32,6 +32,8 @@ SECTIONS = {
 for section, calls in SECTIONS.items():
     for call in calls:
         app.command(rich_help_panel=section)(call)
+RENAMED = {"ignore_unknown_options": True, "allow_extra_args": True}
+app.command(hidden=True, context_settings=RENAMED)(runs.gc)
 
 
 def _version(asked: bool) -> None:

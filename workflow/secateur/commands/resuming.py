@@ -13,7 +13,7 @@ from typing import Annotated
 from typer import Option
 
 from secateur.cluster.leftovers import Driver, cancel, remembered
-from secateur.commands.runs import drivers, workers
+from secateur.commands.processes import drivers, workers
 from secateur.core.errors import SecateurError
 
 __all__ = ["resume"]
@@ -22,16 +22,16 @@ WAIT = 60  # seconds that a job has to write its record and end
 
 
 def resume(
-    anyway: Annotated[bool, Option("--anyway", help="the driver on another machine is known to be dead")] = False,
+    anyway: Annotated[bool, Option("--anyway", help="The driver on another machine is known to be dead.")] = False,
     only_clean: Annotated[
-        bool, Option("--only-clean", help="stop what was left behind, unlock, start nothing")
+        bool, Option("--only-clean", help="Stop jobs that were left, unlock, start nothing.")
     ] = False,
 ) -> None:
     """Go on with a run that was killed: stop the jobs it left behind, unlock the folder, run its command again."""
     last = remembered()
     _alone(last, anyway)
-    for one in cancel(Path.cwd()):
-        print(f"cancelled  SLURM job {one.job} ({one.rule}, {one.state.lower()})")
+    for job in cancel(Path.cwd()):
+        print(f"cancelled  SLURM job {job.job} ({job.rule}, {job.state.lower()})")
     _stop_workers()
     _unlock(last)
     if not only_clean:
@@ -40,9 +40,9 @@ def resume(
 
 
 def _alone(last: Driver, anyway: bool) -> None:
-    """Refuse where a driver is at work: two would write the same files."""
-    if here := drivers():
-        raise SecateurError(f"a run is driven here by process {here[0]}. Fix: wait for it, or end it with Ctrl-C")
+    """Refuses where a driver is at work: two would write the same files."""
+    if running := drivers():
+        raise SecateurError(f"a run is driven here by process {running[0]}. Fix: wait for it, or end it with Ctrl-C")
     if last.host != socket.gethostname() and any(Path(".snakemake/locks").glob("*")) and not anyway:
         raise SecateurError(
             f"the last run was driven on {last.host}, by process {last.process}, and may go on there. "
@@ -51,16 +51,16 @@ def _alone(last: Driver, anyway: bool) -> None:
 
 
 def _stop_workers() -> None:
-    """End the jobs that still run on this machine; each writes why it ended."""
-    told: set[int] = set()
+    """Ends the jobs that still run on this machine; each writes why it ended."""
+    reported: set[int] = set()
     for _ in range(WAIT):
-        left = workers()
-        if not left:
+        jobs = workers()
+        if not jobs:
             return
-        for process, rule in left.items():
-            if process not in told:
+        for process, rule in jobs.items():
+            if process not in reported:
                 print(f"stopping   process {process} ({rule})")
-            told.add(process)
+            reported.add(process)
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
         time.sleep(1)

@@ -18,60 +18,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.runs import Data, Overrides, foretold, running
+from secateur.commands.processes import workers
+from secateur.commands.runs import Data, Overrides, forecast
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.core.errors import SecateurError
-from secateur.planning.dry_run import counted, failure, given
+from secateur.planning.dry_run import arguments
+from secateur.planning.snakemake_output import RunProgress, failure
 
-__all__ = ["Told", "report", "run"]
+__all__ = ["report", "run"]
 
 LOG = Path("logs/snakemake.log")
-STEPS = re.compile(r"^(\d+) of (\d+) steps")
-DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
-TOTAL = re.compile(r"^total\s+(\d+)$")
-TARGET = 1  # among Snakemake's jobs, and runs nothing
+Estimate = Callable[[dict[str, int]], str]  # planned jobs by rule -> a line on their cost
 INTERRUPTED = 130  # exit code, as shells have it
 STEP = 10  # lines of progress where there is no terminal
 SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
 
 
-class Told:
-    """What Snakemake's text says, line by line. rules: of the pipeline; jobs: that were planned, counts: of each rule;
-    foretold: what to say of them before the first one."""
-
-    def __init__(self, rules: frozenset[str], foretold: Callable[[dict[str, int]], str]) -> None:
-        self.rules, self.done, self.jobs, self.rule, self.planned = rules, 0, 0, "", False
-        self.foretold = foretold
-        self.counts: dict[str, int] = {}
-        self.said: list[str] = []
-
-    def read(self, line: str) -> str | None:
-        """Take a line; what of it a user reads at once: a stage's own message, and what is to come."""
-        if found := STEPS.match(line):
-            self.jobs = int(found[2]) - TARGET
-            self.done = min(int(found[1]), self.jobs)
-        elif found := DONE.match(line):
-            self.rule = found[1]
-        elif line.startswith("Job stats"):
-            self.planned = True
-        elif self.planned and not self.jobs:  # inside its table of jobs
-            self.counts |= counted(line)
-            if found := TOTAL.match(line):
-                self.jobs = int(found[1]) - TARGET
-                return self.foretold(self.counts)
-        elif line.partition(": ")[0] in self.rules or ("MLflow" in line and "Fix:" in line):
-            self.said.append(line)
-            return line
-        return None
-
-
-def _rules() -> dict[str, str]:
+def _phases() -> dict[str, str]:
     """The phase of each rule: the file that it stands in."""
-    found = {}
-    for path in sorted(Path("workflow/rules").glob("*.smk")):
-        for name in re.findall(r"^rule (\w+):", path.read_text(encoding="utf-8"), re.M):
-            found[name] = path.stem
-    return found
+    return {
+        rule: path.stem
+        for path in sorted(Path("workflow/rules").glob("*.smk"))
+        for rule in re.findall(r"^rule (\w+):", path.read_text(encoding="utf-8"), re.M)
+    }
 
 
 def run(
@@ -85,11 +54,11 @@ def run(
     asked: Annotated[
         list[str] | None, Option("--resource", metavar="RULE.NAME=VALUE", help="what one rule asks of a cluster")
     ] = None,
-    plain: Annotated[bool, Option("--plain", help="Snakemake's own text in the place of the line of progress")] = False,
+    plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run an experiment, with one line of progress; then print what was found."""
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
-    command += given(experiment, changed or (), data)
+    command += arguments(experiment, changed or (), data)
     command += [f"resources=[{','.join(map(json.dumps, asked))}]"] if asked else []
     if plain:
         code = subprocess.run(command, check=False).returncode
@@ -97,23 +66,22 @@ def run(
             raise SystemExit(code)
         summary(experiment)
         return
-    phases, started = _rules(), time.monotonic()
+    phases, started = _phases(), time.monotonic()
+    processors = int(cores) if cores.isdigit() else os.cpu_count() or 1
 
-    on = int(cores) if cores.isdigit() else os.cpu_count() or 1
-
-    def to_come(counts: dict[str, int]) -> str:
+    def estimate(counts: dict[str, int]) -> str:
         try:
-            return foretold(experiment, data, changed or (), counts, on)
-        except (SecateurError, OSError) as error:  # of tables that the run is about to make anew, for instance
-            return f"{sum(counts.values())} jobs to run; how long is not known: {error}"
+            return forecast(experiment, data, changed or (), counts, processors)
+        except (SecateurError, OSError) as error:  # e.g. tables that the run is about to make anew
+            return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
 
-    told = Told(frozenset(phases), to_come)
-    code = _followed(command, told, phases)
+    progress = RunProgress(frozenset(phases))
+    code = _follow(command, progress, phases, estimate)
     if code:
-        raise _failure(told, code, _page_so_far(experiment, data, changed))
+        raise _failure(progress, code, _page_so_far(experiment, data, changed))
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = f"{spent.ru_utime + spent.ru_stime:.0f} CPU seconds"
-    print(f"{told.done or 'no'} jobs in {wall:.0f} s, {cpu}; Snakemake's own text: {LOG}")
+    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu}; Snakemake's own text: {LOG}")
     summary(experiment)
 
 
@@ -124,7 +92,7 @@ def report(
 ) -> None:
     """The page of what there is of an experiment that has not ended; it says what is missing. Runs nothing else."""
     place = EXPERIMENTS / experiment_named(experiment) / "unfinished"
-    config = [*given(experiment, changed or (), data), "unfinished=true"]
+    config = [*arguments(experiment, changed or (), data), "unfinished=true"]
     alone = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # beside a run
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -140,8 +108,8 @@ def _page_so_far(experiment: str, data: Path | None, changed: Sequence[str] | No
     return shlex.join(["secateur", "report", experiment, *folder, *settings])
 
 
-def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
-    """Run it, show how far it is, keep what it says; its exit code."""
+def _follow(command: list[str], progress: RunProgress, phases: dict[str, str], estimate: Estimate) -> int:
+    """Runs a command, shows its progress and logs its text. Returns its exit code."""
     LOG.parent.mkdir(exist_ok=True)
     env = os.environ | {"PYTHONUNBUFFERED": "1"}
     for end in (signal.SIGTERM, signal.SIGHUP):  # of a batch system, `timeout`, a closed terminal: jobs are stopped too
@@ -150,7 +118,7 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     with LOG.open("w", encoding="utf-8") as log:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
         try:
-            _shown(child, log, told, phases)
+            _show(child, log, progress, phases, estimate)
         except BaseException as error:
             child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
             child.communicate()
@@ -161,8 +129,10 @@ def _followed(command: list[str], told: Told, phases: dict[str, str]) -> int:
     return child.wait()
 
 
-def _shown(child: subprocess.Popen, log: TextIO, told: Told, phases: dict[str, str]) -> None:
-    """Show how far a run is, until it ends; what it says goes to the log."""
+def _show(
+    child: subprocess.Popen, log: TextIO, progress: RunProgress, phases: dict[str, str], estimate: Estimate
+) -> None:
+    """Shows the progress of a run until it ends, and logs its text."""
     console = Console(stderr=True)
     columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
     columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
@@ -171,25 +141,30 @@ def _shown(child: subprocess.Popen, log: TextIO, told: Told, phases: dict[str, s
         for line in child.stdout:
             log.write(line)
             log.flush()
-            message = told.read(line.rstrip("\n"))
+            counted = bool(progress.jobs)
+            message = progress.read(line.rstrip("\n"))
+            if progress.counts and progress.jobs and not counted:
+                message = estimate(progress.counts)
             if message:
                 bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
-            now = ", ".join(dict.fromkeys(running())) if console.is_terminal and told.planned else ""
-            phase = phases.get(told.rule, "done" if told.done else "planning")
-            bar.update(task, total=told.jobs or None, completed=told.done, phase=phase, now=now)
-            share = STEP * told.done // told.jobs if told.jobs else -1
+            now = ", ".join(sorted(set(workers().values()))) if console.is_terminal and progress.planned else ""
+            phase = phases.get(progress.rule, "done" if progress.done else "planning")
+            bar.update(task, total=progress.jobs or None, completed=progress.done, phase=phase, now=now)
+            share = STEP * progress.done // progress.jobs if progress.jobs else -1
             if not console.is_terminal and share > last:
-                print(f"{told.done} of {told.jobs} jobs ({phase})", file=sys.stderr, flush=True)
+                print(f"{progress.done} of {progress.jobs} jobs ({phase})", file=sys.stderr, flush=True)
                 last = share
 
 
-def _failure(told: Told, code: int, page: str) -> Exception:
-    """What to say at the end: the stages have said why; else Snakemake's own words. page: the command that shows what there
-    is."""
+def _failure(progress: RunProgress, code: int, page: str) -> Exception:
+    """What to say of a failed run: that stages have said why, else Snakemake's own words.
+
+    page: the command that shows the results so far.
+    """
     end = f"what was finished is kept, and shown by `{page}`. Log: {LOG}"
-    if any("Fix:" in line and "MLflow" not in line for line in told.said):
-        return SecateurError(f"stopped after {told.done} of {told.jobs} jobs, for the reason above; {end}")
-    found = failure(LOG.read_text(encoding="utf-8"), SHOWN)
-    if not told.planned or isinstance(found, OSError):
-        return found
-    return SecateurError(f"{found}\nstopped after {told.done} of {told.jobs} jobs (exit code {code}); {end}")
+    if any("Fix:" in line and "MLflow" not in line for line in progress.messages):
+        return SecateurError(f"stopped after {progress.done} of {progress.jobs} jobs, for the reason above; {end}")
+    error = failure(LOG.read_text(encoding="utf-8"), SHOWN)
+    if not progress.planned or isinstance(error, OSError):
+        return error
+    return SecateurError(f"{error}\nstopped after {progress.done} of {progress.jobs} jobs (exit code {code}); {end}")

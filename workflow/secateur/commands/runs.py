@@ -1,4 +1,4 @@
-"""Commands on runs: what would run and why, what is wrong here, what MLflow knows, what can be thrown away."""
+"""Commands on runs: what would run and why, what is wrong here, what MLflow shows, which outputs are orphaned."""
 
 import os
 import platform
@@ -13,29 +13,14 @@ from urllib.parse import quote
 
 from typer import Argument, Option
 
-from secateur.cluster.leftovers import jobs
+from secateur.cluster import leftovers
+from secateur.commands.processes import drivers, workers
 from secateur.commands.shared import aligned, experiment_named
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
 from secateur.report import reference
 
-__all__ = [
-    *(
-        "costs",
-        "docs",
-        "doctor",
-        "drivers",
-        "foretold",
-        "gc",
-        "plan",
-        "running",
-        "status",
-        "track",
-        "ui",
-        "why",
-        "workers",
-    ),
-]
+__all__ = ["costs", "docs", "doctor", "forecast", "gc", "orphans", "plan", "status", "track", "ui", "why"]
 
 LEDGER = Path("results/ledger/job_runs.parquet")
 SHIPPED = Path("data/costs.yaml")
@@ -43,11 +28,14 @@ FILES = (".parquet", ".json", ".html", ".safetensors")  # what rules make
 JOBS = 5  # jobs of one cause that are named
 Experiment = Annotated[str, Argument(help="a file of conf/experiment")]
 Data = Annotated[Path | None, Option("--data", help="a folder of your own, for custom and custom_dialogue")]
-Overrides = Annotated[list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="a setting that is changed")]
+Overrides = Annotated[
+    list[str] | None,
+    Option("--set", metavar="GROUP.KEY=VALUE", help="Override a configuration value, e.g. retriever.top_k=100."),
+]
 
 
 def track(rebuild: Annotated[bool, Option(help="write every run of results/ledger anew")] = False) -> None:
-    """Tell MLflow what has been run, failures included."""
+    """Show in MLflow what has been run, failures included."""
     from secateur.report import tracking
 
     written, of, where = tracking.track(Path("results"), rebuild)
@@ -81,32 +69,33 @@ def why(
     changed: Overrides = None,
 ) -> None:
     """What would run now, and which key, file or module set it off."""
-    from secateur.planning.dry_run import dry
+    from secateur.planning.dry_run import dry_run
 
-    experiment, path = _asked(target)
-    found = dry(experiment, changed or (), data, path)
-    total = sum(found.counts.values())
+    experiment, path = _experiment_and_file(target)
+    planned = dry_run(experiment, changed or (), data, path)
+    total = sum(planned.counts.values())
     if not total:
         print(f"{target}: nothing to do, everything is as its settings, files and code say")
         return
     causes: dict[str, list[str]] = {}
-    for job, said in found.causes:
-        causes.setdefault(said, []).append(job)
+    for job, cause in planned.causes:
+        causes.setdefault(cause, []).append(job)
     print(f"{target}: {total} jobs would run")
-    for said, own in causes.items():
-        print(f"  {said}")
-        print(*(f"    {job}" for job in own[:JOBS]), sep="\n")
-        if len(own) > JOBS:
-            print(f"    and {len(own) - JOBS} more")
-    rest = total - len(found.causes)
-    if rest:
+    for cause, jobs in causes.items():
+        print(f"  {cause}")
+        print(*(f"    {job}" for job in jobs[:JOBS]), sep="\n")
+        if len(jobs) > JOBS:
+            print(f"    and {len(jobs) - JOBS} more")
+    if rest := total - len(planned.causes):
         print(f"  {rest} more read what these make")
-    print("  " + ", ".join(f"{rule} {count}" for rule, count in found.counts.items()))
+    print("  " + ", ".join(f"{rule} {count}" for rule, count in planned.counts.items()))
 
 
-def _asked(target: str) -> tuple[str, Path | None]:
-    """The experiment that is asked about, and the file, where it is one: a folder stands for its record. A file is made for
-    the experiment that its record names."""
+def _experiment_and_file(target: str) -> tuple[str, Path | None]:
+    """The experiment, and the file where a file of results is named; a folder stands for its record.
+
+    The experiment of a file is the one that its record names.
+    """
     from secateur.core.artifacts import read_json
 
     path = Path(os.path.relpath(target))
@@ -128,9 +117,9 @@ def plan(
 ) -> None:
     """How long an experiment would take here, by what its rules have taken before: here, else on a reference machine."""
     from secateur.planning import costs
-    from secateur.planning.dry_run import dry
+    from secateur.planning.dry_run import dry_run
 
-    counts = dry(experiment_named(experiment), changed or (), data).counts
+    counts = dry_run(experiment_named(experiment), changed or (), data).counts
     if not counts:
         print("nothing to do")
         return
@@ -141,7 +130,7 @@ def plan(
         print(said)
 
 
-def foretold(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int) -> str:
+def forecast(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int) -> str:
     """One line on what jobs of an experiment will cost."""
     from secateur.planning import costs
 
@@ -183,7 +172,7 @@ def status() -> None:
     from secateur.core.artifacts import read_json
 
     locks = sorted(Path(".snakemake/locks").glob("*")) if Path(".snakemake/locks").exists() else []
-    now = running()
+    now = sorted(workers().values())
     print(f"running     {len(now)} jobs" + (f": {', '.join(now)}" if now else ""))
     print(f"SLURM       {_queued()}")
     driving = drivers()
@@ -201,45 +190,11 @@ def status() -> None:
 
 def _queued() -> str:
     try:
-        waiting = jobs(Path.cwd())
+        waiting = leftovers.jobs(Path.cwd())
     except SecateurError as error:
         return str(error)
-    named = ", ".join(f"{one.job} {one.rule} {one.state.lower()}" for one in waiting)
+    named = ", ".join(f"{job.job} {job.rule} {job.state.lower()}" for job in waiting)
     return f"{len(waiting)} jobs" + (f": {named}" if waiting else "")
-
-
-def workers() -> dict[int, str]:
-    """The processes of jobs of this folder that are running on this machine, and their rules."""
-    found, here = {}, str(Path.cwd() / ".snakemake" / "scripts")
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            parts = entry.read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-        for part in parts:
-            if part.startswith(here):
-                found[int(entry.parent.name)] = Path(part).name.split(".", 1)[1].removesuffix(".py")
-    return found
-
-
-def running() -> list[str]:
-    """The rules of jobs of this folder that are running on this machine."""
-    return sorted(workers().values())
-
-
-def drivers() -> list[int]:
-    """The processes of Snakemake that drive a run of this folder."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parts = (entry / "cmdline").read_bytes().split(b"\0")
-            here = (entry / "cwd").resolve() == Path.cwd()
-        except OSError:
-            continue
-        runs = b"python" in parts[0] and any(part.rpartition(b"/")[2] == b"snakemake" for part in parts)
-        if here and runs and not {b"-n", b"--mode"} & set(parts):  # a dry run, and what a job starts, drive nothing
-            found.append(int(entry.name))
-    return sorted(found)
 
 
 def doctor() -> None:
@@ -254,21 +209,28 @@ def doctor() -> None:
         raise SystemExit(1)
 
 
-def gc(delete: Annotated[bool, Option("--delete", help="remove them; without it they are listed")] = False) -> None:
-    """What no experiment's results rest on any more, and what kills left behind."""
-    from secateur.planning.orphans import left, size
+def orphans(
+    delete: Annotated[bool, Option("--delete", help="Remove them; without it they are listed.")] = False,
+) -> None:
+    """Outputs that no experiment's results rest on, and what killed jobs left behind."""
+    from secateur.planning.orphans import orphaned, size
 
     if not Path("Snakefile").exists() or not Path("conf").is_dir():
         raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: run it in the root of one.")
-    if delete and (drivers() or running()):
+    if delete and (drivers() or workers()):
         raise SecateurError("a run is going on here. Fix: wait until it has ended.")
-    found = left(Path("results"), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
+    found = orphaned(Path("results"), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
     rows = [{"MB": f"{size(path) / 1e6:.1f}", "path": str(path), "why": why} for path, why in found]
-    print(aligned(rows) if rows else "nothing to throw away")
+    print(aligned(rows) if rows else "no orphaned outputs")
     for path, _ in found if delete else []:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if rows:
         print("removed" if delete else "nothing was removed; --delete removes them")
+
+
+def gc() -> None:
+    """The name of `secateur orphans` before 0.3."""
+    raise SecateurError("secateur gc is now secateur orphans. Fix: secateur orphans, or secateur orphans --delete")
 
 
 def docs() -> None:

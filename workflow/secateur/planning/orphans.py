@@ -1,4 +1,4 @@
-"""What no experiment's results rest on, and what killed jobs left behind. It is careful: what is not known to be litter is not."""
+"""Lists orphaned outputs: what no experiment's results rest on, and what killed jobs left. Conservative: unknown files are kept."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from secateur.core.artifacts import read_json
 from secateur.stage.ledger import upstream
 
-__all__ = ["left", "size"]
+__all__ = ["orphaned", "size"]
 
 HALF_MADE = (".*.tmp", ".*.tmp.xml", ".*.tmp.bin", ".*.part", ".making-*")
 OWN = (
@@ -34,7 +34,7 @@ def size(path: Path) -> int:
     return sum(p.stat().st_size for p in path.rglob("*") if p.is_file()) if path.is_dir() else path.stat().st_size
 
 
-def left(results: Path, cache: Path) -> list[tuple[Path, str]]:
+def orphaned(results: Path, cache: Path) -> list[tuple[Path, str]]:
     """(path, why): half-made files a day old; folders of stages that no finished experiment rests on, of experiments that
     are finished. A folder with anything in it that one rests on, a peer's index, and what a copy of a record speaks of
     are never listed."""

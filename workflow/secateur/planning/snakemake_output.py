@@ -1,0 +1,125 @@
+"""Parses what Snakemake prints: dry runs, progress, and why it ended."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from secateur.config.compose import local
+from secateur.core.errors import SecateurError
+from secateur.stage.provenance import changed_code
+
+__all__ = ["DryRun", "RunProgress", "failure", "parse_dry_run"]
+
+JOB = re.compile(r"^Job \d+: (.*)$")
+COUNT = re.compile(r"^(\w+) +(\d+)$")
+STEPS = re.compile(r"^(\d+) of (\d+) steps")
+DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
+PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
+REFUSED = re.compile(r"^\w*Error: \[Errno (\d+)\] [^:\n]*(?:: '(.*)')?$", re.M)
+NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
+TARGET, TOTAL = "all", "total"  # rows of Snakemake's table of jobs that are no rules of ours; the target runs nothing
+MODULES = 6  # changed modules of a rule that are named
+FOLLOWS = "Input files updated by another job"
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """Jobs by rule, and (job, cause) of those jobs that would run whatever the others do."""
+
+    counts: dict[str, int]
+    causes: list[tuple[str, str]]
+
+
+def parse_dry_run(text: str) -> DryRun:
+    """Parses the text of a dry run.
+
+    >>> parse_dry_run("consolidate    2\\nall    1\\nJob 4: Consolidate a graph\\nReason: Missing output files: b\\n")
+    DryRun(counts={'consolidate': 2}, causes=[('Consolidate a graph', 'not made yet')])
+    """
+    counts, causes, job = {}, [], None
+    for line in text.splitlines():
+        if (count := COUNT.match(line)) and count[1] not in (TARGET, TOTAL):
+            counts[count[1]] = int(count[2])
+        elif match := JOB.match(line):
+            job = match[1]
+        elif job and line.startswith("Reason: "):
+            cause = "; ".join(_causes(line.removeprefix("Reason: ")))
+            causes += [(job, cause)] if cause else []
+            job = None
+    return DryRun(counts, causes)
+
+
+def _causes(reason: str) -> Iterator[str]:
+    """The causes in a reason of Snakemake's; none where another job sets this one off.
+
+    >>> list(_causes("Params have changed since last execution: before: 'a.b=1' now: 'a.b=2'"))
+    ['a.b was 1, is 2']
+    """
+    if "Missing output" in reason:
+        yield "not made yet"
+    if "arams have changed" in reason:
+        old, new = (dict(PARAM.findall(part)) for part in reason.partition("now:")[::2])
+        for key in dict.fromkeys([*old, *new]):
+            yield _changed(key, old.get(key, "not there"), new.get(key, "not there"))
+    if "Updated input files" in reason:
+        yield "changed since: " + reason.partition("Updated input files:")[2].partition(";")[0].strip()
+    if "et of input files has changed" in reason and FOLLOWS not in reason:
+        yield "it reads other files than before"
+
+
+def _changed(key: str, before: str, now: str) -> str:
+    """A param that changed. Of the code digest the modules that changed are named, where both states were noted."""
+    if key != "code":
+        return f"{key} was {before}, is {now}"
+    cache = os.environ.get("SECATEUR_CACHE") or local(Path("conf")).cache or ".cache"
+    modules = changed_code(Path(cache), before, now)
+    if len(modules) > MODULES:
+        modules = [*modules[:MODULES], f"and {len(modules) - MODULES} more"]
+    return f"its code changed: {', '.join(modules)}" if modules else "its code changed"
+
+
+@dataclass
+class RunProgress:
+    """How far a run is, read line by line. `rules`: the rules whose messages a user reads.
+
+    planned: whether the table of jobs has begun; counts: planned jobs by rule; jobs: their sum; done: finished jobs; rule:
+    that of the last finished job; messages: what stages said.
+    """
+
+    rules: frozenset[str]
+    planned: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    jobs: int = 0
+    done: int = 0
+    rule: str = ""
+    messages: list[str] = field(default_factory=list)
+
+    def read(self, line: str) -> str | None:
+        """Reads a line. Returns it where it is a stage's own message, or MLflow's."""
+        if steps := STEPS.match(line):
+            self.jobs = int(steps[2]) - 1  # without the target
+            self.done = min(int(steps[1]), self.jobs)
+        elif match := DONE.match(line):
+            self.rule = match[1]
+        elif line.startswith("Job stats"):
+            self.planned = True
+        elif self.planned and not self.jobs:
+            if (count := COUNT.match(line)) and count[1] == TOTAL:
+                self.jobs = int(count[2]) - 1
+            elif count and count[1] != TARGET:
+                self.counts[count[1]] = int(count[2])
+        elif line.partition(": ")[0] in self.rules or ("MLflow" in line and "Fix:" in line):
+            self.messages.append(line)
+            return line
+        return None
+
+
+def failure(text: str, lines: int) -> Exception:
+    """Why Snakemake ended: the file system's refusal as OSError, else its last `lines` lines as SecateurError."""
+    if refusals := REFUSED.findall(text):
+        number, path = refusals[-1]
+        return OSError(int(number), os.strerror(int(number)), path or None)
+    words = [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
+    return SecateurError("\n".join(words[-lines:]) or "Snakemake ended without a word. Fix: secateur doctor")
