@@ -8,11 +8,9 @@ from secateur.contexts.piece import Asked, Material, Piece, Ranked
 from secateur.contexts.table import context_rows
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import edges_of, material_of
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.ranking.calibration import probabilities
 from secateur.stage.contract import main
 
 
@@ -40,20 +38,6 @@ def _asked(inputs) -> dict[str, Asked]:
     return {q: Asked(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
 
 
-def _ranked(cfg, inputs, ctx, form, settings) -> pl.DataFrame:
-    """The rankings, one scorer or all of them, with probabilities where the form wants them: those of what the ranking
-    knows of the order of the text, which each scorer of a list says by itself."""
-    rankings, pick = inputs["rankings"], ctx.axes["pick"]
-    own = rankings if pick == "all" else rankings.filter(pl.col("scorer") == pick)
-    if not getattr(form, "NEEDS_PROBABILITY", False):
-        return own.with_columns(p=pl.lit(0.0))
-    evidence = inputs["evidence"] if cfg.dataset.crossfit else None
-    more = (inputs["questions"], evidence, cfg.eval, ctx.axes["dataset"])
-    parts = {scorer: part for (scorer,), part in own.partition_by("scorer", as_dict=True, maintain_order=True).items()}
-    found = [probabilities(part, settings, cfg.extra.order or order_of(name), *more) for name, part in parts.items()]
-    return pl.concat(found) if found else own.with_columns(p=pl.lit(0.0))
-
-
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.assembly.form
     form, settings = (
@@ -68,9 +52,12 @@ def run(cfg, inputs, outputs, ctx):
     assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)
     asked = _asked(inputs)
     budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
-    ranked = _ranked(cfg, inputs, ctx, form, settings).sort("question_id", "scorer", "rank")
+    rankings, pick = inputs["rankings"], ctx.axes["pick"]
+    if pick != "all":
+        rankings = rankings.filter(pl.col("scorer") == pick)
+    ranked = rankings.sort("question_id", "scorer", "rank")
     parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
-        pl.struct("passage_id", "edge_id", "p").alias("units"), pl.col("answer_aware").first()
+        pl.struct("passage_id", "edge_id").alias("units"), pl.col("answer_aware").first()
     )
     rows = []
     for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):

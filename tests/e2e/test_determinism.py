@@ -37,7 +37,7 @@ from threadpoolctl import threadpool_info
 
 GROUPS = {"eval": "default", "corpus": "toy_documents", "dataset": "toy_documents", "order": "blind", "embedder": "minilm"}
 GROUPS |= {"extractor": "openie", "codebook": "default", "consolidation": "default", "retriever": "beam"}
-GROUPS |= {"assembly": "cover", "lm": "smollm2"}
+GROUPS |= {"assembly": "lines", "lm": "smollm2"}
 CODEBOOK, RUNS = ["entities", "relations", "edges", "lines", "edge_sources"], ["runs", "run_edges"]
 STAGES = [
     ("prepare_corpus", [], ["passages"]),
@@ -71,7 +71,7 @@ out = Path(sys.argv[1])
 leaves = {"extra.order": '"blind"', "extra.name": '"toy_documents"', "extra.first": "null"}
 for group, name in GROUPS.items():
     leaves |= leaves_of(group, compose.option(Path("conf"), group, name))
-axes = {"shard": "0of1", "dataset": "toy_documents", "assembly": "cover", "pick": "graph"}
+axes = {"shard": "0of1", "dataset": "toy_documents", "assembly": "lines", "pick": "graph"}
 newest = {"files": [Path("data/toy/documents/passages.jsonl")]}
 for stage, reads, writes in STAGES:
     made = {name: out / "tables" / stage / f"{name}.parquet" for name in writes}

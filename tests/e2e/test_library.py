@@ -89,7 +89,7 @@ def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, syste
     same(smoke, asked, secateur.Memory(system, order=order), rows)
 
 
-@pytest.mark.parametrize("assembly", ["dense", "lines", "cover", "words"])
+@pytest.mark.parametrize("assembly", ["dense", "lines", "words"])
 @pytest.mark.parametrize(
     ("system", "ranked"), [("beam", "graph/*.blind.*.beam"), ("title_zsum", "lexical/*.sentences")]
 )
@@ -105,7 +105,6 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
     options = {
         group: chosen(group, name) for group, name in (("assembly", assembly), ("lm", "smollm2"), ("eval", "default"))
     }
-    options |= {"dataset": SimpleNamespace(crossfit=False), "extra": SimpleNamespace(order="blind")}
     scorer = "graph" if system == "beam" else system
     ctx = replace(context(), axes={"assembly": assembly, "pick": scorer, "dataset": DATASET.name})
     outputs = {}

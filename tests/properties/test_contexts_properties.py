@@ -18,10 +18,9 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.models.word_pieces import Counter, lm_counter, word_piece_counter
-from secateur.models.words import content_words
 
 CONF = Path(__file__).parents[2] / "conf"
-FORMS = ("whole", "dense", "lines", "words", "ids", "matrix", "cheapest", "cover")
+FORMS = ("whole", "dense", "lines", "words", "ids", "matrix", "cheapest")
 SYMBOLS = (*ENCODINGS, "cheapest")
 PACKINGS, PLACEMENTS = ("refill", "stop"), ("best_first", "best_last", "as_written")
 quick = settings(max_examples=40)
@@ -94,15 +93,13 @@ def drawn(draw, most: int = 12) -> Drawn:
     if draw(st.booleans()):
         units = [Ranked(name, edge.edge_id) for name in ranking for edge in own[name]]
         units = draw(st.permutations(units))
-    p = st.sampled_from([0.0, 0.125, 0.5, 1.0])
-    units = [replace(unit, p=draw(p)) for unit in units]
     asked = Asked(draw(spoken), tuple(draw(st.lists(st.sampled_from(triples), max_size=2))))
     return Drawn(asked, dict(zip(names, chosen, strict=True)), own, units, {p: n for n, p in enumerate(names)})
 
 
 def form_of(name: str, material: Material) -> Form:
     """A form with the settings of its option in conf/assembly."""
-    spec = dict(compose.option(CONF, "assembly", name if name in ("dense", "cover") else "default").form)
+    spec = dict(compose.option(CONF, "assembly", "dense" if name == "dense" else "default").form)
     spec = spec if spec["kind"] == name else {"kind": name}
     return plugins.load("form", name).form(plugins.settings("form", spec, f"conf/assembly/{name}"), material)
 
@@ -216,30 +213,6 @@ def test_what_joins_many_short_passages_is_counted(count, text, packing):
         assert not rest or int(count([longer])[0]) > budget
 
 
-@quick
-@given(one=drawn())
-def test_a_cover_is_never_empty_where_a_likely_passage_fits_with_its_line_break(count, one):
-    assembly = assembled(one, count, "cover", "refill", "best_first")
-    asked = content_words(one.asked.text)
-    likely = [one.texts[unit.passage_id] for unit in one.ranked if unit.p]
-    prices = [int(tokens) for tokens in count([f"{t}\n" for t in likely if content_words(t) - asked])] if likely else []
-    for budget in {min(prices, default=1), max(prices, default=1)}:
-        context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-        assert bool(context.rows) or not prices
-        assert context.tokens <= budget
-
-
-@quick
-@given(one=drawn())
-def test_a_cover_shows_no_passage_twice(count, one):
-    context = assembled(one, count, "cover", "refill", "best_first").contexts(one.asked, one.ranked, [300])[300]
-    whole = [row.passage_id for row in context.rows if row.whole]
-    edges = [(row.passage_id, edge) for row in context.rows for edge in row.edge_ids]
-    assert len(set(whole)) == len(whole)
-    assert len(set(edges)) == len(edges)
-    assert not set(whole) & {passage for passage, _ in edges}
-
-
 # --- what is sent -------------------------------------------------------------------------------------
 
 
@@ -289,7 +262,7 @@ def test_the_cheapest_encoding_is_no_longer_than_any_other_of_the_same_facts(cou
 
 
 @quick
-@given(one=drawn(), name=st.sampled_from(["whole", "dense", "cover"]))
+@given(one=drawn(), name=st.sampled_from(["whole", "dense"]))
 def test_best_last_is_best_first_turned_round(count, one, name):
     first, last = (
         assembled(one, count, name, "refill", placement).contexts(one.asked, one.ranked, [10**6])[10**6]

@@ -210,14 +210,12 @@ def assembled(tmp_path, monkeypatch):
     """The contexts that the stage makes under an option of conf/assembly."""
     monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model, cache: count)
 
-    def run(name: str, pick: str = "all", order: str | None = None, **changed) -> dict[tuple[str, int], str]:
+    def run(name: str, pick: str = "all", **changed) -> dict[tuple[str, int], str]:
         cfg = SimpleNamespace(
             assembly=replace(compose.option(CONF, "assembly", name), budget=20),
-            eval=SimpleNamespace(budgets=(3, 10), min_clusters=5, folds=2),
+            eval=SimpleNamespace(budgets=(3, 10)),
             lm=SimpleNamespace(model="reader"),
             embedder=compose.option(CONF, "embedder", "minilm"),
-            dataset=SimpleNamespace(crossfit=False),
-            extra=SimpleNamespace(order=order),
         )
         ctx = StageContext(logging.getLogger("test"), tmp_path, {}, "code")
         ctx.axes = {"pick": pick, "assembly": name, "dataset": "d"}
@@ -286,14 +284,8 @@ def test_a_ranking_of_lines_is_written_line_by_line(assembled):
     assert assembled("lines", rankings=ranked)["graph", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
 
 
-def test_a_cover_takes_each_scorers_own_order_where_several_are_written(assembled):
-    found = assembled("cover")
-    assert {scorer for scorer, _ in found} == {"zsum", "zsum+neighbour"}
-    assert found["zsum", 20].startswith(("They sleep", "they: sleep"))
-
-
 def test_nothing_ranked_is_no_row_whatever_the_form(assembled):
-    for name in ("default", "cover", "lines"):
+    for name in ("default", "lines"):
         assert assembled(name, rankings=rankings()) == {}
 
 

@@ -28,7 +28,7 @@ TEXTS = {
 EAT, LIVE, SLEEP = ("Katmai bears", "eat", "salmon"), ("Katmai bears", "live in", "Katmai"), ("bears", "sleep", "June")
 EDGES = {"p1": [Edge(0, EAT), Edge(1, LIVE)], "p2": [Edge(2, SLEEP), Edge(0, EAT)]}
 ASKED = Asked("What do bears eat?", (("bears", "eat", "what"),))
-RANKED = [Ranked("p2", p=0.5), Ranked("p1", p=0.25), Ranked("p3")]
+RANKED = [Ranked("p2"), Ranked("p1"), Ranked("p3")]
 
 
 def count(texts: Sequence[str]) -> np.ndarray:
@@ -36,10 +36,9 @@ def count(texts: Sequence[str]) -> np.ndarray:
     return np.array([len(text.replace('"', ' " ').replace(",", " , ").split()) for text in texts], np.int64)
 
 
-def rows(kind: str, ranked=RANKED, budget: int = 10**6, settings: dict | None = None, placement: str = "best_first"):
+def rows(kind: str, ranked=RANKED, budget: int = 10**6, placement: str = "best_first"):
     """The rows of a form."""
-    option = compose.option(CONF, "assembly", kind if kind in ("dense", "cover") else "default")
-    spec = {"kind": kind} | ({} if kind not in ("dense", "cover") else dict(option.form)) | (settings or {})
+    spec = dict(compose.option(CONF, "assembly", "dense").form) if kind == "dense" else {"kind": kind}
     material = Material(TEXTS, count, EDGES)
     form = plugins.load("form", kind).form(plugins.settings("form", spec, "conf/assembly/mine"), material)
     assembly = Assembly(form, "refill", placement, material, {p: n for n, p in enumerate(TEXTS)})
@@ -122,35 +121,10 @@ def test_the_cheapest_is_the_shortest_of_all_with_its_rules():
     assert count([said("cheapest")])[0] == min(sizes.values())
 
 
-def test_a_cover_of_lines_says_what_is_new_and_likely():
-    """Where the bears live is no word of the sentence, and p3 is no evidence."""
-    found = rows("cover", settings={"grounding": "triples"})
-    assert text_of(found) == "bears: sleep June\nKatmai bears: eat salmon"
-    assert [(row.passage_id, row.edge_ids, row.whole) for row in found] == [("p2", (2,), False), ("p1", (0,), False)]
-
-
-def test_a_cover_shows_a_sentence_whole_where_its_lines_leave_something_out():
-    ranked = [*RANKED, Ranked("p4", p=0.5)]
-    assert said("cover", ranked) == "bears: sleep June\nKatmai bears: eat salmon\nCubs follow their mothers."
-    assert tags("cover", ranked)[2:] == [("p4", (), True)]
-
-
-def test_a_cover_of_sentences_shows_no_line():
-    found = said("cover", settings={"grounding": "sentences"})
-    assert found == "They never sleep in June.\nThe bears of Katmai eat salmon."
-
-
 def test_a_ranking_of_lines_writes_those_lines_alone():
-    ranked = [Ranked("p1", 1, 0.5), Ranked("p2", 0, 0.5)]
+    ranked = [Ranked("p1", 1), Ranked("p2", 0)]
     assert said("lines", ranked) == "Katmai bears: live in Katmai [1]\nKatmai bears: eat salmon [2]"
     assert said("whole", ranked) == "The bears of Katmai eat salmon.\nThey never sleep in June."
-    assert said("cover", ranked, settings={"grounding": "triples"}).split("\n")[0] == "Katmai bears: live in Katmai"
-
-
-def test_a_passage_of_which_several_lines_are_ranked_is_covered_once():
-    ranked = [Ranked("p1", 0, 0.5), Ranked("p1", 1, 0.5)]
-    assert said("cover", ranked) == "Katmai bears: eat salmon"
-    assert said("cover", ranked, settings={"grounding": "sentences"}) == TEXTS["p1"]
 
 
 @pytest.mark.parametrize("kind", plugins.names("form"))

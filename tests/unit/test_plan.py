@@ -306,8 +306,8 @@ def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
 
 def test_the_form_of_an_order_is_that_of_the_other(write):
     """A list of rankers writes from one graph for both orders: no row differs from another by that."""
-    found = write(axes="{assembly: [cover]}", systems="[rankers, title_zsum]")
-    forms = {dict(v.axes)["form"] for v in found if v["assembly"] == "cover"}
+    found = write(axes="{assembly: [lines]}", systems="[rankers, title_zsum]")
+    forms = {dict(v.axes)["form"] for v in found if v["assembly"] == "lines"}
     assert len(forms) == 1
 
 

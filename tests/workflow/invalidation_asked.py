@@ -25,7 +25,6 @@ ALONE = {  # and systems that can take the override
     "dataset.scored": ("+dataset.first.F1=1",),
     "assembly.form={": ("experiment.axes.assembly=[]",),
     "assembly.form.kind": ("experiment.axes.assembly=[]",),
-    "assembly.form.mix": ("system.assembly=cover", "study.assembly=cover", "experiment.systems=[title_zsum]"),
     **{f"judge.{key}=": ("experiment.judges=[endpoint]",) for key in ENDPOINT},
     "judge.lm": ("experiment.judges=[smollm2]",),
     "memory.policy_of": ("experiment.systems=[compressed]",),

@@ -20,7 +20,7 @@ title: A data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_old_test, locomo, red_herrings]
 systems: [rankers, title_zsum, secateur, beam, ecs, oracle_evidence, remembered, compressed, elsewhere, hipporag2]
 studies: [distractors, policy, sessions]
-axes: {assembly: [cover], reranker: [pmi_q]}
+axes: {assembly: [lines], reranker: [pmi_q]}
 exclude: []
 answers: true
 gains: true

@@ -72,7 +72,6 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
         ("report.drawing", {"build_report"}),
         ("report.sections.growth", {"build_report"}),
         ("graph.retrieval.passages", {"rank_by_graph"}),
-        ("ranking.calibration", {"assemble_contexts"}),
         ("contexts.assemble", {"assemble_contexts"}),
         ("contexts.pack", {"assemble_contexts"}),
         ("contexts.placement", {"assemble_contexts"}),

@@ -139,15 +139,6 @@ READS = {  # rules whose stage loads the reader
     "select_greedily",
 }
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
-COVERS = {
-    "cover",
-    "cover_linked",
-    "cover_held_only",
-    "cover_held_to_the_end",
-    "cover_sentences",
-    "cover_triples",
-    "cover_words_only",
-}
 LISTS = {
     "controls",
     "mine",
@@ -182,8 +173,9 @@ EDITS = {
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q", "pmi_q_given"}},
     ("assembly", "contexts/forms/lines"): {key: {"lines"} for key in WRITES},
-    ("assembly", "contexts/forms/cover"): dict.fromkeys(WRITES, COVERS),
-    ("assembly", "contexts/forms/_cover"): dict.fromkeys(WRITES, COVERS),  # what it imports
+    ("assembly", "contexts/forms/_symbols"): {
+        key: {"cheapest", "ids", "lines", "matrix", "paper", "words"} for key in WRITES
+    },  # what they import
     ("dataset", "evaluation/metrics/semantic"): {"evaluate_contexts": PARAPHRASED},
     ("lm", "models/readers/vllm"): {rule: {"vllm_qwen2_5_7b"} for rule in READS},
 }

@@ -9,7 +9,6 @@ rule assemble_contexts:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         rankings=of_options(layout.ranked_file),
-        evidence=of_options(fitted_on),
         triples=graph_table("triples"),
         entities=graph_table("entities"),
         relations=graph_table("relations"),
@@ -29,11 +28,7 @@ rule assemble_contexts:
             "assembly",
             "lm.model",
             "embedder.model",
-            "dataset.crossfit",
             "eval.budgets=default",
-            "eval.folds=default",
-            "eval.min_clusters=default",
-            order=order_of,
         ),
     message:
         "Write the contexts of {wildcards.dataset} ({wildcards.pick}, {wildcards.assembly})"

@@ -17,12 +17,6 @@ def graph_table(name):
     return of_options(found)
 
 
-def fitted_on(options):
-    """The gold that probabilities are cross-fitted on, where a form wants them and a data set has that."""
-    wanted = getattr(form_of(options), "NEEDS_PROBABILITY", False) and option("dataset", options["dataset"]).crossfit
-    return [f"{layout.folder(options)}/questions/evidence.parquet"] if wanted else []
-
-
 def sent_elsewhere(options):
     """What another system gives its reader, for a form that sends just that."""
     return [layout.sent(options)] if form_of(options).NEEDS_SENT else []

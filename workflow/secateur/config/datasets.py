@@ -39,9 +39,6 @@ class Dataset:
     metrics: tuple[Any, ...] = key(
         "measured beside eval.metrics: [semantic] for evidence that is not quoted from the text", family="metric"
     )
-    crossfit: bool = key(
-        "probabilities of sources are fitted on this data set's other folds, not taken from the option"
-    )
     types: dict[str, tuple[str, ...]] = key("named subsets of question types that get rows of their own")
     first: dict[str, int] = key("named subsets: the first N questions with evidence of each group")
     unanswerable: tuple[str, ...] = key("question types left out of every answer-aware row")

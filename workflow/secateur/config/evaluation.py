@@ -23,7 +23,6 @@ class Eval:
     gain_budgets: tuple[int, ...] = key("tokens of the context at which answer gain is measured", low=1)
     gain_shards: int = key("jobs that the questions of a row's answer gain are spread over", low=1, high=1000)
     gain_control: int = key("the budget at which the context of another question is shown", low=1)
-    folds: int = key("folds of a cross-fitted figure, by hash of the resampling unit", low=2)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
     confidence: float = key("coverage of the intervals", low=0.5, high=0.999)

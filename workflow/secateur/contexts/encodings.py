@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode", "rest_of"]
+__all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode"]
 
 Triple = tuple[str, str, str]  # head, relation, tail
 Line = tuple[str, int | None]  # a row of the view, and the fact it states

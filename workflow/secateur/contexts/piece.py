@@ -37,11 +37,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A unit of a ranking: a passage, or one edge of it. p: probability of being evidence, where a form asks for it."""
+    """A unit of a ranking: a passage, or one edge of it."""
 
     passage_id: str
     edge_id: int | None = None
-    p: float = 0.0
 
 
 @dataclass(frozen=True)

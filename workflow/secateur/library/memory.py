@@ -31,7 +31,6 @@ from secateur.library.options import cache_folder, chosen, context
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.ranking.calibration import probabilities
 from secateur.ranking.group import Asked as Query
 from secateur.ranking.group import Group, neighbour_smoothed, top
 from secateur.ranking.rank import expanded, group_of
@@ -240,23 +239,9 @@ class Memory:
 
     def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
         kind = plugins.load("form", self.options["assembly"].form["kind"])
-        unsure = units and getattr(kind, "NEEDS_PROBABILITY", False)
-        likely = self._likely(units) if unsure else [0.0] * len(units)
-        ranked = [Ranked(passage, edge, p) for (passage, edge, _), p in zip(units, likely, strict=True)]
+        ranked = [Ranked(passage, edge) for passage, edge, _ in units]
         with plugins.calling("form", kind):
             return ready.assembly.contexts(Asked(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
-
-    def _likely(self, units: Units) -> list[float]:
-        """How likely each unit is evidence."""
-        settings, order = (
-            plugins.settings("form", self.options["assembly"].form, "conf/assembly"),
-            self.settings["order"],
-        )
-        schema = {"passage_id": pl.String, "edge_id": pl.Int32, "value": pl.Float32}  # as a table of rankings has it
-        rows = pl.DataFrame(units, schema, orient="row").with_row_index("rank")
-        asked = rows.with_columns(question_id=pl.lit("asked"), scorer=pl.lit("asked"))
-        found = probabilities(asked, settings, order, asked, None, self.options["eval"], "the memory")
-        return found.sort("rank")["p"].to_list()
 
     def _triples(self, question: str) -> Triples:
         """The question's triples, where the graph is asked or written from."""
