@@ -24,7 +24,6 @@ TABLE = frame_of(
         ROW
         | {"passage_id": "p", "tokens": 10, "answer_logprob": -2.0, "answer_first": -1.0, "question_logprob": -12.0}
         | {
-            "question_new": 3.0,
             "entropy": 1.5,
             "kl": 0.5,
             "js": 0.1,
@@ -37,7 +36,6 @@ TABLE = frame_of(
         ROW
         | {"passage_id": "w", "tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0}
         | {
-            "question_new": -0.5,
             "entropy": 4.5,
             "kl": 0.25,
             "js": 0.05,
@@ -63,7 +61,6 @@ EXPECTED = {
     "js": (0.1, 0.05),
     "entropy_drop": (2.5, -0.5),
     "pmi_q": (8.0, -1.0),
-    "pmi_new": (3.0, -0.5),
     "judge_helpful_answer": (0.9, None),
     "judge_factual": (0.5, None),
     "judge_helpful": (0.2, None),

@@ -49,14 +49,13 @@ PASSAGES = pl.DataFrame(
 )
 SCORES = compose.option(ROOT / "conf", "rankers", "utility").scores
 ASKED = (*JUDGES, "rival_share")
-OF_QUESTION = ("pmi_q", "pmi_new")
 GIVEN = (
     "signed",
     "signed_mean",
     "signed_share",
     "signed_contrast",
     "signed_first",
-    *OF_QUESTION,
+    "pmi_q",
     "kl_topk:paper",
     *JUDGES,
 )
@@ -120,7 +119,7 @@ def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend,
     check(TABLES["statistics"], told, "here", "none")
     here, names = (
         table(own, cfg, probes=ASKED),
-        set(GIVEN) - (set(OF_QUESTION) if layout != "passage_first" else set()),
+        set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set()),
     )
     same = ["question_id", "passage_id", "tokens", "prompt_tokens", "cut", "answer_tokens", "question_tokens"]
     assert told.select(same).equals(here.select(same))
@@ -139,7 +138,7 @@ def test_smollm2_behind_a_server_scores_as_in_process(smollm2, ecs, backend):
     with serving(APIS[backend](smollm2, "served", folder, 2048, 50)) as server:
         lm = load(option(backend, server.url, model=folder, top_logprobs=50), CACHE)
         told = table(lm, cfg, PASSAGES.head(1))
-    assert_alike(table(smollm2, cfg, PASSAGES.head(1)), told, ("signed", *OF_QUESTION, "kl_topk:paper"), 1e-5)
+    assert_alike(table(smollm2, cfg, PASSAGES.head(1)), told, ("signed", "pmi_q", "kl_topk:paper"), 1e-5)
 
 
 def test_a_cut_context_loses_the_same_tokens(server, tiny_lm, ecs):

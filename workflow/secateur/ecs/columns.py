@@ -31,7 +31,6 @@ COLUMNS = {
     "answer_first": Column(aware=True),
     "question_tokens": Column(),
     "question_logprob": Column(),
-    "question_new": Column(),
     "entropy": Column(WHOLE),
     "kl": Column(WHOLE),
     "js": Column(WHOLE),

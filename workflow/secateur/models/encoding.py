@@ -15,13 +15,12 @@ __all__ = ["Encoded", "Encoder", "starts_with_bos"]
 class Encoded:
     """One sequence. ids: context, then continuation; start: the first token of the continuation, len(ids) without one;
     asked: first and one past the last token of the question, where its log-probability is defined; cut: tokens of the
-    context that did not fit the window; spans: the characters of the question that each of its tokens holds."""
+    context that did not fit the window."""
 
     ids: tuple[int, ...]
     start: int
     asked: tuple[int, int] | None
     cut: int
-    spans: tuple[tuple[int, int], ...] = ()
 
     @property
     def read(self) -> tuple[int, ...]:
@@ -76,8 +75,7 @@ class Encoder:
         for whole, length, more, span, name in zip(encoded, lengths, continuations, asked, names, strict=True):
             start = min(length, len(whole.ids) - 1) if more else len(whole.ids)
             tokens = _tokens_of(whole, span)
-            spans = [(a - span[0], b - span[0]) for a, b in whole.offsets[slice(*tokens)]] if tokens else []
-            found.append(self._fitted(Encoded(tuple(whole.ids), start, tokens, 0, tuple(spans)), name))
+            found.append(self._fitted(Encoded(tuple(whole.ids), start, tokens, 0), name))
         return found
 
     def continued(self, one: Encoded, path: Sequence[int]) -> Encoded:
@@ -97,7 +95,7 @@ class Encoder:
         shift = len(self.bos) - drop
         known = one.asked is not None and one.asked[0] + (len(self.bos) if not extra else 0) > drop
         asked = (one.asked[0] + shift, one.asked[1] + shift) if known else None
-        return Encoded(self.bos + one.ids[drop:], one.start + shift, asked, extra, one.spans)
+        return Encoded(self.bos + one.ids[drop:], one.start + shift, asked, extra)
 
 
 def _tokens_of(encoding, span: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -27,7 +27,7 @@ DECLARED = (
     ),
     Table(
         "statistics",
-        3,
+        4,
         "Sufficient statistics of a question with a candidate under one language model: every model-based scorer is a "
         "function of this table. A question's base row, without a candidate, has no passage_id. Nats, fp32 log-softmax.",
         "score_candidates, check_red_herrings",
@@ -43,7 +43,6 @@ DECLARED = (
             "answer_first": Column(F64, "log p of its first token", True),
             "question_tokens": Column(I32, "tokens of the question; null where its probability is undefined", True),
             "question_logprob": Column(F64, "log p(question), under the candidate or alone", True),
-            "question_new": Column(F64, "log p(question) less the base's, of its words that the candidate lacks", True),
             "entropy": Column(F64, "entropy at the first answer position; null from a server", True),
             "kl": Column(F64, "KL from the base at the first answer position, full vocabulary", True),
             "js": Column(F64, "Jensen-Shannon divergence there", True),

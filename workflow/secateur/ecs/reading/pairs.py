@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from secateur.ecs.reading.engine import Reading, read
-from secateur.ecs.reading.lacking import lacking
 from secateur.ecs.reading.statistics import of_base, of_pair
-from secateur.ecs.reading.template import Passage, Question, answer_text, passage_line, prompt
+from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
@@ -72,9 +71,7 @@ def pair_rows(
     for n, reading in read(lm, sequences, families(cfg, pairs), cfg.horizon):
         q, p = pairs[n]
         ids = {"question_id": questions[q].id, "passage_id": passages[p].id, "tokens": lengths[p]}
-        own = passages[p].own or passage_line(passages[p])
-        new = lacking(questions[q].text.strip(), sequences[n].spans, own)
-        found[n] = ids | of_pair(sequences[n], reading, *base[q], new, cfg.top_k, cfg.epsilon)
+        found[n] = ids | of_pair(sequences[n], reading, *base[q], cfg.top_k, cfg.epsilon)
     return found
 
 

@@ -4,7 +4,7 @@ P is the answer's distribution with the candidate, Q the one without (ECS, secti
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from secateur.ecs.reading.engine import Reading
@@ -79,16 +79,11 @@ def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
     }
 
 
-def of_pair(
-    one: Encoded, reading: Reading, base: Encoded, prior: Reading, new: Sequence[bool], top_k: int, far: float
-) -> dict[str, Any]:
-    """The same, and how far its predictions are from the base's: of the question's tokens that are new, at the first
-    answer position, and along the answer.
+def of_pair(one: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float) -> dict[str, Any]:
+    """The same, and how far its predictions are from the base's: at the first answer position, and along the answer.
+
     Of what a server says only the paper's top-k divergence follows, where it has given as many tokens."""
     own = of_base(one, reading)
-    if reading.asked is not None and prior.asked is not None and len(reading.asked) == len(prior.asked) == len(new):
-        shift = (reading.asked - prior.asked).double().tolist()
-        own["question_new"] = sum(value for value, is_new in zip(shift, new, strict=True) if is_new)
     if reading.path is None:
         known = min(len(reading.top), len(prior.top)) >= top_k
         return own | (

@@ -114,9 +114,9 @@ def _filled(known: RequestCache | None, key: Sequence[Any], block: "_Block", pro
     return frame_of(waiting.rows)
 
 
-def _described(passages: Sequence[Passage]) -> list[tuple[str, str, str, str | None]]:
+def _described(passages: Sequence[Passage]) -> list[tuple[str, str, str]]:
     """All of some passages that their rows depend on."""
-    return [(p.id, passage_line(p), p.text, p.own) for p in passages]
+    return [(p.id, passage_line(p), p.text) for p in passages]
 
 
 class _Block:
@@ -250,8 +250,7 @@ def _probed(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
 
 
 def _people(frame: pl.DataFrame) -> list[Passage]:
-    own = pl.col("own") if "own" in frame.columns else pl.lit(None, pl.String).alias("own")
-    return [Passage(*row) for row in frame.select("passage_id", "text", "speaker", "date", own).iter_rows()]
+    return [Passage(*row) for row in frame.select("passage_id", "text", "speaker", "date").iter_rows()]
 
 
 def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

@@ -10,15 +10,12 @@ __all__ = ["Passage", "Question", "answer_text", "passage_line", "prompt", "requ
 
 @dataclass(frozen=True)
 class Passage:
-    """A candidate u, or a passage of the context C. Its id never reaches the model.
-
-    own: what it says itself, where its text shows passages before it too."""
+    """A candidate u, or a passage of the context C. Its id never reaches the model."""
 
     id: str
     text: str
     speaker: str | None = None
     date: str | None = None
-    own: str | None = None
 
 
 @dataclass(frozen=True)

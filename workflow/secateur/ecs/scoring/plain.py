@@ -19,7 +19,7 @@ def length(pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame)
 
 def overlap(pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """(question_id, passage_id, overlap) of pairs: how many content words of the question, each place counted, the passage or
-    its speaker's name holds. Within a question this orders as the number of those it lacks does, which `pmi_new` hangs on."""
+    its speaker's name holds."""
     said = passages.select("passage_id", said=pl.concat_str("speaker", "text", separator=": ", ignore_nulls=True))
     pairs = pairs.select(KEY).join(questions.select("question_id", asked="text"), on="question_id", how="left")
     pairs = pairs.join(said, on="passage_id", how="left", maintain_order="left")

@@ -103,16 +103,15 @@ def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
 
 
 def with_before(passages: pl.DataFrame, before: int) -> pl.DataFrame:
-    """Passages that show so many passages of their document before them: a line each, with its speaker; and as `own` what
-    they say themselves.
+    """Passages that show so many passages of their document before them: a line each, with its speaker.
 
     What a turn answers stands in the turn before it. One after it would be shown with two turns, and not tell them apart.
     The date stands before the first line.
     """
     line = pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
-    ordered = passages.sort("doc_id", "position").with_columns(own=line)
+    ordered = passages.sort("doc_id", "position")
     if not before:
         return ordered
-    shown = [pl.col("own").shift(step).over("doc_id") for step in range(before, -1, -1)]
+    shown = [line.shift(step).over("doc_id") for step in range(before, -1, -1)]
     text = pl.concat_str(shown, separator="\n", ignore_nulls=True)
     return ordered.with_columns(text=text, speaker=pl.lit(None, pl.String))
