@@ -13,11 +13,8 @@ def run(cfg, inputs, outputs, ctx):
     pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
     shown = with_before(inputs["passages"], cfg.ecs.before)
-    best = dict(
-        pool.filter("free", "probed").group_by("question_id", maintain_order=True).agg("passage_id").iter_rows()
-    )
     lm = load(cfg.lm, ctx.cache, ctx.device)
-    pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, best, ctx.cache, ctx.log)
+    pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
     outputs["statistics"] = table = pl.concat([frame_of([]), *pieces])
     cut = int(table["cut"].sum())
     if cut:

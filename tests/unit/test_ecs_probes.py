@@ -1,13 +1,15 @@
-"""Passes of their own: trajectories, judges, and the shift of sampled answers, against reading one by one."""
+"""Passes of their own, trajectories and judges, against reading one by one."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import follow, greedily, sampling
-from secateur.ecs.reading.expected import answered_alone, expected_shift, pseudo_answers
+from secateur.ecs.reading.engine import read_on
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
-from secateur.ecs.reading.pairs import base_readings, encode, logprobs, pair_rows
+from secateur.ecs.reading.pairs import encode, logprobs
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.ecs.reading.trajectory import along_base, along_context
 from secateur.ecs.reading.trunk import trunk_of
@@ -47,23 +49,22 @@ def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
 
 
-def shifted(lm, cfg, answers):
-    trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
-    return expected_shift(lm, cfg, answered_alone(lm, cfg, ASKED, answers), SHOWN, PAIRS, trunk)
-
-
 def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
-    """Under a short window an answer pushes the context's first tokens out, and what was held of them is of no use."""
-    cfg, answers = ecs(), [["half a tennis ball by June 1994"], []]
-    found = []
+    """Under a short window an answer pushes the context's first tokens out: the keys and values held of it do not apply."""
+    cfg, answered, pairs = (
+        ecs(),
+        Question("q1", ASKED[0].text, "half a tennis ball by June 1994"),
+        [(0, p) for p in range(3)],
+    )
+    shown, found = [[passage] for passage in SHOWN], []
     for window in (24, 256):
         lm = tiny_lm(window=window)
-        own = shifted(lm, cfg, answers)
-        posed = [Question("q1", ASKED[0].text, answers[0][0])]
-        alone = logprobs(lm, cfg, posed, [()], [0])[0]
-        each = logprobs(lm, cfg, posed * 3, [[passage] for passage in SHOWN], range(3))
-        assert own[::2] == pytest.approx([value - alone for value in each], abs=1e-4)
-        found.append(own)
+        trunk = trunk_of(lm, cfg, ASKED, SHOWN, pairs)
+        sequences = [replace(one, asked=None) for one in encode(lm, cfg, [answered] * 3, shown)]
+        sums = {n: float(reading.answer.double().sum()) for n, reading in read_on(lm, sequences, trunk.held, 1)}
+        each = [sums[n] for n in range(3)]
+        assert each == pytest.approx(logprobs(lm, cfg, [answered] * 3, shown, range(3)), abs=1e-4)
+        found.append(each)
     assert found[0] != found[1]
 
 
@@ -81,32 +82,11 @@ def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, 
         assert p != 1 or base == pytest.approx(0, abs=1e-4)
 
 
-def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
-    lm, cfg, shown = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), [SHOWN, SHOWN[:1]]
-    first = pseudo_answers(lm, cfg, ASKED, shown)
-    assert pseudo_answers(lm, cfg, ASKED[::-1], shown[::-1]) == first[::-1]
-    assert pseudo_answers(lm, ecs(pseudo_tokens=6, temperature=1.5, seed=8), ASKED, shown) != first
-    assert all(a == a.strip() and a and "\n" not in a for answers in first for a in answers)
-
-
 def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
     lm = tiny_lm()
     context = ids(lm, "Question: What")
     sampled, best = (follow(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
     assert sampled.tokens == best.tokens
-
-
-def test_the_expected_shift_is_the_mean_of_signed_over_the_sampled_answers(tiny_lm, ecs):
-    lm, cfg, answers = tiny_lm(), ecs(), [["half", "a ball"], []]
-    found = shifted(lm, cfg, answers)
-    assert found[1::2] == [None] * 3
-    shifts = np.zeros(3)
-    for answer in answers[0]:
-        posed = [Question("q1", ASKED[0].text, answer)]
-        base = base_readings(lm, cfg, posed)
-        rows = pair_rows(lm, cfg, posed, SHOWN, [(0, p) for p in range(3)], base)
-        shifts += [r["answer_logprob"] - float(base[0][1].answer.sum()) for r in rows]
-    assert np.allclose(found[::2], shifts / 2, atol=1e-4)
 
 
 def test_the_judges_sentences_are_the_papers():

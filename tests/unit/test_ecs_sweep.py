@@ -12,7 +12,7 @@ from secateur.core.tables.table import check
 from secateur.ecs.columns import PROBES
 from secateur.ecs.reading import sweep
 from secateur.ecs.reading.judge import JUDGES
-from secateur.ecs.reading.sweep import BASE, CONTEXT, SHIFT, estimate, statistics
+from secateur.ecs.reading.sweep import BASE, CONTEXT, estimate, statistics
 
 QUESTIONS = pl.DataFrame(
     {
@@ -119,13 +119,12 @@ def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog)
 
 
 def test_the_names_of_the_probes_are_what_can_be_probed():
-    assert (CONTEXT, BASE, *JUDGES, "rival_share", SHIFT) == PROBES
+    assert (CONTEXT, BASE, *JUDGES, "rival_share") == PROBES
 
 
 @pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])
 def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path):
-    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
-    found = table(tiny_lm(), ecs(pseudo_tokens=4), probes=probes, best=best, cache=tmp_path)
+    found = table(tiny_lm(), ecs(), probes=probes, cache=tmp_path)
     check(TABLES["statistics"], found, "here", "none")
     rows = found.drop_nulls("passage_id")
     filled = {c for c in PROBES if rows[c].null_count() < rows.height}
@@ -134,14 +133,13 @@ def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path)
 
 
 def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_nothing(tiny_lm, ecs):
-    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
-    cfg, keys = ecs(pseudo_tokens=4, passages=2), ["question_id", "passage_id"]
+    cfg, keys = ecs(passages=2), ["question_id", "passage_id"]
     pool = QUESTIONS.join(PASSAGES, on="group_id").select(keys)
     some = pool.with_columns(probed=pl.struct(keys).is_in([{"question_id": "q1", "passage_id": "g5"}]))
     some = some.with_columns(
         probed=pl.col("probed") | ((pl.col("question_id") == "q3") & (pl.col("passage_id") != "g1"))
     )
-    whole, part = (table(tiny_lm(), cfg, pool=p, probes=PROBES, best=best) for p in (pool, some))
+    whole, part = (table(tiny_lm(), cfg, pool=p, probes=PROBES) for p in (pool, some))
     others = [c for c in part.columns if c not in PROBES]
     assert part.select(keys).equals(whole.select(keys))
     np.testing.assert_allclose(part["kl"].drop_nulls(), whole["kl"].drop_nulls(), atol=1e-5)
@@ -156,14 +154,13 @@ def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_noth
 
 
 def test_what_is_held_at_once_changes_nothing_and_what_questions_share_is_read_once(tiny_lm, ecs, monkeypatch):
-    best = {q: ["g1", "g2"] if q != "r1" else ["h1"] for q in QUESTIONS["question_id"]}
     found, paths = [], []
     follow = sweep.follow
     monkeypatch.setattr(sweep, "follow", lambda *given: paths.append(len(given[1])) or follow(*given))
     for held in (64, 2):
         monkeypatch.setattr(sweep, "HELD", held)
-        found.append(table(tiny_lm(), ecs(pseudo_tokens=4), probes=PROBES, best=best))
-    for name in (CONTEXT, BASE, SHIFT):
+        found.append(table(tiny_lm(), ecs(), probes=PROBES))
+    for name in (CONTEXT, BASE):
         np.testing.assert_allclose(found[0][name].drop_nulls(), found[1][name].drop_nulls(), atol=1e-4)
     assert paths == [3, 1] * 2  # of each group's questions, without a candidate
 
@@ -179,14 +176,6 @@ def test_few_probed_pairs_of_many_blocks_are_probed_at_once(tiny_lm, ecs, monkey
     assert set(found.drop_nulls("judge_helpful")["question_id"]) == {"q1"}
 
 
-def test_best_passages_are_needed_of_probed_questions_alone(tiny_lm, ecs):
-    pool = QUESTIONS.join(PASSAGES, on="group_id").select(
-        "question_id", "passage_id", probed=pl.col("question_id") == "q1"
-    )
-    found = table(tiny_lm(), ecs(pseudo_tokens=4), pool=pool, probes=["expected_shift"], best={"q1": ["g1"]})
-    assert set(found.drop_nulls("expected_shift")["question_id"]) == {"q1"}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -195,7 +184,6 @@ def test_best_passages_are_needed_of_probed_questions_alone(tiny_lm, ecs):
         ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["g1"]})}, "3 questions have no candidate"),
         ({"pool": pl.DataFrame({"question_id": ["q1"], "passage_id": ["x"]})}, r"1 rows name no passage \(e.g. x\)"),
         ({"probes": ["judge"]}, "probe 'judge' is not known; allowed: trajectory_ctx"),
-        ({"probes": ["expected_shift"]}, "Fix: give `best`"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_read(tiny_lm, ecs, change, message):

@@ -11,12 +11,11 @@ import torch
 
 from secateur.contexts.channels import ACTIONS
 from secateur.contexts.session import Said
-from secateur.ecs.reading.expected import pseudo_answers
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.policy.act import Acting, everything
 from secateur.policy.actions import CHANNELS, lattice
-from secateur.policy.closed_book import agreement, closed_book
+from secateur.policy.closed_book import agreement, closed_book, sampled_answers
 from secateur.policy.features import feature_names, fit_standard
 from secateur.policy.network import Network, Trained
 from secateur.policy.observation import Observer
@@ -74,7 +73,7 @@ def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_pr
     tiny_lm, ecs, naive, tmp_path
 ):
     lm, cfg, asked = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), Question("q1", "Do owls eat fish?", "")
-    ((said, *others),) = pseudo_answers(lm, cfg, [asked], [()])
+    said, *others = sampled_answers(lm, cfg, asked)
     assert closed_book(lm, cfg, asked, tmp_path)[1] == agreement(said, others[0])
     alone = replace(cfg, pseudo_answers=1)  # the first sample hangs on no other
     surprise, agreed = closed_book(lm, alone, asked, tmp_path)
@@ -84,8 +83,17 @@ def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_pr
     assert (surprise, agreed) == (pytest.approx(-sum(each) / len(each), abs=1e-4), 0)
 
 
+def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
+    lm, cfg, asked = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), Question("q1", "Do owls eat fish?", "")
+    first = sampled_answers(lm, cfg, asked)
+    assert sampled_answers(lm, cfg, asked) == first
+    assert sampled_answers(lm, cfg, replace(asked, id="q2")) != first
+    assert sampled_answers(lm, replace(cfg, seed=8), asked) != first
+    assert all(line == line.strip() and line and "\n" not in line for line in first)
+
+
 def test_a_reader_that_says_nothing_surprises_by_nothing(tiny_lm, ecs, monkeypatch, tmp_path):
-    monkeypatch.setattr("secateur.policy.closed_book.pseudo_answers", lambda *_: [[]])
+    monkeypatch.setattr("secateur.policy.closed_book.sampled_answers", lambda *_: [])
     assert closed_book(tiny_lm(), ecs(), Question("q1", "Do owls eat fish?", ""), tmp_path) == (0, 0)
 
 

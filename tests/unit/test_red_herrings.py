@@ -28,7 +28,7 @@ SET, HARD = (DATA / name / "questions.jsonl" for name in ("red_herrings", "red_h
 LINES, HARD_LINES = ([json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()] for own in (SET, HARD))
 OF_PASSAGES = KINDS[:3]
 SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
-GENERATED = {"trajectory_ctx", "trajectory_base", "expected_shift"}
+GENERATED = {"trajectory_ctx", "trajectory_base"}
 READ = {name for name, spec in SCORES.items() if not GENERATED & set(columns(spec))}
 AWARE = {name for name in READ if sees_answer(SCORES[name])}
 

@@ -191,10 +191,10 @@ def test_the_papers_divergence_needs_as_many_tokens_as_it_sums(server, tiny_lm, 
         backends.check(lm, ecs(top_k=20), {"kl_topk:paper": columns(SCORES["kl_topk:paper"])})
 
 
-@pytest.mark.parametrize("probe", ["trajectory_ctx", "trajectory_base", "expected_shift"])
+@pytest.mark.parametrize("probe", ["trajectory_ctx", "trajectory_base"])
 def test_a_probe_a_server_cannot_give_is_refused_before_anything_is_scored(server, tiny_lm, ecs, probe):
     with pytest.raises(SecateurError, match="is not available on backend"):
-        table(client(server, tiny_lm), ecs(), probes=[probe], best={"q1": [], "q2": []})
+        table(client(server, tiny_lm), ecs(), probes=[probe])
     assert server.asked == []
 
 

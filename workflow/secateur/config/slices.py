@@ -31,8 +31,7 @@ RANKING = keys_but("rankers", "scores", "utilities")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # what a pass gives
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 DRAWING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "temperature", "seed")  # answers of the model's own
-SAMPLING = (*DRAWING, "ecs.pseudo_context")  # and under which passages
-READING = (*ROWS, *SAMPLING, *keys_of("ecs", "before", "probes"))
+READING = (*ROWS, *keys_of("ecs", "before", "probes"))
 GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
 MEASURING = "eval.metrics=default"
 ANSWERING = keys_but("answer", "shards")  # which stands in paths

@@ -4,14 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
-from secateur.ecs.columns import COLUMNS, SAMPLES, TOP, WHOLE
+from secateur.ecs.columns import COLUMNS, TOP, WHOLE
 
 __all__ = ["check"]
-
-NEVER = {  # what no server gives, and why
-    WHOLE: "its replies hold no distribution over the whole vocabulary",
-    SAMPLES: "what a server samples depends on no seed of ours",
-}
 
 
 def check(lm, cfg, wanted: Mapping[str, Iterable[str]]) -> None:
@@ -25,8 +20,8 @@ def check(lm, cfg, wanted: Mapping[str, Iterable[str]]) -> None:
     for name, columns in wanted.items():
         for column in columns:
             of, why, fix = COLUMNS[column].of, "", "leave it out"
-            if of in NEVER:
-                why = NEVER[of]
+            if of == WHOLE:
+                why = "its replies hold no distribution over the whole vocabulary"
             elif of == TOP and lm.top_logprobs < cfg.top_k:
                 why = f"it needs ecs.top_k ({cfg.top_k}) most probable tokens, lm.top_logprobs is {lm.top_logprobs}"
                 fix = f"lm.top_logprobs={cfg.top_k} (vLLM: a server with --max-logprobs {cfg.top_k})"

@@ -6,12 +6,11 @@ checks its plan against this when the Snakefile is parsed.
 
 from typing import NamedTuple
 
-__all__ = ["BASE", "COLUMNS", "PROBES", "SAMPLES", "TEXT", "TOP", "WHOLE", "Column"]
+__all__ = ["BASE", "COLUMNS", "PROBES", "TEXT", "TOP", "WHOLE", "Column"]
 
 TEXT = "log-probabilities of given tokens"
 TOP = "the most probable next tokens"
 WHOLE = "a distribution over the whole vocabulary"
-SAMPLES = "text sampled under a seed"
 
 
 class Column(NamedTuple):
@@ -43,7 +42,6 @@ COLUMNS = {
     "judge_factual": Column(probe=True),
     "judge_helpful": Column(probe=True),
     "rival_share": Column(aware=True, probe=True),
-    "expected_shift": Column(SAMPLES, probe=True),
 }
 BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also of the question alone, as base_NAME
 COLUMNS |= {f"base_{name}": COLUMNS[name] for name in BASE}

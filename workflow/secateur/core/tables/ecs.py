@@ -55,7 +55,6 @@ DECLARED = (
             "judge_factual": Column(F64, "p(yes): accurate, by the model's knowledge", True),
             "judge_helpful": Column(F64, "p(yes): helps, the answer unseen", True),
             "rival_share": Column(F64, "largest share of a wrong answer's surprise that the candidate explains", True),
-            "expected_shift": Column(F64, "mean signed shift over sampled answers", True),
         },
         {
             "rival_share at most 1": pl.col("rival_share") <= 1,

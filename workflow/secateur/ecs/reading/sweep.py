@@ -20,7 +20,6 @@ from secateur.core.tables.catalog import TABLES
 from secateur.ecs import backends
 from secateur.ecs.columns import PROBES
 from secateur.ecs.reading.decode import follow, greedily
-from secateur.ecs.reading.expected import answered_alone, expected_shift, pseudo_answers
 from secateur.ecs.reading.judge import JUDGES, judge
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.rivals import rival_share
@@ -32,10 +31,9 @@ from secateur.models.served import Served
 
 __all__ = ["estimate", "frame_of", "statistics"]
 
-GOING_ON = CONTEXT, BASE, SHIFT = "trajectory_ctx", "trajectory_base", "expected_shift"  # from a pair's context
+GOING_ON = CONTEXT, BASE = "trajectory_ctx", "trajectory_base"  # from a pair's context
 READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
 HELD = 64  # pairs whose contexts are held at once while probes go on from them: some 2 MB each with SmolLM2
-SAMPLED = ("pseudo_answers", "pseudo_tokens", "temperature", "seed")  # and those of pseudo-answers
 LOG = logging.getLogger(__name__)
 
 
@@ -52,7 +50,6 @@ def statistics(
     cfg,
     pool: pl.DataFrame | None = None,
     probes: Sequence[str] = (),
-    best: Mapping[str, Sequence[str]] | None = None,
     cache: Path | None = None,
     log: logging.Logger = LOG,
 ) -> Iterator[pl.DataFrame]:
@@ -61,16 +58,15 @@ def statistics(
     questions: question_id, group_id, text, answer; passages: passage_id, group_id, text, speaker, date; pool:
     question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option. probes: which of
     PROBES to add, each by passes of its own, for the rows that a column `probed` of the pool names, where it has one.
-    best: for `expected_shift`, the ids of the passages under which a question's answers are sampled, best first.
     Raises SecateurError for an empty question, a question without candidates, and a probe that is unknown or that the
     model's backend cannot give.
     """
-    _check(questions, passages, pool, probes, best)
+    _check(questions, passages, pool, probes)
     backends.check(lm, cfg, {name: [name] for name in probes})
     known, probed = RequestCache(cache / "statistics") if cache else None, _probed(pool)
     watch = _Watch(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
-    for asked, everyone, blocks in _sweeps(questions, passages, pool, cfg):
-        block = _Block(lm, cfg, asked, everyone, best or {})
+    for asked, blocks in _sweeps(questions, passages, pool, cfg):
+        block = _Block(lm, cfg, asked)
         key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
         yield frame_of(_cached(known, (*key, "base"), block.alone))
         waiting = _Waiting()
@@ -107,7 +103,7 @@ class _Waiting:
 def _filled(known: RequestCache | None, key: Sequence[Any], block: "_Block", probes, waiting: _Waiting) -> pl.DataFrame:
     """What waits, with the columns that the probes give."""
     for names in _together(probes) if waiting.pairs else ():
-        own = (*key, _described(waiting.passages), waiting.pairs, *names, *block.drawn(names))
+        own = (*key, _described(waiting.passages), waiting.pairs, *names)
         values = _cached(known, own, block.probe, names, waiting.passages, waiting.pairs)
         for n, value in zip(waiting.probed, values, strict=True):
             waiting.rows[n] = waiting.rows[n] | value
@@ -122,36 +118,13 @@ def _described(passages: Sequence[Passage]) -> list[tuple[str, str, str]]:
 class _Block:
     """Some questions of a group, with what is computed once for all their candidates."""
 
-    def __init__(
-        self, lm: CausalLM | Served, cfg, asked: Sequence[Question], everyone: Sequence[Passage], best
-    ) -> None:
-        self.lm, self.cfg, self.asked, self._everyone, self._best = lm, cfg, asked, {p.id: p for p in everyone}, best
+    def __init__(self, lm: CausalLM | Served, cfg, asked: Sequence[Question]) -> None:
+        self.lm, self.cfg, self.asked = lm, cfg, asked
 
     @cached_property
     def base(self) -> Base:
         """The questions without a candidate; read when the first block is not in the cache."""
         return base_readings(self.lm, self.cfg, self.asked)
-
-    @cached_property
-    def answers(self) -> list[list[str]]:
-        """Pseudo-answers of the questions whose best passages are known; none of the others."""
-        known = [q for q in self.asked if q.id in self._best]
-        made = pseudo_answers(self.lm, self.cfg, known, [self.shown(q) for q in known])
-        found = {q.id: answers for q, answers in zip(known, made, strict=True)}
-        return [found.get(q.id, []) for q in self.asked]
-
-    def drawn(self, probes: Sequence[str]) -> list[Any]:
-        """What pseudo-answers depend on, where a probe samples them."""
-        if "expected_shift" not in probes:
-            return []
-        return [
-            *(getattr(self.cfg, name) for name in SAMPLED),
-            [[asdict(p) for p in self.shown(q)] for q in self.asked],
-        ]
-
-    def shown(self, question: Question) -> list[Passage]:
-        """The passages under which a question's pseudo-answers are sampled."""
-        return [self._everyone[p] for p in self._best.get(question.id, [])[: self.cfg.pseudo_context]]
 
     def alone(self) -> list[dict[str, Any]]:
         """The base rows."""
@@ -171,16 +144,15 @@ class _Block:
             return judge(self.lm, names, asked, own, pairs)
         if name == "rival_share":
             return [{name: value} for value in rival_share(self.lm, self.cfg, asked, own, pairs)]
-        return self._going_on(names, asked, own, pairs, [self.answers[q] for q in used] if SHIFT in names else [])
+        return self._going_on(names, asked, own, pairs)
 
     def _going_on(
-        self, names: Sequence[str], asked: Sequence[Question], own: Sequence[Passage], pairs: Pairs, answers
+        self, names: Sequence[str], asked: Sequence[Question], own: Sequence[Passage], pairs: Pairs
     ) -> list[dict[str, float | None]]:
-        """Columns that are read on from the pairs' contexts. answers: of each question, where a column samples them."""
+        """Columns that are read on from the pairs' contexts."""
         lm, cfg, rows = self.lm, self.cfg, []
         alone = encode(lm, cfg, asked, [()] * len(asked), answered=False)
         paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily) if BASE in names else []
-        posed = answered_alone(lm, cfg, asked, answers) if SHIFT in names else []
         for part in _parts(pairs, HELD):
             trunk = trunk_of(lm, cfg, asked, own, part)
             found = {}
@@ -188,8 +160,6 @@ class _Block:
                 found[CONTEXT] = along_context(lm, cfg, alone, trunk)
             if BASE in names:
                 found[BASE] = along_base(lm, cfg, paths, trunk)
-            if SHIFT in names:
-                found[SHIFT] = expected_shift(lm, cfg, posed, own, part, trunk)
             rows += [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
         return rows
 
@@ -213,13 +183,10 @@ def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., 
     return rows
 
 
-def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame | None, probes, best) -> None:
+def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame | None, probes) -> None:
     for name in probes:
         if name not in PROBES:
             raise SecateurError(f"probe {name!r} is not known; allowed: {', '.join(PROBES)}{nearest(name, PROBES)}")
-    posed = questions["question_id"] if pool is None or "probed" not in pool.columns else _probed_questions(pool)
-    if "expected_shift" in probes and not set(posed) <= set(best or {}):
-        raise SecateurError("expected_shift samples answers under each question's best passages. Fix: give `best`.")
     empty = questions.filter(pl.col("text").str.strip_chars().str.len_chars() == 0)["question_id"].to_list()
     if empty:
         raise SecateurError(f"question {empty[0]}: its text is empty. Fix: give it a text, or leave it out.")
@@ -238,10 +205,6 @@ def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame |
         )
 
 
-def _probed_questions(pool: pl.DataFrame) -> list[str]:
-    return pool.filter("probed")["question_id"].unique().to_list()
-
-
 def _probed(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
     """The pairs that get the probes; None for all."""
     if pool is None or "probed" not in pool.columns:
@@ -257,8 +220,8 @@ def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], list[Passage], Iterator]]:
-    """(questions, the group's passages, blocks of (passages, pairs of places)), group by group, in the order given."""
+def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], Iterator]]:
+    """(questions, blocks of (passages, pairs of places)), group by group, in the order given."""
     allowed = (
         None if pool is None else {q: set(p) for q, p in pool.group_by("question_id").agg("passage_id").iter_rows()}
     )
@@ -267,7 +230,7 @@ def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], li
         own = _people(by_group[(group,)])
         everyone = [Question(*row) for row in rows.select("question_id", "text", "answer").iter_rows()]
         for asked in _parts(everyone, cfg.questions):
-            yield asked, own, _blocks(asked, own, allowed, cfg.passages)
+            yield asked, _blocks(asked, own, allowed, cfg.passages)
 
 
 def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
@@ -287,7 +250,7 @@ def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], lis
 def estimate(lm: CausalLM | Served, questions, passages, pool, cfg) -> tuple[int, int]:
     """(pairs, tokens to compute, about): what a sweep will cost, from a look at the texts alone."""
     pairs = tokens = 0
-    for asked, _, blocks in _sweeps(questions, passages, pool, cfg):
+    for asked, blocks in _sweeps(questions, passages, pool, cfg):
         alone = encode(lm, cfg, asked, [()] * len(asked))
         own = sum(len(one.read) for one in alone) / len(alone)
         for part, wanted in blocks:
