@@ -32,7 +32,7 @@ TABLE = frame_of(
             "kl_path": [0.5, 0.25],
         }
         | {"trajectory_ctx": 0.7, "trajectory_base": 0.6}
-        | {"rival_share": 0.5, "judge_helpful_answer": 0.9, "judge_factual": 0.5, "judge_helpful": 0.2},
+        | {"rival_share": 0.5, "judge_helpful_answer": 0.9, "judge_factual": 0.5},
         ROW
         | {"passage_id": "w", "tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0}
         | {
@@ -63,10 +63,8 @@ EXPECTED = {
     "pmi_q": (8.0, -1.0),
     "judge_helpful_answer": (0.9, None),
     "judge_factual": (0.5, None),
-    "judge_helpful": (0.2, None),
     "judge_helpful_answer_binary": (1.0, None),
     "judge_factual_binary": (0.0, None),
-    "judge_helpful_binary": (0.0, None),
 }
 
 

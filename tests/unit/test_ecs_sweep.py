@@ -171,9 +171,9 @@ def test_few_probed_pairs_of_many_blocks_are_probed_at_once(tiny_lm, ecs, monkey
     )
     asked, judge = [], sweep.judge
     monkeypatch.setattr(sweep, "judge", lambda *given: asked.append(len(given[-1])) or judge(*given))
-    found = table(tiny_lm(), ecs(passages=2), pool=pool, probes=["judge_helpful"])
+    found = table(tiny_lm(), ecs(passages=2), pool=pool, probes=["judge_factual"])
     assert asked == [5]
-    assert set(found.drop_nulls("judge_helpful")["question_id"]) == {"q1"}
+    assert set(found.drop_nulls("judge_factual")["question_id"]) == {"q1"}
 
 
 @pytest.mark.parametrize(

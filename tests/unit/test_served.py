@@ -302,7 +302,7 @@ def test_a_server_that_knows_no_named_tokens_cannot_judge(tiny_lm, ecs):
     inner = api.reply
     api.reply = lambda request: inner({k: v for k, v in request.items() if k != "logprob_token_ids"})
     with serving(api) as server, pytest.raises(SecateurError, match=r"no log-probabilities of named tokens\. Fix: "):
-        table(client(server, tiny_lm), ecs(), probes=["judge_helpful"])
+        table(client(server, tiny_lm), ecs(), probes=["judge_factual"])
 
 
 def test_more_tokens_than_a_server_allows_end_in_its_own_words(tiny_lm, ecs):

@@ -40,7 +40,6 @@ COLUMNS = {
     "trajectory_base": Column(WHOLE, probe=True),
     "judge_helpful_answer": Column(aware=True, probe=True),
     "judge_factual": Column(probe=True),
-    "judge_helpful": Column(probe=True),
     "rival_share": Column(aware=True, probe=True),
 }
 BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also of the question alone, as base_NAME

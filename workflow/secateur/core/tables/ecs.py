@@ -53,7 +53,6 @@ DECLARED = (
             "trajectory_base": Column(F64, "sum of KL along the greedy path of the base", True),
             "judge_helpful_answer": Column(F64, "p(yes): helps, given the answer", True),
             "judge_factual": Column(F64, "p(yes): accurate, by the model's knowledge", True),
-            "judge_helpful": Column(F64, "p(yes): helps, the answer unseen", True),
             "rival_share": Column(F64, "largest share of a wrong answer's surprise that the candidate explains", True),
         },
         {

@@ -16,7 +16,6 @@ ACCURATE = "Based on your knowledge, does this passage contain accurate informat
 JUDGES = {  # column: (sentence, whether the answer is shown); both sentences are the paper's
     "judge_helpful_answer": (HELPS, True),
     "judge_factual": (ACCURATE, False),
-    "judge_helpful": (HELPS, False),
 }
 YES, NO = ("yes", "Yes", "YES"), ("no", "No", "NO")
 

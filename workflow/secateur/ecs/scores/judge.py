@@ -14,8 +14,8 @@ __all__ = ["Settings", "score"]
 class Settings:
     """What it is asked, and in which form its verdict counts."""
 
-    asked: Literal["helpful_answer", "factual", "helpful"] = key(
-        "whether the passage helps, the answer shown; whether it is accurate; whether it helps, the answer unseen"
+    asked: Literal["helpful_answer", "factual"] = key(
+        "whether the passage helps, the answer shown; whether it is accurate"
     )
     binary: bool = key("1 where p(yes) is above .5, else 0")
 
