@@ -2,7 +2,7 @@
 
 A passage states ten triples about the subject of its article and others; entities are drawn by Zipf's law, a tenth of them
 have a second spelling. A string's vector is the sum of its words' vectors, which are drawn: what a model would cost grows
-with the number of strings alone and is stated in docs/scaling.md. Each stage is the pipeline's own function, in a process
+with the number of strings alone and is stated in docs/cluster.md. Each stage is the pipeline's own function, in a process
 of its own, on one core. `--passages` takes other sizes.
 """
 

@@ -16,7 +16,7 @@ def blocks(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/ecs.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/methods.md"])
 def test_the_python_of_a_page_runs(smoke, monkeypatch, tmp_path, capsys, page):
     monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-# What the run asks of a cluster, and how it goes on there (docs/slurm.md). Before any rule: resources are read with them.
+# What the run asks of a cluster, and how it goes on there (docs/cluster.md). Before any rule: resources are read with them.
 
 from secateur.cluster import executor
 from secateur.cluster import leftovers

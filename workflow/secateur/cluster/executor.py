@@ -1,4 +1,4 @@
-"""What snakemake-executor-plugin-slurm 2.8 gets wrong, put right in the process that submits (docs/slurm.md).
+"""What snakemake-executor-plugin-slurm 2.8 gets wrong, put right in the process that submits (docs/cluster.md).
 
 And one thing of Snakemake's own: with retries, what the driver runs itself is repeated after bad input too.
 

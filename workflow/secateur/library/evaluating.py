@@ -42,7 +42,7 @@ def evaluate(
             raise SecateurError(f"questions without {what}: {', '.join(missing[:5])}. Fix: one for each context.")
     spec = only(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
-        raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/papers.md).")
+        raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
     count = lm_counter(chosen("lm", reader).model, cache_folder())
     pairs = {question: _pairs(given) for question, given in contexts.items()}
     texts = {q: g.text if isinstance(g, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, g in contexts.items()}

@@ -23,7 +23,7 @@ def score(question: str, answer: str | None, candidates: Iterable[str], lm: str 
     """Candidates, best first: rank, text, and the signed shift of the answer's log-probability (nats) among other scores.
 
     Without an answer they are ranked by `pmi_q`, what each says of the question. lm: an option of conf/lm. Source:
-    Entropic Context Shaping, equation 3 (docs/ecs.md). Raises SecateurError for an empty question and for no candidate.
+    Entropic Context Shaping, equation 3 (docs/methods.md). Raises SecateurError for an empty question and for no candidate.
     """
     passages = (Passage(str(n), text, None, None) for n, text in enumerate(candidates))
     found = rank(_model(lm), chosen("ecs", "default"), Question("asked", question, answer), passages)

@@ -52,7 +52,7 @@ def _quoted(asked: Mapping[str, Any], docs: Path) -> str:
     columns = {head: _Column(docs, asked, spec) for head, spec in asked["columns"].items()}
     cells = {label: [column.row(name) for column in columns.values()] for label, name in rows.items()}
     best = [
-        max((line[n]["value"] for line in cells.values() if "value" in line[n]), default=None)
+        max((row["value"] for line in cells.values() if (row := line[n]) and "value" in row), default=None)
         for n in range(len(columns))
     ]
     body = [
@@ -75,32 +75,41 @@ class _Column:
         self.experiment = experiment or asked["experiment"]
         self.source = kept_source(docs, self.experiment)
         dataset, _, subset = place.partition(":")
-        chosen = (pl.col("dataset") == dataset) & (pl.col("subset") == (subset or "all"))
-        if "order" in asked:
-            chosen &= pl.col("order") == asked["order"]
+        self.subset, self.order = subset or "all", asked.get("order")
         self.rows, self.pairs = (
-            kept_table(docs, self.experiment, table).filter(chosen, pl.col("metric") == self.metric) for table in KEPT
+            kept_table(docs, self.experiment, table).filter(pl.col("dataset") == dataset) for table in KEPT
         )
         self.spec = spec
 
-    def row(self, name: str) -> Row:
-        """A row of figures, or the paired difference of two. Raises SecateurError where none or several were kept."""
+    def row(self, name: str) -> Row | None:
+        """A row of figures, or the paired difference of two; None where a pair is not compared in this metric.
+
+        Raises SecateurError for a row that was not kept, or that is not the only one.
+        """
         if MINUS in name:
             first, second = (row_of(side) for side in name.split(MINUS))
             sides = ("system", "scorer"), ("baseline", "baseline_scorer")
             for sign, (left, right) in ((1, sides), (-1, sides[::-1])):
-                found = self.pairs.filter(_is(left, first), _is(right, second)).unique(["difference", "p_holm", "n"])
-                if found.height == 1:
-                    return _turned(found.row(0, named=True), sign)
+                pairs = self.pairs.filter(_is(left, first), _is(right, second))
+                here = self._here(pairs).unique(["difference", "p_holm", "n"])
+                if here.height == 1:
+                    return _turned(here.row(0, named=True), sign)
+                if not pairs.is_empty():
+                    return None
         else:
-            found = self.rows.filter(_is(("system", "scorer"), row_of(name)))
-            if found.height == 1:
-                return found.row(0, named=True)
+            here = self._here(self.rows.filter(_is(("system", "scorer"), row_of(name))))
+            if here.height == 1:
+                return here.row(0, named=True)
         known = [row_name(*row) for row in self.rows.select("system", "scorer").unique().sort("system").iter_rows()]
         raise SecateurError(
-            f"docs/results/{self.experiment}, {self.spec}: {found.height} rows {name!r}{nearest(name, known)}. "
+            f"docs/results/{self.experiment}, {self.spec}: {here.height} rows {name!r}{nearest(name, known)}. "
             f"Rows: {', '.join(known)}. Fix: correct the mark, or secateur keep {self.experiment}"
         )
+
+    def _here(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of the column's subset, metric and order."""
+        chosen = rows.filter(pl.col("subset") == self.subset, pl.col("metric") == self.metric)
+        return chosen.filter(pl.col("order") == self.order) if self.order else chosen
 
 
 def _is(columns: tuple[str, str], row: tuple[str, str | None]) -> pl.Expr:
@@ -111,18 +120,20 @@ def _turned(pair: Row, sign: int) -> Row:
     """A paired difference, or the same with its rows exchanged."""
     if sign == 1:
         return pair
-    low, high = (None if end is None else -end for end in (pair["high"], pair["low"]))
-    return {**pair, "difference": -pair["difference"], "low": low, "high": high}
+    low, high = (None if end is None else 0 - end for end in (pair["high"], pair["low"]))  # not -0.0
+    return {**pair, "difference": 0 - pair["difference"], "low": low, "high": high}
 
 
-def _counts(rows: Iterable[Row]) -> str:
+def _counts(rows: Iterable[Row | None]) -> str:
     """Numbers of questions, as one or as a range."""
-    counts = sorted({row["n"] for row in rows})
+    counts = sorted({row["n"] for row in rows if row})
     return f"n {counts[0]}" if len(counts) == 1 else f"n {counts[0]} to {counts[-1]}"
 
 
-def _cell(row: Row, best: float | None = None) -> str:
+def _cell(row: Row | None, best: float | None = None) -> str:
     """Mean or difference, with its interval; the best mean is bold."""
+    if row is None:
+        return ""
     base, ends = row["metric"].removesuffix("@claim"), (row["low"], row["high"])
     if "difference" in row:
         low, high = ("unbounded" if end is None else f"{end:+.3f}" for end in ends)

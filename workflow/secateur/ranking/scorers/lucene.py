@@ -1,4 +1,4 @@
-"""BM25 over content words, with Lucene's idf; each query word counts once (docs/papers.md)."""
+"""BM25 over content words, with Lucene's idf; each query word counts once (docs/methods.md)."""
 
 from dataclasses import dataclass
 
