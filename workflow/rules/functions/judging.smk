@@ -19,6 +19,6 @@ def judging_options(wildcards):
 def judging_reader(wildcards):
     """The code of the kind that reads it, which no key of a judge names."""
     lm = _judging_lm(wildcards)
-    return lm and provenance.kind_digest(
+    return lm and provenance.plugin_digest(
         plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur"
     )

@@ -31,7 +31,7 @@ def reranking_reader(wildcards):
     lm = option("reranker", wildcards.reranker).spec.get("lm")
     if not lm:
         return None
-    return provenance.kind_digest(plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
+    return provenance.plugin_digest(plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
 
 
 def reranking_options(wildcards):
