@@ -85,14 +85,16 @@ def test_our_own_rows_stand_whole_systems_first_the_cheapest_first():
         ["secateur:dense", "1.0", "0.47", "1,001", "2.00", ""],
     ]
     svg = part["figures"][0][0]
-    assert svg.count("<circle") == 4
+    assert (svg.count("fill: var(--graph)"), svg.count("fill: var(--lexical)")) == (3, 1)
     assert "20.0 s, 0.47 GB" in svg
     assert "n = 40 questions" in part["note"]
 
 
 def test_a_row_has_one_dot_and_no_interval():
     (part,) = shown([cost("secateur", 5), cost("rankers", 2)])
-    assert all('stroke-width="2.5"' not in svg and svg.count("<circle") == 2 for svg in part["figures"][0])
+    for svg in part["figures"][0]:
+        assert (svg.count("fill: var(--graph)"), svg.count("fill: var(--lexical)")) == (1, 1)
+        assert "stroke-width: 2.5" not in svg
     assert "Tokens" not in part["note"]
 
 

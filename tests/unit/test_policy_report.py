@@ -79,5 +79,5 @@ def test_memory_shows_the_figures_it_has_in_one_order():
         assert part.get("text", "") == ("" if shown else "Not enough data: 15 questions in 15 units.")
         if shown:
             svg = part["figures"][0][0]
-            assert svg.count("<circle") == 2  # tokens are no shares
+            assert svg.count("fill: var(--imported)") == 2  # tokens are no shares
             assert svg.index("evidence recall<") < svg.index("with memory") < svg.index("a later question<")

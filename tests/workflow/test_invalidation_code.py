@@ -65,11 +65,11 @@ def test_a_statement_in_a_module_reruns_exactly_the_rules_that_load_it(matrix, u
     [
         ("evaluation.resampling", {"compare_variants", "build_report"}),
         ("report.page", {"build_report"}),
-        ("report.plots", {"build_report"}),
+        ("report.plots.charts", {"build_report"}),
         ("graph.runs", {"build_runs"}),
         ("graph.growth", {"measure_growth", "build_report"}),
         ("graph.retrieval.candidates", SCORES_RUNS),
-        ("report.drawing", {"build_report"}),
+        ("report.plots.subgraph", {"build_report"}),
         ("report.sections.growth", {"build_report"}),
         ("graph.retrieval.passages", {"rank_by_graph"}),
         ("contexts.assemble", {"assemble_contexts"}),

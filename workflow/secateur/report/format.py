@@ -7,7 +7,7 @@ import polars as pl
 
 from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
-from secateur.report.forest import Dot, forest
+from secateur.report.plots.charts import Dot, forests
 
 __all__ = [
     "MEMORY",
@@ -198,7 +198,13 @@ def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
 
 
 def dots(
-    rows: pl.DataFrame, families: Mapping[str, str], label: str, xlabel: str, shown: int, digits: int = 3
+    rows: pl.DataFrame,
+    families: Mapping[str, str],
+    label: str,
+    xlabel: str,
+    shown: int,
+    digits: int = 3,
+    reference: tuple[float, str] | None = None,
 ) -> dict[str, Any]:
     """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow, and a table of
     all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, enough_data, best first; group where lines stand under
@@ -228,5 +234,4 @@ def dots(
         "heads": ["system", xlabel, "95 % interval", "n", "units"],
         "rows": [{"form": "", "cells": list(map(cell, line))} for line in lines],
     }
-    plots = [forest(made, label, xlabel, narrow=narrow) for narrow in (False, True)]
-    return {"figures": [plots], "behind": behind, "note": rest}
+    return {"figures": [forests(made, label, xlabel, reference)], "behind": behind, "note": rest}

@@ -11,8 +11,8 @@ import polars as pl
 
 from secateur.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
-from secateur.report.forest import FAMILIES
 from secateur.report.format import named, with_enough_data
+from secateur.report.plots.style import COLOURS, FAMILIES
 from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
@@ -102,6 +102,7 @@ def render(about: About, figures: Figures) -> str:
     ]
     html = page.get_template("page.html.j2").render(
         name=about.name,
+        colours=COLOURS,
         limit=unlimited(about.name)[1],
         title=about.title,
         sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in made]

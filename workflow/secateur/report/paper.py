@@ -4,8 +4,8 @@
 of the experiment as it stands in `results`, else as it was kept in `docs/results`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
 from secateur.report.kept import kept_table
+from secateur.report.plots.charts import Dot, forest
+from secateur.report.plots.style import saved
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 
@@ -212,12 +214,24 @@ def _latex(made: Artefact) -> str:
 
 
 def drawn(made: Artefact, path: Path) -> None:
-    """An artefact as bars: published ones pale, measured ones full with their intervals, gaps said in words."""
-    from secateur.report.plots import pairs_of_bars
-
+    """Writes the plot of an artefact: published figures hollow, measured ones with their intervals, gaps in words."""
     cells = [cell for cell in made.cells if not isinstance(cell.printed, str)]
     if not cells:
         raise SecateurError(f"--paper {made.name} has no numbers to draw. Fix: --format md, csv or latex.")
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    parts = [(column, [(c.row, c.printed, c.measured) for c in cells if c.column == column]) for column in columns]
-    pairs_of_bars(parts, made.unit, path)
+    ordered = [cell for column in columns for cell in cells if cell.column == column]
+    xlabel = "; ".join(filter(None, (made.unit, "hollow: published, full: measured, 95 % intervals")))
+    saved(forest([dot for cell in ordered for dot in _dots(made, cell)], xlabel), path)
+
+
+def _dots(made: Artefact, cell: Cell) -> Iterator[Dot]:
+    """The lines of a cell: the published figure, the measured one, or that there is neither."""
+    if cell.printed is not None:
+        value, said = cell.printed, f"{_number(cell.printed, made.digits)} published"
+        yield Dot(cell.row, "lexical", value, value, value, said, "", cell.column, unsure=True)
+    if cell.measured:
+        value, *ends, _ = cell.measured
+        ends = [value if end is None else end for end in ends]
+        yield Dot(cell.row, "graph", value, *ends, _said(made, replace(cell, printed=None)), "", cell.column)
+    elif cell.printed is None:
+        yield Dot(cell.row, "graph", 0, None, None, "no figure", "", cell.column, untold=True)

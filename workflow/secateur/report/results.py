@@ -27,9 +27,10 @@ from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.metric import figure_of
 from secateur.report.finding import Line, findings
-from secateur.report.forest import Dot, forest, standalone
 from secateur.report.format import MEMORY, number, row_name, row_of
 from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table
+from secateur.report.plots.charts import Dot, forest
+from secateur.report.plots.style import encoded
 
 __all__ = ["complete", "kept_picture", "quoted"]
 
@@ -210,9 +211,8 @@ def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str
         if (chosen := [line for system in shown for line in lines if line.name == system])
         for line in chosen
     ]
-    label = f"{name}: share of the gold evidence that systems hold, minus that of the best plain ranking"
     xlabel = "share of the gold evidence, minus that of the best plain ranking; hollow: not significant"
-    return standalone(forest(dots, label, xlabel, zero="the best plain ranking"))
+    return encoded(forest(dots, xlabel, (0, "the best plain ranking")), "svg").decode()
 
 
 def _head(dataset: str, line: Line) -> str:

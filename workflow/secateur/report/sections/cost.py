@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.forest import Dot, forest
 from secateur.report.format import cell, form
+from secateur.report.plots.charts import Dot, forests
 
 __all__ = ["cost_parts"]
 
@@ -48,7 +48,7 @@ def cost_parts(
     xlabel = "CPU seconds of all stages that its contexts come from"
     yield {
         "title": "What it costs",
-        "figures": [[forest(dots, label, xlabel, narrow=narrow) for narrow in (False, True)]],
+        "figures": [forests(dots, label, xlabel)],
         "short": SHORT,
         "table": {
             "heads": ["system", f"{CPU} to its contexts", PEAK, f"{CPU} in all", PEAK, *heads.values()],

@@ -4,8 +4,9 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report import plots
-from secateur.report.format import cell, interval, not_enough_data, number
+from secateur.report.format import cell, dots, interval, not_enough_data, number
+from secateur.report.plots.charts import spreads, trades
+from secateur.report.plots.style import inline
 
 __all__ = ["ABOUT", "distractor_parts", "is_checked"]
 
@@ -19,7 +20,7 @@ THRESHOLDS = {
     "fixed": "above the paper's one threshold for all (ecs.threshold)",
     "null": "above a percentile of the scorer's random passages (ecs.percentile)",
 }
-TRADED = {"counterfactual": "counterfactual", "irrelevant": "irrelevant"}
+TRADED = ("counterfactual", "irrelevant")
 DRAWN = 6  # scorers whose curves can be told apart
 DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
@@ -64,14 +65,17 @@ def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
 
 def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
     drawn = dict(list(CONTESTS.items())[:2])
-    contested, few = own.with_columns(name="scorer"), not_enough_data(own.filter(pl.col("metric").is_in(list(drawn))))
+    rows = own.filter(pl.col("metric").is_in(list(drawn))).with_columns(name="scorer")
+    rows = rows.with_columns(group=pl.col("metric").replace_strict(drawn)).sort("metric", maintain_order=True)
+    families, xlabel = dict.fromkeys(rows["system"], "utility"), "share of pairs won, mean over questions"
+    plot = dots(rows, families, label, xlabel, rows.height, reference=(0.5, "chance"))
     return {
         "title": f"How often one kind ranks above another, {sees}",
-        "figures": [] if few else [[plots.contests(contested, drawn, label)]],
-        "text": few,
+        "figures": plot.get("figures", []),
+        "text": plot.get("text", ""),
         "form": "bars",
         "table": _table(own, CONTESTS),
-        "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half. Dashed: chance.",
+        "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half.",
     }
 
 
@@ -104,7 +108,7 @@ def _traded(passed: pl.DataFrame, own: pl.DataFrame, label: str, sees: str) -> P
     drawn, few = shown.filter(pl.col("kind") != KINDS[-1]), not_enough_data(own)
     return {
         "title": f"What each threshold lets in, {sees}",
-        "figures": [] if few or drawn.is_empty() else [[plots.trades(drawn, KINDS[0], TRADED, label)]],
+        "figures": [] if few or drawn.is_empty() else [[inline(trades(drawn, KINDS[0], TRADED), label)]],
         "text": few,
         "form": "curves",
         "note": f"Share of the passages of a kind above each percentile of the scorer's random passages, mean over n = "
@@ -131,7 +135,7 @@ def _theorem(spread: pl.DataFrame, label: str) -> Part:
     return {
         "title": "Theorem 1, measured: how far passages of each kind move the prediction",
         "text": "The theorem says that an irrelevant passage moves the distribution of the answer by next to nothing.",
-        "figures": [[plots.spreads(shown, label)]],
+        "figures": [[inline(spreads(shown), label)]],
         "form": "curves",
         "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
         f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",

@@ -5,9 +5,9 @@ from typing import Any
 import polars as pl
 
 from secateur.graph.growth import exponent
-from secateur.report import plots
 from secateur.report.format import cell, number
-from secateur.report.plots import Panel
+from secateur.report.plots.charts import panels
+from secateur.report.plots.style import inline
 
 __all__ = ["growth_section"]
 
@@ -34,11 +34,11 @@ def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
         return None
     rows = growth.rename({"kind": "measure", "share": "at", "count": "value"})
     rows = rows.with_columns(name=pl.concat_str("corpus", "system", "order", separator=" · "))
-    panels = [Panel(kind, kind, "share of the passages read", logs="xy") for kind in KINDS]
+    drawn = panels(rows.filter(pl.col("value") > 0, pl.col("measure").is_in(KINDS)), "share of the passages read")
     table = [_row(name, own) for (name,), own in rows.group_by("name", maintain_order=True)]
     part = {
         "title": "Distinct symbols, edges and runs over the passages read",
-        "figures": [[plots.panels(rows.filter(pl.col("value") > 0), panels, "codebook growth")]],
+        "figures": [[inline(drawn, "codebook growth")]],
         "form": "curves",
         "table": {"heads": ["graph", *KINDS, "megabytes"], "rows": table},
         "note": "Passages in text order, counts after consolidation, both axes logarithmic. The exponent is the slope of "

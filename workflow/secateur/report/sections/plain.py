@@ -4,25 +4,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from secateur.report.finding import Line, stated
-from secateur.report.forest import Dot, forest
 from secateur.report.format import NOT_ENOUGH, cell
+from secateur.report.plots.charts import Dot, forest, forests
 
-__all__ = ["plain_part"]
+__all__ = ["plain_part", "plain_plot"]
 
 Lines = Sequence[tuple[str, Sequence[Line]]]  # (data set, its lines)
-ZERO = "the best plain ranking of its kind"
+REFERENCE = (0, "the best plain ranking of its kind")
 
 
 def plain_part(found: Lines, label: str, shown: int | None = None) -> dict[str, Any]:
     """A plot, wide and narrow, a group a data set, with a table of all lines behind it. label: what the plot says in words;
     shown: lines of a data set that are drawn, all by default."""
-    several = len(found) > 1
-    drawn = [(dataset if several else "", line) for dataset, lines in found for line in lines[:shown]]
+    dots, xlabel = _dots(found, len(found) > 1, shown)
+    return {"figures": [forests(dots, label, xlabel, REFERENCE)], "behind": _table(found)}
+
+
+def plain_plot(found: Lines):
+    """The plot of all lines as a figure, which names its data sets."""
+    return forest(*_dots(found, True), REFERENCE)
+
+
+def _dots(found: Lines, heads: bool, shown: int | None = None) -> tuple[list[Dot], str]:
+    """The lines that are drawn, under their data sets where they have heads, and what the axis measures."""
+    drawn = [(dataset if heads else "", line) for dataset, lines in found for line in lines[:shown]]
     metrics = sorted({line.metric.partition("@")[0].replace("_", " ") for _, line in drawn})
     xlabel = f"difference in {' and '.join(metrics)}, 95 % intervals, hollow: not significant"
-    dots = [_dot(line, group) for group, line in drawn]
-    plots = [forest(dots, label, xlabel, zero=ZERO, narrow=narrow) for narrow in (False, True)]
-    return {"figures": [plots], "behind": _table(found)}
+    return [_dot(line, group) for group, line in drawn], xlabel
 
 
 def _dot(line: Line, group: str) -> Dot:

@@ -4,8 +4,9 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report import plots
 from secateur.report.format import cell, difference, interval, not_enough_data, number
+from secateur.report.plots.charts import frontier
+from secateur.report.plots.style import inline
 
 __all__ = ["policy_parts"]
 
@@ -65,7 +66,7 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
         parts.append(
             {
                 "title": f"{system}: what the compression policy is worth",
-                "figures": [[plots.frontier(_named(own), line, f"accuracy against prompt tokens on {dataset}")]]
+                "figures": [[inline(frontier(_named(own), line), f"accuracy against prompt tokens on {dataset}")]]
                 if own["enough_data"].any()
                 else [],
                 "text": not_enough_data(own),

@@ -8,8 +8,9 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.report import plots
 from secateur.report.format import NOT_ENOUGH, cell, form, interval, number, sizes
+from secateur.report.plots.charts import curves
+from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
 
 __all__ = ["note", "panels_of", "recall_parts", "without_data"]
@@ -36,17 +37,17 @@ def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
     shown, where = rows.filter(pl.col("metric").is_in(present)), f"dataset = {dataset}, order = {order}"
     used = {(r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == "tokens").to_dicts()}
     drawn = [
-        [plots.svg(figure, f"{figure_of(metric).title} on {dataset}, order-{order}")]
+        [inline(figure, f"{figure_of(metric).title} on {dataset}, order-{order}")]
         for metric, figure in panels_of(own, order)
     ]
-    curves = {
+    part = {
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
         "figures": drawn,
         "text": _few(without_data(own, order)),
         "form": "curves",
         "note": note(shown, where) + " Band: the interval of the first line; the tables have all." * bool(drawn),
     }
-    return [curves, *(_metric_part(rows, metric, used, order, where) for metric in present)]
+    return [part, *(_metric_part(rows, metric, used, order, where) for metric in present)]
 
 
 def _by_budget(own: pl.DataFrame, order: str) -> pl.DataFrame:
@@ -77,9 +78,9 @@ def panels_of(own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     within = rows.filter(pl.col("name").is_in(list(drawn)))
     least, most = (within.select(pl.min("low", "value")).row(0), within.select(pl.max("high", "value")).row(0))
     ends = [f(v for v in pair if v is not None) for f, pair in ((min, least), (max, most))]
-    floor = (math.floor(10 * ends[0]) / 10, math.ceil(10 * ends[1]) / 10)
+    limits = (math.floor(10 * ends[0]) / 10, math.ceil(10 * ends[1]) / 10)
     for metric in metrics:
-        yield metric, plots.curves(rows, metric, figure_of(metric).title, drawn, floor)
+        yield metric, curves(rows, metric, figure_of(metric).title, drawn, limits)
 
 
 def without_data(own: pl.DataFrame, order: str) -> Iterator[tuple[str, str]]:

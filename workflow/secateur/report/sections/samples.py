@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.metric import figure_of
-from secateur.report.drawing import Drawn, draw
 from secateur.report.format import number
+from secateur.report.plots.subgraph import Drawn, draw
 
 __all__ = ["samples_part"]
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.report.drawing import Drawn, draw, layout
+from secateur.report.plots.subgraph import Drawn, draw, layout
 
 NAMES = st.sampled_from("abcdefgh")
 EDGES = st.lists(

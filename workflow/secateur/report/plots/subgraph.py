@@ -1,4 +1,4 @@
-"""A small graph as inline SVG: a forest read from left to right, one row for each edge, so that no label is hidden."""
+"""A small graph as SVG for the page: trees read from left to right, one row per edge, so that no label is hidden."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
