@@ -1,4 +1,4 @@
-"""The model that answers, and a prompt as far as its window holds it."""
+"""The model that answers, and prompts cut to its window."""
 
 from collections.abc import Sequence
 
@@ -12,17 +12,17 @@ __all__ = ["fitted", "generator"]
 
 
 def generator(cfg, ctx) -> Generator:
-    """What answers: `lm` in this process, or an endpoint. cfg: options `answer` and `lm`."""
+    """The generator of answers: the reader in this process, or an endpoint. cfg: options `answer` and `lm`."""
     if cfg.answer.backend == "lm":
         return InProcess(load(cfg.lm, ctx.cache, ctx.device), cfg.answer, ctx.cache)
     return Remote(cfg.answer, lm_counter(cfg.lm.model, ctx.cache), cfg.lm.window, ctx.cache, ctx.log)
 
 
-def fitted(instructions: str, made: Generator, name: str, question: str, units: Sequence[str]) -> tuple[str, int]:
-    """The prompt as far as it fits the window, and how many units of the context it lacks."""
+def fitted(instructions: str, model: Generator, name: str, question: str, units: Sequence[str]) -> tuple[str, int]:
+    """The prompt cut to the model's window, and the number of context units that were cut."""
 
     def without(cut: int) -> str:
         return compose(instructions, units[cut:], question)
 
-    cut = units_cut(len(units), lambda cut: made.size(without(cut)), made.window, name)
+    cut = units_cut(len(units), lambda cut: model.size(without(cut)), model.window, name)
     return without(cut), cut

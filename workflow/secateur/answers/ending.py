@@ -1,4 +1,4 @@
-"""Where an answer ends that does not end by itself, and whether it is one."""
+"""The end of an answer that runs on, and refusals."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,10 @@ __all__ = ["finished", "is_over", "is_refusal"]
 
 
 def _kept_of_repeats(text: str, times: int, least: int) -> int | None:
-    """Characters up to the end of the first of the repeats that a text ends in, and of its last word; None where it ends
-    in none. How often it is repeated makes no difference."""
+    """Characters to keep of a text that ends in repeats: up to the first repeat's last word. None without repeats.
+
+    The number of repeats makes no difference.
+    """
     for period in range(1, len(text) // times + 1):
         span = max(times * period, least)
         if span <= len(text) and text[-span:-period] == text[-span + period :]:
@@ -20,13 +22,13 @@ def _kept_of_repeats(text: str, times: int, least: int) -> int | None:
 
 
 def is_over(text: str, cfg) -> bool:
-    """Whether nothing that follows can be part of the answer. cfg: an `answer` option."""
+    """Whether the answer has ended: at a stop string, or in repeats. cfg: an `answer` option."""
     text = text.lstrip()
     return any(stop in text for stop in cfg.stop) or _kept_of_repeats(text, cfg.repeats, cfg.least_repeated) is not None
 
 
 def finished(text: str, cfg) -> tuple[str, str | None]:
-    """The answer in a text, and why it ends before the text does: stop, repeats or None."""
+    """(answer, reason): the answer in a text, and why it is cut: stop, repeats or None."""
     text, why = text.lstrip(), None
     places = [place for stop in cfg.stop if (place := text.find(stop)) >= 0]
     if places:
@@ -39,10 +41,10 @@ def finished(text: str, cfg) -> tuple[str, str | None]:
 
 
 def is_refusal(text: str, phrases: Sequence[str]) -> bool:
-    """Whether an answer says that it is none.
+    """Whether an answer is a refusal.
 
     >>> is_refusal("I’m sorry, I  don’t know.", ["i don't know"])
     True
     """
-    said = " ".join(text.lower().replace("’", "'").split())
-    return any(phrase in said for phrase in phrases)
+    plain = " ".join(text.lower().replace("’", "'").split())
+    return any(phrase in plain for phrase in phrases)

@@ -1,7 +1,7 @@
 """Answers from an OpenAI-compatible endpoint, by chat or by plain completion.
 
-A reply is kept as soon as it is read, under the digest of its request: where an endpoint dies in the middle, what it
-has said is not asked again. The key comes from the environment only (models/http.py).
+Each reply is cached at once under the digest of its request, so after a failure of the endpoint only missing replies are
+requested. The API key comes from the environment only (models/http.py).
 """
 
 import time
@@ -19,13 +19,13 @@ from secateur.models.word_pieces import Counter
 
 __all__ = ["Remote"]
 
-FILTERED = "content_filter"  # the finish_reason of a reply that was held back
+FILTERED = "content_filter"  # the finish_reason of a withheld reply
 PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 
 
 class Remote:
-    """An endpoint. cfg: an `answer` option with a url; count: a tokenizer that stands for the endpoint's own, which
-    nobody knows; longest: tokens its model reads."""
+    """Answers from an endpoint. cfg: an `answer` option with a url; count: a tokenizer in place of the endpoint's
+    unknown one; longest: tokens of its model's window."""
 
     def __init__(self, cfg, count: Counter, longest: int, cache: Path, log) -> None:
         self.cfg, self.seconds, self._count = cfg, Seconds(), count
@@ -36,9 +36,9 @@ class Remote:
         return int(self._count([prompt])[0])
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
-        """In order, `concurrency` requests at once; after a failure none begins.
+        """Answers in the order of prompts, `concurrency` requests at once; after a failure no request starts.
 
-        Raises SecateurError where an endpoint stays without a usable reply.
+        Raises SecateurError where the endpoint gives no usable reply.
         """
         with ThreadPoolExecutor(self.cfg.concurrency) as pool:
             return list(pool.map(self._answer, prompts))
@@ -46,9 +46,9 @@ class Remote:
     def _answer(self, prompt: str) -> Completion:
         reply = self._reply(self._request(prompt))
         text, why = finished(reply["text"], self.cfg)
-        said = [self.size(prompt) if reply["tokens_in"] is None else reply["tokens_in"]]
-        said += [int(self._count([reply["text"]])[0]) if reply["tokens_out"] is None else reply["tokens_out"]]
-        return Completion(text, *said, why or reply["stopped"])
+        tokens_in = self.size(prompt) if reply["tokens_in"] is None else reply["tokens_in"]
+        tokens_out = int(self._count([reply["text"]])[0]) if reply["tokens_out"] is None else reply["tokens_out"]
+        return Completion(text, tokens_in, tokens_out, why or reply["stopped"])
 
     def _request(self, prompt: str) -> dict[str, Any]:
         asked = {"messages": [{"role": "user", "content": prompt}]}
@@ -67,7 +67,7 @@ class Remote:
         except Unusable as problem:
             raise SecateurError(
                 f"{self.cfg.url}{path}: {problem}, after {len(self.cfg.delays) + 1} attempts. "
-                "Fix: look at the endpoint and run again; answers that came are cached and not asked again."
+                "Fix: check the endpoint and run again; received answers are cached."
             ) from problem
         self._replies.put(address, reply)
         self.seconds.prompts += 1
@@ -76,9 +76,9 @@ class Remote:
 
 
 def _content(response) -> dict[str, Any]:
-    """What is kept of a response: text (of a refusal where there is nothing else), why it ended, tokens.
+    """text, stopped and token usage of a response; the text of a refusal where there is no other.
 
-    Raises Unusable for anything but a completion.
+    Raises Unusable for a response that is no completion.
     """
     try:
         body = response.json()
@@ -91,5 +91,5 @@ def _content(response) -> dict[str, Any]:
         raise Unusable(f"no completion ({type(error).__name__})") from error
     if not isinstance(text, str):
         raise Unusable(f"a completion without a text ({type(text).__name__})")
-    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is JSON, but no text
+    text = text.encode("utf-8", "replace").decode()  # JSON allows half a surrogate pair, UTF-8 does not
     return {"text": text, "stopped": {"length": "length", FILTERED: "filtered"}.get(reason, "end")} | counts

@@ -1,7 +1,6 @@
-"""Greedy answers to prompts, by a model in process, one at a time.
+"""Greedy answers to prompts by a model in this process, one prompt at a time.
 
-So an answer depends on its prompt alone, near ties included: in a batch its sums would hang on the padding, and on how
-many others are beside it.
+An answer so depends on its prompt alone. In a batch, padding and batch size would change sums, and with them near ties.
 """
 
 import time
@@ -20,7 +19,7 @@ __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer. stopped: end (the model's own), stop, length or repeats; its tokens count with the one that ends it."""
+    """An answer. stopped: end (the model's end token, which counts), stop, length or repeats."""
 
     text: str
     prompt_tokens: int
@@ -30,7 +29,7 @@ class Completion:
 
 @dataclass
 class Seconds:
-    """Time that was spent on answers which no cache had."""
+    """Time spent on answers that were not cached, in seconds."""
 
     prompts: int = 0
     prefill: float = 0.0
@@ -39,7 +38,7 @@ class Seconds:
 
 
 class Generator(Protocol):
-    """Prompts to answers. window: tokens of a prompt at most."""
+    """Prompts to answers. window: the most tokens of a prompt."""
 
     window: int
     seconds: Seconds
@@ -53,7 +52,7 @@ class Generator(Protocol):
 
 @dataclass
 class _Row:
-    """An answer that is being written."""
+    """An unfinished answer."""
 
     text: str = ""
     tokens: int = 0
@@ -61,7 +60,7 @@ class _Row:
 
 
 def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
-    """A criterion that ends an answer and notes the time of each step. width: tokens of the prompt."""
+    """A stopping criterion that also notes the time of each step. width: tokens of the prompt."""
     import torch
     from transformers import StoppingCriteria
 
@@ -81,7 +80,7 @@ def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
 
 @dataclass
 class InProcess:
-    """A model of this process. cfg: an `answer` option."""
+    """Answers by a model in this process. cfg: an `answer` option."""
 
     lm: CausalLM
     cfg: object
@@ -98,7 +97,13 @@ class InProcess:
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
         known, cfg = RequestCache(self.cache / "answers"), self.cfg
-        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated, "alone")  # older answers came from batches
+        rules = (
+            cfg.max_tokens,
+            cfg.stop,
+            cfg.repeats,
+            cfg.least_repeated,
+            "alone",
+        )  # "alone": earlier versions answered in batches
         keys = {prompt: digest(self.lm.identity, prompt, rules) for prompt in prompts}
         found = {prompt: Completion(**reply) for prompt, key in keys.items() if (reply := known.get(key))}
         for prompt in [prompt for prompt in keys if prompt not in found]:
@@ -136,7 +141,7 @@ class InProcess:
 
 
 def _greedily(most: int, final: list[int]):
-    """The most probable token each time, whatever the model's own settings for sampling are."""
+    """Greedy decoding, whatever sampling the model's own configuration asks for."""
     from transformers import GenerationConfig
 
     plain = {"do_sample": False, "num_beams": 1, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0}

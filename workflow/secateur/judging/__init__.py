@@ -1,1 +1,1 @@
-"""What a language model says of answers and contexts, and what that is worth."""
+"""Answers and contexts judged by a language model, with controls of the judge."""

@@ -1,7 +1,7 @@
-"""What a judge's figures are worth: gold and wrong answers, padded ones, statements in the opposite order.
+"""Controls of a judge: gold and wrong answers, padded answers, statements in the opposite order.
 
-A judge that is of use gives the gold answer 1 and another question's gold answer 0, does not care for words that say
-nothing, nor for the order in which it reads statements.
+A useful judge gives the gold answer 1 and another question's gold answer 0. Neither empty phrases nor the order of
+statements change its verdicts.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,13 @@ from secateur.judging.protocol import Ask, Item, Judgement, judged
 __all__ = ["controls"]
 
 
-def controls(items: Sequence[Item], own: Sequence[Judgement], ask: Ask, padding: str) -> list[dict[str, float]]:
-    """For each item, what could be read of: `of_gold`, `of_wrong`: the facts of the gold answer, and of the next item's,
-    read as the answer; `padded`: what padding adds to the facts; `backwards`: share of verdicts on statements that stay
-    when these are shown in the opposite order. own: the items' judgements."""
+def controls(items: Sequence[Item], judgements: Sequence[Judgement], ask: Ask, padding: str) -> list[dict[str, float]]:
+    """The controls of each item, as far as replies could be read.
+
+    of_gold, of_wrong: `facts` of the item's gold answer, and of the next item's; padded: `facts` of the padded answer
+    minus `facts` of the answer; backwards: share of verdicts that stay when statements are shown in the opposite order.
+    judgements: those of the items.
+    """
     bare = [replace(item, context="", evidence=()) for item in items]
     others = [*bare[1:], *bare[:1]]
     variants = {
@@ -24,25 +27,26 @@ def controls(items: Sequence[Item], own: Sequence[Judgement], ask: Ask, padding:
         "padded": [replace(item, answer=f"{item.answer} {padding.format(question=item.question)}") for item in bare],
     }
     if len({item.gold for item in items}) < 2:
-        del variants["of_wrong"]  # nobody else's answer is a wrong one
-    made = {name: judged(one, ask) for name, one in variants.items()}
-    turned = judged(items, ask, backwards=True)
-    return [_of(n, own[n], {name: one[n] for name, one in made.items()}, turned[n], items) for n in range(len(items))]
-
-
-def _of(
-    n: int, own: Judgement, made: dict[str, Judgement], turned: Judgement, items: Sequence[Item]
-) -> dict[str, float]:
-    found = {name: one.facts for name, one in made.items() if one.facts is not None}
-    if "padded" in found and own.facts is not None and not items[n].refused:
-        found["padded"] -= own.facts
-    else:
-        found.pop("padded", None)
-    pairs = [(own.right, turned.right), (own.covered, turned.covered), (own.grounded, turned.grounded)]
-    same = [
-        a == b
-        for one, other in [*pairs, (own.held, turned.held)]
-        if one and other and len(one) > 1
-        for a, b in zip(one, other, strict=True)
+        del variants["of_wrong"]  # there is no other gold answer
+    varied = {name: judged(variant, ask) for name, variant in variants.items()}
+    reversed_ = judged(items, ask, backwards=True)
+    return [
+        _controls(item, judgement, {name: variant[n] for name, variant in varied.items()}, reversed_[n])
+        for n, (item, judgement) in enumerate(zip(items, judgements, strict=True))
     ]
-    return found | ({"backwards": sum(same) / len(same)} if same else {})
+
+
+def _controls(item: Item, judgement: Judgement, varied: dict[str, Judgement], reverse: Judgement) -> dict[str, float]:
+    values = {name: variant.facts for name, variant in varied.items() if variant.facts is not None}
+    if "padded" in values and judgement.facts is not None and not item.refused:
+        values["padded"] -= judgement.facts
+    else:
+        values.pop("padded", None)
+    pairs = [
+        (judgement.right, reverse.right),
+        (judgement.covered, reverse.covered),
+        (judgement.grounded, reverse.grounded),
+        (judgement.supported, reverse.supported),
+    ]
+    same = [a == b for one, two in pairs if one and two and len(one) > 1 for a, b in zip(one, two, strict=True)]
+    return values | ({"backwards": sum(same) / len(same)} if same else {})

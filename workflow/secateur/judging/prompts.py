@@ -1,4 +1,4 @@
-"""What a judge is asked, in our words, and how its replies are read. What cannot be read is None, never a verdict."""
+"""Prompts of a judge, in our words, and parsers of its replies. An unreadable reply is None, never a verdict."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = ["rating", "relevance", "split", "statements", "supported", "supporting"]
 
-LEVELS = (0, 1, 2)  # of relevance
+LEVELS = (0, 1, 2)  # grades of relevance
 
 SPLIT = """Break the text into short statements. Each says one thing, is a whole sentence, and can be understood without the others: \
 put names in the place of pronouns. Add nothing that the text does not say.
@@ -44,17 +44,17 @@ and with nothing else.""",
 
 
 def split(question: str, text: str) -> str:
-    """Asks for the statements of a text."""
+    """Prompt for the statements of a text."""
     return SPLIT.format(question=question, text=text)
 
 
 def supporting(text: str, claims: Sequence[str]) -> str:
-    """Asks which statements follow from a text."""
+    """Prompt for the statements that follow from a text."""
     return SUPPORTED.format(text=text, statements="\n".join(f"{n}. {one}" for n, one in enumerate(claims, 1)))
 
 
 def relevance(question: str, text: str) -> list[str]:
-    """Asks twice, in other words and another order, how relevant a text is."""
+    """Two prompts for the relevance of a text, in different words and order."""
     return [one.format(question=question, text=text) for one in RELEVANCE]
 
 
@@ -91,7 +91,7 @@ def rating(reply: str) -> float | None:
 
 
 def _values(reply: str) -> Iterator[list[Any]]:
-    """Every JSON list that stands in a reply, whatever stands around it."""
+    """Every JSON list in a reply, whatever surrounds it."""
     decoder, at = json.JSONDecoder(), reply.find("[")
     while at >= 0:
         try:

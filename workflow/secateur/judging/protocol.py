@@ -5,7 +5,7 @@ A judge breaks an answer and the gold answer into statements, and says which fol
     facts         F1 of the answer's statements that follow from the gold answer (TP, else FP) and of the gold answer's that
                   do not follow from the answer (FN); ACC = .75 of it + .25 (1 + cosine of both answers) / 2
     coverage      share of the gold answer's statements that follow from the answer
-    faithfulness  share of the answer's statements that follow from the context that was read
+    faithfulness  share of the answer's statements that follow from the context that the reader got
     evidence      share of the gold evidence that follows from that context
     relevance     mean of two ratings of that context
 """
@@ -19,12 +19,13 @@ from secateur.judging.prompts import rating, relevance, split, statements, suppo
 __all__ = ["Ask", "Item", "Judgement", "judged"]
 
 Ask = Callable[[Sequence[str]], list[str | None]]  # prompts to replies; None for a prompt that the window cannot hold
-Verdicts = list[bool] | None  # None: not read
+Verdicts = list[bool] | None  # None: could not be read
 
 
 @dataclass(frozen=True)
 class Item:
-    """What is judged. context: what was read, empty for a closed book; evidence: gold passages; refused: no answer is given."""
+    """An answer to judge. context: what the reader read, empty for a closed book; evidence: gold passages; refused: the
+    reader gave no answer."""
 
     question: str
     answer: str
@@ -33,15 +34,29 @@ class Item:
     evidence: tuple[str, ...]
     refused: bool = False
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts to split into statements: the gold answer, and the answer if there is one."""
+        return (self.gold, self.answer) if self.answered else (self.gold,)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer."""
+        return bool(self.answer.strip()) and not self.refused
+
 
 @dataclass
 class Judgement:
-    """The verdicts on one item. asked, unread: how many verdicts there should be, and how many could not be read."""
+    """The verdicts on one item. asked: number of verdicts; unread: how many of them could not be read.
+
+    right: statements of the answer that follow from the gold answer; covered: statements of the gold answer that follow
+    from the answer; grounded: statements of the answer that follow from the context; supported: gold evidence that does.
+    """
 
     right: Verdicts = None
     covered: Verdicts = None
     grounded: Verdicts = None
-    held: Verdicts = None
+    supported: Verdicts = None
     ratings: list[float] = field(default_factory=list)
     asked: int = 0
     unread: int = 0
@@ -56,71 +71,79 @@ class Judgement:
 
     @property
     def figures(self) -> dict[str, float]:
-        """All that could be read; a share of no statements is none."""
-        shares = {"coverage": self.covered, "faithfulness": self.grounded, "evidence": self.held}
-        found = {name: sum(verdicts) / len(verdicts) for name, verdicts in shares.items() if verdicts}
-        found |= {"facts": self.facts} if self.facts is not None else {}
-        found |= {"relevance": sum(self.ratings) / len(self.ratings)} if self.ratings else {}
-        return found | ({"unread": self.unread / self.asked} if self.asked else {})
+        """All figures that could be read; a share of no statements is undefined and left out."""
+        shares = {"coverage": self.covered, "faithfulness": self.grounded, "evidence": self.supported}
+        values = {name: sum(verdicts) / len(verdicts) for name, verdicts in shares.items() if verdicts}
+        values |= {"facts": self.facts} if self.facts is not None else {}
+        values |= {"relevance": sum(self.ratings) / len(self.ratings)} if self.ratings else {}
+        return values | ({"unread": self.unread / self.asked} if self.asked else {})
+
+    def count(self, replies: Iterable[object]) -> None:
+        """Count replies, and those that could not be read (None)."""
+        for reply in replies:
+            self.asked += 1
+            self.unread += reply is None
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Statements to check against a text; the verdicts go to a field of a judgement."""
+
+    judgement: Judgement
+    field: str
+    text: str
+    claims: tuple[str, ...]
 
 
 def judged(items: Sequence[Item], ask: Ask, *, backwards: bool = False) -> list[Judgement]:
-    """A judgement of each item. backwards: statements are shown in the opposite order, the verdicts come in their own."""
-    found = [Judgement() for _ in items]
-    told = _split([(item.question, text) for item in items for text in (item.gold, *_said(item))], ask)
-    wanted: list[tuple[Judgement, str, str, tuple[str, ...]]] = []  # judgement, verdicts, text, statements
-    for item, one in zip(items, found, strict=True):
-        gold = told[item.question, item.gold]
-        own = told[item.question, item.answer] if _said(item) else []
-        _count(one, [gold] if not _said(item) else [gold, own])
-        if not _said(item):  # a refusal says nothing right, and covers nothing
-            one.right, one.covered = [], None if gold is None else [False] * len(gold)
-        elif gold and own:
-            wanted += [(one, "right", item.gold, tuple(own)), (one, "covered", item.answer, tuple(gold))]
-        if item.context:
-            wanted += [(one, "grounded", item.context, tuple(own))] if own else []
-            wanted += [(one, "held", item.context, item.evidence)] if item.evidence else []
-    _verdicts(wanted, ask, backwards)
-    _ratings([(one, item) for one, item in zip(found, items, strict=True) if item.context], ask)
-    return found
-
-
-def _said(item: Item) -> tuple[str, ...]:
-    """The answer, where there is one."""
-    return (item.answer,) if item.answer.strip() and not item.refused else ()
-
-
-def _count(one: Judgement, replies: Iterable[object]) -> None:
-    for reply in replies:
-        one.asked += 1
-        one.unread += reply is None
+    """A judgement of each item. backwards: statements are shown in the opposite order; verdicts are returned in order."""
+    judgements = [Judgement() for _ in items]
+    split_texts = _split([(item.question, text) for item in items for text in item.texts], ask)
+    checks: list[_Check] = []
+    for item, judgement in zip(items, judgements, strict=True):
+        gold = split_texts[item.question, item.gold]
+        claims = split_texts[item.question, item.answer] if item.answered else []
+        judgement.count([gold, claims] if item.answered else [gold])
+        if not item.answered:  # a refusal states nothing right, and covers nothing
+            judgement.right, judgement.covered = [], None if gold is None else [False] * len(gold)
+        elif gold and claims:
+            checks.append(_Check(judgement, "right", item.gold, tuple(claims)))
+            checks.append(_Check(judgement, "covered", item.answer, tuple(gold)))
+        if item.context and claims:
+            checks.append(_Check(judgement, "grounded", item.context, tuple(claims)))
+        if item.context and item.evidence:
+            checks.append(_Check(judgement, "supported", item.context, item.evidence))
+    _verdicts(checks, ask, backwards)
+    _ratings([(judgement, item) for judgement, item in zip(judgements, items, strict=True) if item.context], ask)
+    return judgements
 
 
 def _split(texts: list[tuple[str, str]], ask: Ask) -> Mapping[tuple[str, str], list[str] | None]:
-    """(question, text) -> its statements; of a text without one, which is no text, None."""
-    known = dict.fromkeys(texts)
-    replies = ask([split(*one) for one in known])
+    """(question, text) -> the text's statements; None where the reply holds none, or cannot be read."""
+    distinct = list(dict.fromkeys(texts))
+    replies = ask([split(*pair) for pair in distinct])
     read = (None if reply is None else statements(reply) for reply in replies)
-    return {one: found or None for one, found in zip(known, read, strict=True)}
+    return {pair: claims or None for pair, claims in zip(distinct, read, strict=True)}
 
 
-def _verdicts(wanted: list[tuple[Judgement, str, str, tuple[str, ...]]], ask: Ask, backwards: bool) -> None:
-    """Which statements follow from which text, put where they are wanted."""
-    shown = [claims[::-1] if backwards else claims for *_, claims in wanted]
-    prompts = dict.fromkeys(supporting(text, claims) for (_, _, text, _), claims in zip(wanted, shown, strict=True))
-    replies = dict(zip(prompts, ask(list(prompts)), strict=True))
-    for (one, name, text, _), claims in zip(wanted, shown, strict=True):
-        reply = replies[supporting(text, claims)]
-        verdicts = None if reply is None else supported(reply, len(claims))
-        _count(one, [verdicts])
-        setattr(one, name, verdicts[::-1] if verdicts and backwards else verdicts)
+def _verdicts(checks: list[_Check], ask: Ask, backwards: bool) -> None:
+    """Ask which statements follow from which text; equal prompts are asked once."""
+    shown = [check.claims[::-1] if backwards else check.claims for check in checks]
+    prompts = [supporting(check.text, claims) for check, claims in zip(checks, shown, strict=True)]
+    distinct = list(dict.fromkeys(prompts))
+    replies = dict(zip(distinct, ask(distinct), strict=True))
+    for check, prompt in zip(checks, prompts, strict=True):
+        reply = replies[prompt]
+        verdicts = None if reply is None else supported(reply, len(check.claims))
+        check.judgement.count([verdicts])
+        setattr(check.judgement, check.field, verdicts[::-1] if verdicts and backwards else verdicts)
 
 
-def _ratings(wanted: list[tuple[Judgement, Item]], ask: Ask) -> None:
-    """Both ratings of each context."""
-    prompts = [relevance(item.question, item.context) for _, item in wanted]
-    replies = iter(ask([prompt for own in prompts for prompt in own]))
-    for (one, _), own in zip(wanted, prompts, strict=True):
-        read = [None if reply is None else rating(reply) for reply in islice(replies, len(own))]
-        _count(one, read)
-        one.ratings = [value for value in read if value is not None]
+def _ratings(contexts: list[tuple[Judgement, Item]], ask: Ask) -> None:
+    """Two ratings of the relevance of each context."""
+    prompts = [relevance(item.question, item.context) for _, item in contexts]
+    replies = iter(ask([prompt for pair in prompts for prompt in pair]))
+    for (judgement, _), pair in zip(contexts, prompts, strict=True):
+        read = [None if reply is None else rating(reply) for reply in islice(replies, len(pair))]
+        judgement.count(read)
+        judgement.ratings = [value for value in read if value is not None]

@@ -1,4 +1,4 @@
-"""A session gone through question by question: what each prompt still has to carry, and what its reader then holds."""
+"""Replay of a session, question by question: the evidence that each prompt adds, and what its reader then has."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ __all__ = ["Step", "Unit", "replay", "within"]
 
 @dataclass(frozen=True)
 class Unit:
-    """A row of a context: its text and tokens, the passage it comes from, and the symbols and edges it needs."""
+    """A row of a context: text, tokens, source passage, and the symbols and edges that it needs."""
 
     text: str
     tokens: int
@@ -21,9 +21,11 @@ class Unit:
 
 @dataclass(frozen=True)
 class Step:
-    """One question of a session. block: all that it may show, were it alone; fresh: the units that its prompt carries;
-    held: all that its reader then has before it; reused: share of the needed symbols and edges that the session knew;
-    grown: how many it learns."""
+    """One question of a session.
+
+    block: the units of its context, were it alone; fresh: the units that its prompt adds; held: all units that its reader
+    then has; reused: share of the needed symbols and edges that the session had; grown: number of new ones.
+    """
 
     question_id: str
     block: list[Unit]
@@ -36,8 +38,11 @@ class Step:
 def replay(
     questions: Sequence[str], blocks: Mapping[str, Sequence[Sequence[Unit]]], window: int, most: int | None
 ) -> Iterator[Step]:
-    """The steps of one session, in order. blocks: of each question, the largest first; window: tokens of shown evidence
-    that the reader keeps; most: of new evidence that a later prompt carries, where a block is that small."""
+    """The steps of one session, in order.
+
+    blocks: contexts of each question, the largest first; window: tokens of shown evidence that the reader keeps; most:
+    tokens of new evidence in a later prompt, where some context is that small.
+    """
     transcript, known = Transcript(window), set()
     for question in questions:
         sizes = [[(unit, unit.tokens) for unit in block] for block in blocks.get(question, ())] or [[]]
@@ -51,10 +56,9 @@ def replay(
 
 
 def within(sizes: Sequence[Sequence[Unit]], tokens: int) -> list[Unit]:
-    """A question's own context, cut to some tokens: what it would show at the cost of a prompt with memory.
+    """A question's context cut to a number of tokens: what a prompt without memory shows at the same cost.
 
-    sizes: its contexts, the largest first. The smaller ones say which units are better: those of the smallest go first,
-    and one that does not fit is passed over.
+    sizes: its contexts, the largest first. Units of smaller contexts rank higher; a unit that does not fit is skipped.
     """
     best_first = dict.fromkeys(unit for block in reversed(sizes) for unit in block)
     chosen, used = set(), 0

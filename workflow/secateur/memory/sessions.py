@@ -8,10 +8,10 @@ __all__ = ["of_shard", "sessions"]
 
 
 def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """(question_id, session_id, n): a conversation's questions, or those whose first gold evidence stands in one document;
-    n is a question's place in its session, in file order.
+    """(question_id, session_id, n): the session of each question, and its index there, in file order.
 
-    Where a group is one document all its questions are a session, resolved evidence or not.
+    A session is a conversation, or all questions whose first gold evidence is in one document. Where a group is one
+    document, all its questions are one session, resolved evidence or not.
     """
     alone = passages.group_by("group_id").agg(pl.col("doc_id").n_unique() == 1).rename({"doc_id": "alone"})
     known = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
@@ -21,13 +21,13 @@ def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_shard(asked: pl.DataFrame, shard: str) -> pl.DataFrame:
-    """The rows of a shard "NofCOUNT" of `sessions`: whole sessions, by their first question, spread by their size.
+    """The rows of a shard "NofCOUNT" of `sessions`: whole sessions, spread by size.
 
-    Raises SecateurError for a shard that is none.
+    Raises SecateurError for a malformed shard.
     """
     number, _, count = shard.partition("of")
     if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
-        raise SecateurError(f"shard {shard!r} is none. Fix: NofCOUNT with N below COUNT, as 0of4.")
+        raise SecateurError(f"shard {shard!r}: allowed: NofCOUNT with N below COUNT. Fix: 0of4, for example.")
     sizes = asked.group_by("session_id", maintain_order=True).len()
     before = pl.col("len").cum_sum() - pl.col("len")
     mine = sizes.filter(before * int(count) // max(asked.height, 1) == int(number))

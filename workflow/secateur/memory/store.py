@@ -1,4 +1,4 @@
-"""What a session remembers (paper 1.1, P3): the runs of its questions and answers, and what supported them."""
+"""The memory of a session (paper 1.1, P3): runs of its questions and answers, and their supporting evidence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,15 +18,14 @@ from secateur.ranking.group import top
 __all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "support", "symbols_of"]
 
 Book = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # entities, relations, edges
-GOLD = "gold"  # the source of answers that are no model's; of training questions alone
+GOLD = "gold"  # the source of gold answers, which training questions alone may store
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """A run of a session: a question that was asked, or the answer it got.
+    """A run of a session: a question, or its answer.
 
-    source: of an answer, GOLD or the model that gave it; null for a question. triples: what it states, as the codebook
-    shows it.
+    source: GOLD or the model that gave the answer, None for a question; triples: as the codebook writes them.
     """
 
     question_id: str
@@ -37,7 +36,7 @@ class Remembered:
     triples: tuple[Named, ...] = ()
 
     def said(self) -> Said:
-        """As a unit of its channel."""
+        """The run as a unit of its channel."""
         return Said(self.channel, self.text, f"{self.question_id} {self.channel}", self.triples)
 
 
@@ -45,8 +44,8 @@ class Remembered:
 class Support:
     """A unit of evidence that was shown for a stored answer.
 
-    utility: the answer gain that it alone gives the answer, in nats per token; null for an answer that says nothing.
-    edge_ids: what it states, where its form is of symbols.
+    utility: answer gain of this unit alone, in nats per token; None for an empty answer. edge_ids: its edges, where the
+    form writes symbols.
     """
 
     question_id: str
@@ -57,7 +56,7 @@ class Support:
 
 
 def symbols_of(text: str, triples: Sequence[Named]) -> Symbols:
-    """Entities, relations and lines of a run; a text without triples is its own one symbol of each kind."""
+    """Entities, relations and lines of a run. A text without triples is one symbol of each."""
     if not triples:
         return [text], [text], [text]
     entities = list(dict.fromkeys(x for head, _, tail in triples for x in (head, tail)))
@@ -66,7 +65,7 @@ def symbols_of(text: str, triples: Sequence[Named]) -> Symbols:
 
 
 def support(question_id: str, fact: Said, utility: float | None) -> Support:
-    """A fact as what supported a question's answer."""
+    """A shown fact as support of a question's answer."""
     return Support(question_id, fact.source, fact.text, utility, tuple(edge.edge_id for edge in fact.edges))
 
 
@@ -79,8 +78,10 @@ def exchange(
     read: Callable[[str], Sequence[Triple]],
     shown: Mapping[str, str],
 ) -> tuple[Remembered, Remembered]:
-    """The runs of a question and of its answer. asked: the question's symbols and triples; read: the corpus's front end on
-    a single text."""
+    """The runs of a question and of its answer.
+
+    asked: the question's symbols and triples; read: the corpus's extractor, on a single text.
+    """
     triples = [(t.head, t.relation, t.tail) for t in read(said)] if said.strip() else []
     answer = Remembered(question_id, "answer", said, symbols_of(said, triples), source, as_shown(triples, shown))
     return Remembered(question_id, "question", text, asked[0], None, as_shown(asked[1], shown)), answer
@@ -89,10 +90,10 @@ def exchange(
 def memories(
     runs: Iterable[Remembered], supports: Iterable[Support], placed: pl.DataFrame, book: Book
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Runs and what supports them as the table `memories`, and the edges that they add to the codebook as the table
-    `session_edges`. placed: question_id, session_id, n; book: entities, relations and edges.
+    """The tables `memories` (runs and their support) and `session_edges` (edges that they add to the codebook).
 
-    An answer is verified if it is gold. A unit that is shown twice for one question counts once.
+    placed: question_id, session_id, n; book: entities, relations and edges. A gold answer is verified. A unit shown twice
+    for one question counts once.
     """
     runs = list(runs)
     ids, added = _edges_of(runs, book)
@@ -109,7 +110,7 @@ def memories(
 
 
 def _edges_of(runs: Sequence[Remembered], book: Book) -> tuple[list[list[int]], pl.DataFrame]:
-    """The edges of each run, and those that are new."""
+    """The edges of each run, and the new edges."""
     said = [(n, *triple) for n, run in enumerate(runs) for triple in run.triples]
     names = {"run": pl.Int32} | dict.fromkeys(("head", "relation", "tail"), pl.String)
     triples = pl.DataFrame(said, schema=names, orient="row")
@@ -121,25 +122,25 @@ def _edges_of(runs: Sequence[Remembered], book: Book) -> tuple[list[list[int]], 
 
 
 def _places(runs: Sequence[Sequence[str]]) -> tuple[list[str], Membership]:
-    """The distinct symbols of some runs, and which run holds which."""
+    """The distinct symbols of runs, and which run contains which."""
     place = {symbol: n for n, symbol in enumerate(dict.fromkeys(s for run in runs for s in run))}
     owner = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
     return list(place), Membership.of(owner, np.array([place[s] for run in runs for s in run], np.int64), len(runs))
 
 
 class Store:
-    """The question and answer runs of one session, recalled coarse to fine as facts are. cfg: the retriever."""
+    """The question and answer runs of one session, recalled coarse to fine like facts. cfg: the retriever."""
 
     def __init__(self, cfg, embedder) -> None:
         self.cfg, self.embedder, self._runs = cfg, embedder, {"question": [], "answer": []}
 
     def add(self, run: Remembered) -> None:
-        """Remember a run; an empty text (a model that said nothing) is not worth one."""
+        """Store a run, unless its text is empty."""
         if run.text.strip():
             self._runs[run.channel].append(run)
 
     def recall(self, channel: str, asked: Symbols, most: int) -> list[Remembered]:
-        """The channel's best runs for a question, best first."""
+        """The best runs of a channel for a question, best first."""
         runs = self._runs[channel]
         if not runs or not most:
             return []
@@ -148,14 +149,14 @@ class Store:
         return [runs[n] for n in top(self._fine(runs, asked), most)]
 
     def _coarse(self, runs: Sequence[Remembered], asked: Symbols) -> NDArray[np.float32]:
-        """Equation of 2.4 over the session's own small codebook."""
+        """Coarse scores (paper 2.4) over the session's codebook."""
         (entities, holds_entity), (relations, holds_relation) = (_places([r.symbols[k] for r in runs]) for k in (0, 1))
         embed, weights = self.embedder.embed, (self.cfg.w_ent, self.cfg.w_rel)
         query = (embed(asked[0]), embed(asked[1]))
         return coarse_scores(*query, embed(entities), embed(relations), (holds_entity, holds_relation), weights)
 
     def _fine(self, runs: Sequence[Remembered], asked: Symbols) -> NDArray[np.float64]:
-        """The terms of A.3."""
+        """Fine scores (paper A.3)."""
         lines = [line for run in runs for line in run.symbols[2]]
         starts = np.concatenate([[0], np.cumsum([len(run.symbols[2]) for run in runs])])
 

@@ -1,4 +1,4 @@
-"""The evidence a session's reader has been shown (paper 1.1, P3): later prompts carry what is new."""
+"""The evidence that a session's reader has been shown (paper 1.1, P3): later prompts carry new evidence only."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -6,10 +6,9 @@ __all__ = ["Transcript"]
 
 
 class Transcript:
-    """The units a session's reader still has before it, in the order in which they came; a prompt carries only those
-    that it has not (delta). A unit is known by itself: its passage and its text.
+    """The units that a session's reader still has, in the order shown; a prompt carries only the others (delta).
 
-    window: tokens that it may hold. The oldest units leave first, but none that the question at hand needs.
+    window: most tokens of units. The oldest units leave first, except those that the current question needs.
     """
 
     def __init__(self, window: int) -> None:
@@ -19,8 +18,8 @@ class Transcript:
         return iter(self._shown)
 
     def due(self, blocks: Sequence[Sequence[tuple[Hashable, int]]], most: int | None) -> Sequence[tuple[Hashable, int]]:
-        """Which of a question's blocks, the largest first, is shown: the first whose new units are within `most` tokens,
-        else the last. A session's first question gets the largest, and so does every one without a limit.
+        """The context to show, of a question's contexts with the largest first: the first with new units within `most`
+        tokens, else the last. The first question of a session, and every question without a limit, gets the largest.
         """
         if most is None or not self._shown:
             return blocks[0]
@@ -28,7 +27,7 @@ class Transcript:
         return next((block for block, tokens in zip(blocks, new, strict=True) if tokens <= most), blocks[-1])
 
     def show(self, units: Iterable[tuple[Hashable, int]]) -> list[Hashable]:
-        """Add the (unit, tokens) that a question needs; those that were new, each once, in order."""
+        """Add the (unit, tokens) that a question needs; returns the new units, each once, in order."""
         needed = dict(units)
         fresh = [unit for unit in needed if unit not in self._shown]
         self._shown |= {unit: needed[unit] for unit in fresh}
