@@ -1,0 +1,145 @@
+"""What each patch of the SLURM plugin mends.
+
+Each test first shows the plugin's own fault. Once a new version is without it, that assertion fails and the patch can go.
+"""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+
+from secateur.cluster import executor
+
+plugin = pytest.importorskip("snakemake_executor_plugin_slurm")
+
+
+class Limiter:
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        return None
+
+
+@pytest.fixture
+def driver():
+    """A stand-in for the plugin's executor while two jobs run."""
+    self = MagicMock(run_uuid="run", status_rate_limiter=Limiter(), next_seconds_between_status_checks=40)
+    self.workflow.executor_settings = SimpleNamespace(
+        init_seconds_before_status_checks=40, status_attempts=1, keep_successful_logs=True, requeue=False
+    )
+    self.get_status_command.return_value = "sacct"
+    for name in ("calls", "failures", "total_seconds", "max_seconds"):
+        setattr(self, f"_status_query_{name}", 0)
+    self._status_query_min_seconds = None
+    return self
+
+
+def job(number: str) -> SimpleNamespace:
+    inner = MagicMock(resources={"mem_mb": 100}, attempt=1, restart_times=2)
+    return SimpleNamespace(external_jobid=number, job=inner, aux={"slurm_logfile": Path("x.log")})
+
+
+def polled(check, driver, jobs) -> list[str]:
+    """The ids of the jobs that a poll takes for active."""
+
+    async def collect():
+        return [active.external_jobid async for active in check(driver, jobs)]
+
+    return asyncio.run(collect())
+
+
+@pytest.fixture
+def slurm(monkeypatch):
+    """Sets what SLURM answers, to the plugin and to ours: states by job id, None for no answer."""
+    monkeypatch.setattr(plugin, "get_min_job_age", lambda: 300)
+    monkeypatch.setattr(plugin, "is_query_tool_available", lambda name: True)
+    monkeypatch.setattr(executor, "_unseen", executor.Counter())
+    monkeypatch.setattr(executor, "_noted", lambda one, said: ("", False))
+
+    def answer(known):
+        async def query(*_):
+            return (known, 0.1) if known is not None else (None, None)
+
+        async def states(*_):
+            return known and {number: state.split()[0] for number, state in known.items()}
+
+        async def reason(number, state, mem_mb):
+            return state
+
+        monkeypatch.setattr(plugin, "query_job_status", query)
+        monkeypatch.setattr(executor, "states", states)
+        monkeypatch.setattr(executor, "reason", reason)
+
+    return answer
+
+
+def test_a_job_that_was_cancelled_has_failed(driver, slurm):
+    slurm({"1": "CANCELLED by 1000", "2": "RUNNING"})
+    assert polled(plugin.Executor.check_active_jobs, driver, [job("1"), job("2")]) == ["1", "2"]
+    assert polled(executor.check_active_jobs, driver, [job("1"), job("2")]) == ["2"]
+    assert driver.report_job_error.call_args.kwargs["msg"].startswith("SLURM job 1: CANCELLED")
+
+
+def test_a_job_that_slurm_has_forgotten_ends_and_its_files_decide(driver, slurm):
+    slurm({"2": "RUNNING"})
+    for _ in range(executor.LOST + 1):
+        assert polled(plugin.Executor.check_active_jobs, driver, [job("1"), job("2")]) == ["1", "2"]
+    gone, running = job("1"), job("2")
+    for _ in range(executor.LOST - 1):
+        assert polled(executor.check_active_jobs, driver, [gone, running]) == ["1", "2"]
+    assert polled(executor.check_active_jobs, driver, [gone, running]) == ["2"]
+    driver.report_job_success.assert_called_once_with(gone)
+
+
+def test_jobs_stay_active_while_slurm_does_not_answer(driver, slurm):
+    slurm(None)
+    assert (
+        polled(plugin.Executor.check_active_jobs, driver, [job("1"), job("2")]) == []
+    )  # they are never heard of again
+    assert polled(executor.check_active_jobs, driver, [job("1"), job("2")]) == ["1", "2"]
+
+
+def test_the_plugins_polls_back_off_to_minutes(driver, slurm):
+    slurm({"1": "RUNNING"})
+    for _ in range(20):
+        polled(plugin.Executor.check_active_jobs, driver, [job("1")])
+    assert driver.next_seconds_between_status_checks == 180  # `mend` makes it a property of `POLL` seconds
+
+
+def test_a_group_that_cannot_be_submitted_fails(driver):
+    group = MagicMock(spec=["is_group", "name", "jobs", "resources"])  # a group of jobs has no rule
+    group.is_group.return_value = True
+    driver.slurm_logdir.mkdir.side_effect = OSError("no space")
+    with pytest.raises(AttributeError, match="rule"):
+        plugin.Executor.run_job(driver, group)
+    executor._placed(plugin.Executor.run_job)(driver, group)
+    (_, message), _ = driver._report_job_error_threadsafe.call_args
+    assert "it could not be submitted: OSError('no space')" in message
+
+
+def test_sbatch_is_called_with_patience():
+    given = {
+        "run_uuid": "u",
+        "slurm_logfile": "l",
+        "comment_str": "rule_x",
+        "account": "",
+        "partition": "",
+        "workdir": ".",
+    }
+    asked = MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1)
+    commands = [
+        command(asked, given) for command in (plugin.get_submit_command, executor._patient(plugin.get_submit_command))
+    ]
+    assert commands[0].startswith("sbatch --parsable")
+    assert " -m secateur.cluster.submit --parsable" in commands[1]
+
+
+def test_a_job_starts_one_snakemake_on_the_cores_that_it_asked_for(driver):
+    driver.workflow.executor_settings.pass_command_as_script = False
+    general = plugin.Executor.additional_general_args(driver)
+    assert general == executor.INNER[0]
+    command = executor._at_once(lambda self, job: f"python -m snakemake --cores all {general}")
+    assert command(driver, SimpleNamespace(threads=3)) == "python -m snakemake --cores 3 --executor local"
