@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.ecs.names import SPEAKER
-from secateur.ecs.scoring.speaker import names_speaker
+from secateur.ecs.scoring.plain import names_speaker
 from secateur.ecs.selection.pool import candidates, pooled, summed_pairs
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter

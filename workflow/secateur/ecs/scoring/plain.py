@@ -1,12 +1,11 @@
-"""What is seen of a candidate without a language model and without a ranking: plain features of joined scorers."""
+"""Plain features of candidates for joined scorers: length, overlap with the question, whether it names the speaker."""
 
 import polars as pl
 
-from secateur.ecs.names import LENGTH, OVERLAP, PLAIN
-from secateur.ecs.scoring.speaker import names_speaker
+from secateur.ecs.names import LENGTH, OVERLAP, PLAIN, SPEAKER
 from secateur.models.words import content_words, word_list
 
-__all__ = ["length", "overlap", "plain"]
+__all__ = ["length", "names_speaker", "overlap", "plain"]
 
 KEY = ["question_id", "passage_id"]
 
@@ -28,6 +27,15 @@ def overlap(pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame
         for asked, said in pairs.select("asked", "said").iter_rows()
     ]
     return pairs.select(*KEY, pl.Series(OVERLAP, held))
+
+
+def names_speaker(pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, passage_id, names_speaker) of pairs: 1 where a word of the speaker's name stands in the question, else 0."""
+    pairs = pairs.select(KEY).join(questions.select("question_id", asked="text"), on="question_id", how="left")
+    pairs = pairs.join(passages.select("passage_id", "speaker"), on="passage_id", how="left")
+    words = {text: content_words(text or "") for name in ("asked", "speaker") for text in pairs[name].unique()}
+    shared = [float(bool(words[asked] & words[speaker])) for asked, speaker in pairs.select("asked", "speaker").rows()]
+    return pairs.select(*KEY, pl.Series(SPEAKER, shared))
 
 
 def plain(name: str, pairs: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
