@@ -1,0 +1,33 @@
+"""Every function, class and file of the library that a page names is there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "workflow" / "secateur"
+FILE = re.compile(r"`((?:\w+/)+\w+\.py)(?::(\w+))?`((?:, `\w+`)*)")  # `graph/runs.py:segment`, `refine`
+
+
+def missing(page: Path) -> list[str]:
+    """Files and names of a page that the library does not have."""
+    wrong = []
+    for path, name, others in FILE.findall(page.read_text(encoding="utf-8")):
+        file = next((folder / path for folder in (LIBRARY, ROOT) if (folder / path).exists()), None)
+        if file is None:
+            wrong += [] if path.endswith("/NAME.py") else [path]
+            continue
+        text = file.read_text(encoding="utf-8")
+        names = [name, *re.findall(r"\w+", others)] if name else []
+        wrong += [f"{path}:{n}" for n in names if not re.search(rf"^(?:(?:def|class) {n}\b|{n}\b.* =)", text, re.M)]
+    return wrong
+
+
+def test_every_function_that_a_page_names_is_there():
+    found = {page.name: missing(page) for page in (ROOT / "docs").glob("*.md")}
+    assert {page: names for page, names in found.items() if names} == {}
+
+
+def test_a_name_that_is_gone_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("`graph/runs.py:segment`, `refine`, `gone` and `graph/nowhere.py:segment`")
+    assert missing(page) == ["graph/runs.py:gone", "graph/nowhere.py"]
