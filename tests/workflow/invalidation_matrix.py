@@ -82,6 +82,12 @@ class Matrix:
         """Every param of every job."""
         return [text for jobs in self.jobs().values() for _, params, _ in jobs for text in params]
 
+    def modules(self) -> dict[str, set[str]]:
+        """By rule: the modules that its code digest covers."""
+        parts = {rule: provenance._parts(rule, self.root, ()) for rule in RULES}
+        named = {rule: {name.removeprefix("secateur.") for name, _ in parts[rule]} for rule in RULES}
+        return {rule: {name for name in names if " " not in name and "/" not in name} for rule, names in named.items()}
+
     def digests(self) -> dict[str, str]:
         """The code digest of every rule, read anew from the files."""
         for remembered in (provenance.code_digest, provenance.imports, provenance._rules):

@@ -14,31 +14,23 @@ DIALOGUES |= {"select_context", "evaluate_selection"}
 VARIANT = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"} | EXPERIMENT
 
 
+def counted(done) -> dict[str, int]:
+    """Jobs by rule that a dry run says it would start."""
+    text = done.stdout + done.stderr
+    assert done.returncode == 0, text
+    table = text.partition("Job stats:")[2].partition("total")[0]
+    counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule != "all"}
+    assert counts or "Nothing to be done" in text
+    return counts
+
+
 def planned(project, *args: str) -> dict[str, int]:
     """Jobs by rule that a dry run would start."""
-    said = project.snakemake(*SMOKE, *args)
-    assert said.returncode == 0, said.stdout + said.stderr
-    text = said.stdout + said.stderr
-    if "Nothing to be done" in text:
-        return {}
-    table = text.partition("Job stats:")[2].partition("total")[0]
-    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule != "all"}
+    return counted(project.snakemake(*SMOKE, *args))
 
 
-def test_a_finished_run_that_was_moved_elsewhere_reruns_nothing(rerun):
-    assert planned(rerun) == {}
-
-
-def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_values(rerun):
-    overrides = ("--config", "overrides=[retriever.top_k=100]")
-    assert set(planned(rerun, *overrides)) == (FROM_GRAPH_RANKING | STUDIED) - NOT_RUN
-    said = rerun.snakemake("-n", "--config", "experiment=smoke", *overrides[1:])
-    shown = said.stdout + said.stderr
-    assert "retriever.top_k=200" in shown
-    assert "retriever.top_k=100" in shown
-
-
-def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
+def test_what_changes_no_figure_reruns_nothing(rerun):
+    """In a run that was moved elsewhere: comments, a touched file, other times in records, an option that no variant uses."""
     for name in (
         "workflow/secateur/models/words.py",
         "scripts/build_runs.py",
@@ -47,7 +39,21 @@ def test_comments_in_library_rule_script_and_option_file_rerun_nothing(rerun):
     ):
         with (rerun.root / name).open("a", encoding="utf-8") as file:
             file.write("\n# A thought.\n")
+    (rerun.root / "data/toy/documents_smoke/passages.jsonl").touch()
+    records = [path for path in (rerun.root / "results").rglob("run.json") if "experiments" not in path.parts]
+    assert len(records) > 20
+    for path in records:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(record | {"cpu_seconds": 1e6, "wall_seconds": 1e6}), encoding="utf-8")
+    (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
     assert planned(rerun) == {}
+
+
+def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_values(rerun):
+    done = rerun.snakemake("-n", "--config", "experiment=smoke", "overrides=[retriever.top_k=100]")  # with reasons
+    assert set(counted(done)) == (FROM_GRAPH_RANKING | STUDIED) - NOT_RUN
+    assert "retriever.top_k=200" in done.stdout + done.stderr
+    assert "retriever.top_k=100" in done.stdout + done.stderr
 
 
 def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
@@ -61,25 +67,6 @@ def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     jobs = planned(rerun)
     assert set(jobs) == RULES - NOT_RUN - DIALOGUES - {"prepare_model"}
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
-
-
-def test_a_touched_file_with_the_same_text_reruns_nothing(rerun):
-    (rerun.root / "data/toy/documents_smoke/passages.jsonl").touch()
-    assert planned(rerun) == {}
-
-
-def test_another_time_in_the_records_that_the_page_reads_reruns_nothing(rerun):
-    found = [path for path in (rerun.root / "results").rglob("run.json") if "experiments" not in path.parts]
-    assert len(found) > 20
-    for path in found:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps(record | {"cpu_seconds": 1e6, "wall_seconds": 1e6}), encoding="utf-8")
-    assert planned(rerun) == {}
-
-
-def test_an_option_that_no_variant_uses_reruns_nothing(rerun):
-    (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
-    assert planned(rerun) == {}
 
 
 def test_a_new_variant_reruns_nothing_of_the_others(rerun):

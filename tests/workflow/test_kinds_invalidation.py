@@ -1,6 +1,7 @@
 """Which jobs a kind re-runs: those whose option names it, and no others."""
 
-import polars as pl
+from functools import cache
+
 import pytest
 from tests.support.project import copy_project
 
@@ -51,14 +52,15 @@ class Wildcards(dict):
 
 
 class Jobs:
-    """The rules of a copy of the project, asked for the code digest of a job of each option that names kinds."""
+    """The rules of a copy of the project, asked for the code of a job of each option that names plug-ins."""
 
     def __init__(self, root, rules) -> None:
         self.root, self.library = root, root / "workflow/secateur"
         self.rules = {rule.name: rule for rule in rules if "code" in dict(rule.params.items())}
+        self.modules = cache(self._modules)
 
     def codes(self, group: str) -> dict[tuple[str, str], str]:
-        """(rule, option of the group) -> digest, read anew from the files."""
+        """(rule, option of the group) -> the `code` param, read anew from the files."""
         for remembered in (provenance.code_digest, provenance.plugin_digest, provenance.imports, provenance._rules):
             remembered.cache_clear()
         return {
@@ -66,6 +68,17 @@ class Jobs:
             for option in compose.names(self.root / "conf", group)
             for name, rule in self.rules.items()
         }
+
+    def _modules(self, group: str) -> dict[tuple[str, str], set[str]]:
+        """(rule, option of the group) -> the modules that the job's code digest covers."""
+
+        def covered(rule, root, plugins=()):
+            return " ".join(name for name, _ in provenance._parts(rule, root, plugins))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(provenance, "note_code", lambda *_: None)
+            patch.setattr(provenance, "code_digest", cache(covered))
+            return {job: set(code.removeprefix("code=").split()) for job, code in self.codes(group).items()}
 
     @staticmethod
     def _wildcards(rule, changed: dict[str, str]) -> Wildcards:
@@ -75,30 +88,42 @@ class Jobs:
         options["source"] = "contexts/graph/{book}.default/graph/{reranker}/own/{assembly}.{lm}".format(**options)
         return Wildcards({name: options[name] for name in rule.wildcard_names})
 
-    def edited(self, group: str, path) -> dict[str, set[str]]:
-        """By rule, the options of a group whose jobs a statement more in a file re-runs; the file is put back."""
-        before, kept = self.codes(group), path.read_text(encoding="utf-8") if path.exists() else None
-        try:
-            path.write_text((kept or '"""A kind."""\n') + "\nADDED = 1\n", encoding="utf-8")
-            after = self.codes(group)
-        finally:
-            path.unlink() if kept is None else path.write_text(kept, encoding="utf-8")
+    def using(self, group: str, module: str) -> dict[str, set[str]]:
+        """By rule, the options of a group with whose jobs' code a module is; rules that use it with none are left out."""
         found: dict[str, set[str]] = {}
-        for rule, option in before:
-            if after[rule, option] != before[rule, option]:
+        for (rule, option), modules in self.modules(group).items():
+            if module in modules:
+                found.setdefault(rule, set()).add(option)
+        return found
+
+    def changed(self, group: str, edit) -> dict[str, set[str]]:
+        """By rule, the options of a group whose jobs an edit of files re-runs."""
+        before = self.codes(group)
+        edit()
+        found: dict[str, set[str]] = {}
+        for (rule, option), code in self.codes(group).items():
+            if code != before[rule, option]:
                 found.setdefault(rule, set()).add(option)
         return found
 
 
+def add_statement(path) -> None:
+    """One statement more in a file, which is created where there is none."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\nADDED = 1\n")
+
+
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory):
-    """The rules as Snakemake reads them, with two lists of rankers more, and a package outside the project."""
+    """The rules as Snakemake reads them; in the copy are more lists of rankers, new files, and a package beside it."""
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
     root = copy_project(tmp_path_factory.mktemp("kinds") / "project").root
     for name, text in OTHERS.items():
         (root / f"conf/rankers/{name}.yaml").write_text(f"{text}suffixes: []\nneighbour: 0\nkeep: 9\n")
+    for folder in FOLDERS:
+        add_statement(root / "workflow/secateur" / folder / "brand_new.py")
     (root.parent / "mypackage").mkdir()
     for name, text in PACKAGE.items():
         (root.parent / f"mypackage/{name}.py").write_text(text)
@@ -182,85 +207,42 @@ EDITS = {
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_new_file_in_a_family_reruns_nothing(jobs, folder):
-    assert jobs.edited(FOLDERS[folder], jobs.library / folder / "brand_new.py") == {}
+def test_a_new_file_in_a_family_is_the_code_of_no_job(jobs, folder):
+    assert jobs.using(FOLDERS[folder], f"secateur.{folder.replace('/', '.')}.brand_new") == {}
 
 
 @pytest.mark.parametrize(("group", "name"), EDITS)
-def test_an_edit_reruns_the_jobs_whose_option_names_the_kind(jobs, group, name):
-    assert jobs.edited(group, jobs.library / f"{name}.py") == EDITS[group, name]
+def test_the_code_of_a_job_is_that_of_the_plug_ins_that_its_option_names(jobs, group, name):
+    assert jobs.using(group, f"secateur.{name.replace('/', '.')}") == EDITS[group, name]
 
 
-def test_so_does_an_edit_of_the_reader_that_a_reranker_reads_with(jobs):
+@pytest.mark.parametrize(("module", "options"), [("ranker", {"mine"}), ("helper", {"mine"}), ("other", set())])
+def test_so_is_that_of_modules_outside_the_project(jobs, module, options):
+    assert jobs.using("rankers", f"mypackage.{module}") == ({"rank_passages": options} if options else {})
+
+
+def test_a_metric_is_the_code_of_no_model(jobs):
+    rules = set(jobs.using("reranker", "secateur.evaluation.metrics.token_recall"))
+    assert rules == {"evaluate_contexts", "evaluate_answers", "replay_sessions", "compare_variants", "build_report"}
+
+
+def test_an_edit_reruns_the_jobs_whose_code_it_is_and_no_cache_of_another_plug_in(jobs):
+    def digest(name: str) -> str:
+        return provenance.plugin_digest.__wrapped__(f"secateur.{name}", jobs.library)
+
+    extractor, name = digest("graph.triples.extractors.openie"), "ranking/rerankers/pmi_q"
+    assert jobs.changed("reranker", lambda: add_statement(jobs.library / f"{name}.py")) == EDITS["reranker", name]
+    assert digest("graph.triples.extractors.openie") == extractor
+    edited = jobs.changed("rankers", lambda: add_statement(jobs.root.parent / "mypackage/helper.py"))
+    assert edited == {"rank_passages": {"mine"}}
+
+
+def test_an_edit_of_the_reader_that_a_reranker_reads_with_reruns_it(jobs):
     reader = dict(jobs.rules["rerank_passages"].params.items())["reader"]
-    path = jobs.library / "models/readers/transformers.py"
-    kept, before = path.read_text(), [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
-    path.write_text(kept + "\nADDED = 1\n")
+    before = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    add_statement(jobs.library / "models/readers/transformers.py")
     for remembered in (provenance.plugin_digest, provenance.imports):
         remembered.cache_clear()
     after = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
-    path.write_text(kept)
     assert after[0] != before[0]
     assert after[1] == before[1]
-
-
-@pytest.mark.parametrize(("name", "found"), [("ranker", {"mine"}), ("helper", {"mine"}), ("other", set())])
-def test_so_does_an_edit_outside_the_project(jobs, name, found):
-    edited = jobs.edited("rankers", jobs.root.parent / f"mypackage/{name}.py")
-    assert edited == ({"rank_passages": found} if found else {})
-
-
-def test_a_metric_reruns_no_model_and_no_cache_knows_it(jobs):
-    metric = jobs.library / "evaluation/metrics/token_recall.py"
-    edited = set(jobs.edited("reranker", metric))
-    assert edited == {"evaluate_contexts", "evaluate_answers", "replay_sessions", "compare_variants", "build_report"}
-    assert not edited & {
-        "extract_triples",
-        "encode_questions",
-        "rank_passages",
-        "assemble_contexts",
-        "answer_questions",
-    }
-    extractor = provenance.plugin_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library)
-    with metric.open("a") as file:
-        file.write("\nADDED = 1\n")
-    assert provenance.plugin_digest.__wrapped__("secateur.graph.triples.extractors.openie", jobs.library) == extractor
-
-
-OUTSIDE = """\
-from dataclasses import dataclass
-from secateur.graph.triples.surface import Found, triples_of
-from secateur.core.fields import key
-
-@dataclass(frozen=True)
-class Settings:
-    relation: str = key("of every fact")
-
-class FrontEnd:
-    name, by_sentence = "outside", True
-
-    def __init__(self, settings, ctx):
-        self.identity = self.relation, = (settings.relation,)
-
-    def __call__(self, texts, title):
-        return Found(*triples_of([(t.split()[0], self.relation, t.split()[-1])] for t in texts))
-"""
-
-
-def test_code_outside_the_project_serves_as_an_extractor(project):
-    package = project.root.parent / "elsewhere/mypackage"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "ends.py").write_text(OUTSIDE)
-    option = "kind: mypackage.ends\nshards: 1\nblock: 8\nsettings: {relation: is tied to}\n"
-    (project.root / "conf/extractor/mine.yaml").write_text(option)
-    table = "results/toy_documents_smoke/triples/mine/0of1/triples.parquet"
-    paths = f"{project.root / 'workflow'}:{project.root}:{package.parent}"
-    asked = (table, "--config", "experiment=smoke", "overrides=[system.extractor=mine]")
-    done = project.snakemake(*asked, PYTHONPATH=paths)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert set(pl.read_parquet(project.root / table)["relation"]) == {"is tied to"}
-
-    (package / "ends.py").write_text(OUTSIDE + "\nADDED = 1\n")
-    planned = project.snakemake(*asked, "-n", PYTHONPATH=paths).stdout
-    assert "extract_triples" in planned and "prepare_corpus" not in planned
