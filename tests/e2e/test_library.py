@@ -183,7 +183,7 @@ def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
     assert again.retrieve(QUESTION, 80) == made.retrieve(QUESTION, 80)
     names = {path.suffix for path in (tmp_path / "kept").iterdir()}
     assert names == {".parquet", ".safetensors", ".json"}
-    with pytest.raises(secateur.SecateurError, match="there already"):
+    with pytest.raises(secateur.SecateurError, match="exists already"):
         made.save(tmp_path / "kept")
 
 
@@ -285,7 +285,7 @@ def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
         (lambda: secateur.Memory("title_zsum").index(["  "]), "text:0: no words"),
         (lambda: secateur.Memory("title_zsum").index("no/such/folder"), "no folder with texts"),
         (lambda: secateur.Memory("title_zsum").save("x"), "nothing to save"),
-        (lambda: secateur.Memory.load("no/such/folder"), "no memory in it"),
+        (lambda: secateur.Memory.load("no/such/folder"), "holds no memory"),
         (lambda: secateur.evaluate({"q": "text"}, {}, {"q": ["text"]}), "without text: q"),
         (lambda: secateur.evaluate({"q": "text"}, {"q": "why?"}, {"q": ["text"]}, metrics=["exactt"]), "exactt"),
     ],

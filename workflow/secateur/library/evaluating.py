@@ -28,44 +28,42 @@ def evaluate(
     metrics: Sequence[str] = METRICS,
     reader: str = "smollm2",
 ) -> pl.DataFrame:
-    """question_id, metric, value: what each context holds of its question's gold evidence.
+    """question_id, metric, value: how much of its question's gold evidence each context holds.
 
-    contexts: by question: what a memory retrieved, a text, or (passage id or None, text) pairs; questions: id -> text;
-    evidence: by question: texts, or passage id -> text where contexts name passages; reader: an option of conf/lm, whose
-    tokens are counted. A metric that is undefined for a question is left out, as in the pipeline.
+    contexts: question id -> a retrieved context, a text, or (passage id or None, text) pairs; questions: id -> text;
+    evidence: question id -> texts, or passage id -> text where contexts name passages; reader: an option of conf/lm, whose
+    tokens are counted. Metrics that are undefined for a question are left out, as in the pipeline.
 
     Raises SecateurError for an unknown metric, and for a question without a text or without evidence.
     """
-    for what, known in (("text", questions), ("evidence", evidence)):
-        missing = [question for question in contexts if not known.get(question)]
+    for what, mapping in (("text", questions), ("evidence", evidence)):
+        missing = [question for question in contexts if not mapping.get(question)]
         if missing:
             raise SecateurError(f"questions without {what}: {', '.join(missing[:5])}. Fix: one for each context.")
     spec = only(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
         raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
     count = lm_counter(chosen("lm", reader).model, cache_folder())
-    pairs = {question: _pairs(given) for question, given in contexts.items()}
-    texts = {q: g.text if isinstance(g, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, g in contexts.items()}
+    pairs = {question: _pairs(context) for question, context in contexts.items()}
+    texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
-    sourced = any(passage is not None for own in pairs.values() for passage, _ in own)
+    sourced = any(passage is not None for parts in pairs.values() for passage, _ in parts)
     cases = []
-    for question, own in pairs.items():
+    for question, parts in pairs.items():
         gold = _gold(questions[question], evidence[question])
-        whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in own]
-        read = Read([text for _, text in own], [p for p, _ in own], whole, tokens[question])
+        whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
+        read = Read([text for _, text in parts], [p for p, _ in parts], whole, tokens[question])
         cases.append(Case(gold, read, sourced))
-    rows = zip(pairs, measured(cases, (), spec, "conf/eval/default"), strict=True)
-    found = [(question, metric, float(value)) for question, values in rows for metric, value in values.items()]
-    return pl.DataFrame(
-        found, schema={"question_id": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row"
-    )
+    by_question = zip(pairs, measured(cases, (), spec, "conf/eval/default"), strict=True)
+    rows = [(question, metric, float(value)) for question, values in by_question for metric, value in values.items()]
+    return pl.DataFrame(rows, schema={"question_id": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
 
 
-def _pairs(given: Given) -> list[tuple[str | None, str]]:
+def _pairs(context: Given) -> list[tuple[str | None, str]]:
     """(passage, text) of each part of a context."""
-    if isinstance(given, Retrieved):
-        return [(source.passage_id, source.text) for source in given.sources]
-    return [(None, given)] if isinstance(given, str) else list(given)
+    if isinstance(context, Retrieved):
+        return [(source.passage_id, source.text) for source in context.sources]
+    return [(None, context)] if isinstance(context, str) else list(context)
 
 
 def _gold(question: str, evidence: Sequence[str] | Mapping[str, str]) -> Gold:

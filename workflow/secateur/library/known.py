@@ -1,5 +1,7 @@
-"""What a memory knows before a question, and of the questions asked last, so that nothing is done twice. It is held in this
-process: an application asks without end, and a file for each question would be too many."""
+"""Caches of a memory in this process: vectors, triples and token counts of recent questions.
+
+They are not files: an application asks without end, and a file per question would be too many.
+"""
 
 import threading
 from collections.abc import Sequence
@@ -13,11 +15,11 @@ from secateur.models.word_pieces import Counter
 
 __all__ = ["Counted", "Replies", "Vectors"]
 
-KEPT = 4096  # questions, and parts of them, that are remembered
+KEPT = 4096  # entries before a cache is cleared
 
 
 class Vectors:
-    """An embedder for questions: what was asked last is remembered, threads take turns."""
+    """An embedder that caches vectors of recent strings. Safe for threads."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder, self.lock = embedder, threading.Lock()
@@ -37,24 +39,24 @@ class Vectors:
 
 
 class Replies:
-    """What a front end said of the questions asked last."""
+    """Triples of recent questions, with the interface of a request cache."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
 
     def get(self, key: str) -> Any | None:
-        """What was said, or None."""
+        """The cached triples, or None."""
         return self.known.get(key)
 
     def put(self, key: str, reply: Any) -> None:
-        """Remember it."""
+        """Cache triples."""
         if len(self.known) >= KEPT:
             self.known.clear()
         self.known[key] = reply
 
 
 class Counted:
-    """A counter of tokens that has counted some texts, as lines of their own, before it is asked."""
+    """A counter of tokens that has counted some texts in advance, each as a line."""
 
     def __init__(self, count: Counter, texts: Sequence[str]) -> None:
         lines = list(dict.fromkeys(f"{text}\n" for text in texts))
@@ -63,5 +65,5 @@ class Counted:
     def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(n,) token counts."""
         new = [text for text in texts if text not in self.known]
-        found = self.known | dict(zip(new, self.count(new).tolist(), strict=True)) if new else self.known
-        return np.array([found[text] for text in texts], np.int64)
+        counts = self.known | dict(zip(new, self.count(new).tolist(), strict=True)) if new else self.known
+        return np.array([counts[text] for text in texts], np.int64)

@@ -1,4 +1,4 @@
-"""Texts in, contexts out: the pipeline's rankings and assemblies over texts that are held in memory."""
+"""Texts in, contexts out: the pipeline's rankings and assemblies over texts in memory."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -37,13 +37,13 @@ from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory", "Retrieved", "Source"]
 
-Triples = list[tuple[str, str, str]]  # of a question
-Units = list[tuple[str, int | None, float]]  # a ranking: passage, edge or None for all of it, score; best first
+Triples = list[tuple[str, str, str]]  # head, relation, tail of a question's triples
+Units = list[tuple[str, int | None, float]]  # a ranking, best first: passage, edge (None: the whole passage), score
 
 
 @dataclass(frozen=True)
 class Source:
-    """A part of a context: its text, and the passage and document it comes from (None where it is a frame's)."""
+    """A part of a context: its text, and the passage and document that it comes from (None for headers)."""
 
     text: str
     passage_id: str | None
@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """A context: its text as a reader gets it, its tokens under the reader's tokenizer, where each part comes from."""
+    """A context: the text as the reader gets it, its tokens under the reader's tokenizer, and its sources."""
 
     question: str
     text: str
@@ -66,8 +66,7 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class _Ready:
-    """Everything that a question meets, made at `index` and never changed. shown: the text of an alias, and what it is
-    shown as."""
+    """All that a question needs, made by `index` and never changed. shown: alias -> the text it is written as."""
 
     passages: pl.DataFrame
     tables: Tables
@@ -78,13 +77,13 @@ class _Ready:
 
 
 class Memory:
-    """A memory of texts that gives a question its context.
+    """A memory of texts that retrieves a context for a question.
 
-    system: an option of conf/system that ranks by the graph or is one plain ranker, or LIST/RANKER (`rankers/zsum`);
-    assembly, reader: options that replace the system's own; order: blind, or aware of where a sentence stands; overrides:
-    `group.key=value`, as on the command line. What it retrieves is what the pipeline's system of that name gives a reader.
+    system: an option of conf/system that ranks by the graph or by one plain ranker, or LIST/RANKER (`rankers/zsum`);
+    assembly, reader: options in place of the system's; order: `blind`, or `aware` of a sentence's place in its document;
+    overrides: `group.key=value`, as on the command line. Contexts equal those of the pipeline's system of that name.
 
-    Raises SecateurError for unknown names, and for a system that needs more than texts.
+    Raises SecateurError for an unknown name, and for a system that needs more than texts.
     """
 
     def __init__(
@@ -105,13 +104,13 @@ class Memory:
         ranker = picked or spec.ranker
         if spec.reranker != NONE:
             raise SecateurError(
-                f"system {name}: a memory does not rerank, this one has reranker {spec.reranker}. Fix: "
-                "overrides=['system.reranker=none'] ranks as before it, and secateur.score(question, None, texts of found.sources) "
-                "puts parts of a context in the order of pmi_q; or run the system in an experiment."
+                f"system {name}: a memory has no reranker, this system has {spec.reranker}. Fix: "
+                "overrides=['system.reranker=none'], then secateur.score(question, None, texts) orders parts of a context "
+                "by pmi_q; or run the system in an experiment."
             )
         if spec.family not in ("lexical", "graph") or spec.memory != NONE or spec.contexts:
             raise SecateurError(
-                f"system {name}: a memory ranks by the graph or by one plain ranker, this one does not. "
+                f"system {name}: a memory ranks by the graph or by one plain ranker, this system does not. "
                 "Fix: beam, secateur, title_zsum, zsum, bm25, minilm, two_step, or LIST/RANKER."
             )
         groups = ("extractor", "embedder", "codebook", "consolidation", "retriever")
@@ -125,7 +124,7 @@ class Memory:
         self.by_graph = spec.family == "graph"
         if picked and self.by_graph:
             raise SecateurError(
-                f"system {system}: {name} ranks by the graph, it has no list of rankers. Fix: system={name!r}."
+                f"system {system}: {name} ranks by the graph and has no list of rankers. Fix: system={name!r}."
             )
         self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
         self.embedder = Embedder(self.options["embedder"], cache_folder())
@@ -136,54 +135,51 @@ class Memory:
         self._ready: _Ready | None = None
 
     def _ranker(self, name: str | None, order: str) -> Any:
-        listed = self.options["rankers"]
-        known = {one.name: one for one in expanded(listed.scorers, ("+neighbour",))}
-        wanted = f"{name}{'+neighbour' * (order == 'aware')}"
-        if wanted not in known:
-            plain = ", ".join(listed.scorers)
+        scorers = self.options["rankers"].scorers
+        rankers = {ranker.name: ranker for ranker in expanded(scorers, ("+neighbour",))}
+        full_name = f"{name}{'+neighbour' * (order == 'aware')}"
+        if full_name not in rankers:
             raise SecateurError(
-                f"ranker {name!r}: allowed: {plain}. Fix: system='rankers/{next(iter(listed.scorers))}'"
+                f"ranker {name!r}: allowed: {', '.join(scorers)}. Fix: system='rankers/{next(iter(scorers))}'"
             )
-        return known[wanted]
+        return rankers[full_name]
 
     # --- texts in ----------------------------------------------------------------------------
 
     def index(self, texts: Texts) -> int:
-        """Read texts, and return how many passages the memory holds now.
+        """Add texts to the memory; returns the number of passages in it.
 
-        texts: a list of texts, {id: text}, or a folder of .txt and .md files or with a passages.jsonl. A text whose id is
-        known takes its place. What was read before is neither parsed nor embedded again.
+        texts: a list of texts, {id: text}, a folder of .txt and .md files, or a folder with a passages.jsonl. A text with a
+        known id replaces the earlier one. Texts read before are neither parsed nor embedded again.
 
-        Raises SecateurError for an empty text, a folder without texts, and where a graph cannot be built.
+        Raises SecateurError for an empty text, a folder without texts, and where no graph can be built.
         """
         with self._writing:
             before = self._ready.passages if self._ready else TABLES["passages"].empty()
             new = passages_of(texts, before["doc_id"])
-            kept = before.filter(~pl.col("doc_id").is_in(new["doc_id"].unique().implode()))
-            together = pl.concat([kept, new])
-            twice = together.filter(pl.col("passage_id").is_duplicated())
-            if twice.height:
-                docs = " and ".join(repr(doc) for doc in twice.filter(passage_id=twice["passage_id"][0])["doc_id"])
-                raise SecateurError(
-                    f"passage id {twice['passage_id'][0]!r} is in documents {docs}. Fix: ids that are unique."
-                )
-            self._ready = self._made(together)
-            return self._ready.passages.height
-
-    def _made(self, passages: pl.DataFrame) -> _Ready:
-        passages = passages.sort("doc_id", "position")
-        return self._prepared(passages, graph_tables(passages, self.options, self.embedder) if self.needs_graph else {})
+            unchanged = before.filter(~pl.col("doc_id").is_in(new["doc_id"].unique().implode()))
+            passages = pl.concat([unchanged, new]).sort("doc_id", "position")
+            repeated = passages.filter(pl.col("passage_id").is_duplicated())
+            if repeated.height:
+                passage = repeated["passage_id"][0]
+                docs = " and ".join(map(repr, repeated.filter(passage_id=passage)["doc_id"]))
+                raise SecateurError(f"passage id {passage!r} is in documents {docs}. Fix: make ids unique.")
+            tables = graph_tables(passages, self.options, self.embedder) if self.needs_graph else {}
+            self._ready = self._prepared(passages, tables)
+            return passages.height
 
     def _prepared(self, passages: pl.DataFrame, tables: Tables, vectors: NDArray | None = None) -> _Ready:
-        """What a question meets, vectors and indexes included, so that the first question waits for none of them.
-        vectors: of the passages, where they were kept."""
+        """All that a question needs, with vectors and indexes, so that the first question waits for none.
+
+        vectors: of the passages, where they were saved.
+        """
         texts = passages["text"].to_list()
         if self.by_graph:
             lines = Packed.of(tables["lines"]["embedding"].to_numpy())
             book = Book.of(tables["entities"], tables["relations"], tables["edges"], lines)
             share = self.options["order"].neighbour
-            own = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
-            ranking: Any = GraphRanking(self.options["retriever"], share, *own)
+            graph = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
+            ranking: Any = GraphRanking(self.options["retriever"], share, *graph)
             ranking.vectors = self.embedder.embed(texts) if vectors is None else vectors
         else:
             ranking = group_of(passages, self.vectors.embed)
@@ -200,13 +196,13 @@ class Memory:
         kind = plugins.load("form", spec.form["kind"])
         if kind.NEEDS_SENT:
             raise SecateurError(
-                f"assembly.form {spec.form['kind']}: it is what another system sent. Fix: another assembly."
+                f"assembly.form {spec.form['kind']}: it needs contexts of another system. Fix: another assembly."
             )
         word_pieces = spec.counter == "word_pieces"
         model, folder = self.options["embedder"].model, cache_folder()
         count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
-        written = ("edges", "entities", "relations", "edge_sources")
-        edges = edges_of(*(tables[name] for name in written)) if kind.NEEDS_GRAPH else None
+        names = ("edges", "entities", "relations", "edge_sources")
+        edges = edges_of(*(tables[name] for name in names)) if kind.NEEDS_GRAPH else None
         bare = material_of(passages, spec.titles, count, edges)
         material = replace(bare, count=Counted(count, list(bare.texts.values())))
         with plugins.calling("form", kind):
@@ -217,25 +213,24 @@ class Memory:
     # --- contexts out ------------------------------------------------------------------------
 
     def retrieve(self, question: str, budget: int = 256) -> Retrieved:
-        """The context of a question within a budget of the reader's tokens. Threads may ask at once, and while texts are
-        read.
+        """The context of a question within a budget of the reader's tokens. Safe for threads, also during `index`.
 
         Raises SecateurError for an empty question, a budget below 1, and a memory without texts.
         """
         ready = self._ready
         if ready is None:
-            raise SecateurError("nothing has been read. Fix: memory.index([...]) first.")
+            raise SecateurError("the memory has no texts. Fix: memory.index([...]) first.")
         if not question.strip() or budget < 1:
             raise SecateurError(
-                f"question {question!r}, budget {budget}: a question needs words, a budget 1 token at least."
+                f"question {question!r}, budget {budget}: allowed: a question with words, a budget of 1 token or more."
             )
         triples = self._triples(question)
         units = self._ranked(ready, question, triples)
-        made = self._written(ready, question, triples, units, budget)
+        context = self._written(ready, question, triples, units, budget)
         sources = tuple(
-            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in made.rows
+            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in context.rows
         )
-        return Retrieved(question, "".join(row.text for row in made.rows), made.tokens, budget, sources)
+        return Retrieved(question, "".join(row.text for row in context.rows), context.tokens, budget, sources)
 
     def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
         kind = plugins.load("form", self.options["assembly"].form["kind"])
@@ -244,20 +239,20 @@ class Memory:
             return ready.assembly.contexts(Asked(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
 
     def _triples(self, question: str) -> Triples:
-        """The question's triples, where the graph is asked or written from."""
+        """The question's triples, where a graph is ranked by or written from."""
         if not self._read:
             return []
         with self._parsing:
             return [(one.head, one.relation, one.tail) for one in self._read(question)]
 
     def _ranked(self, ready: _Ready, question: str, triples: Triples) -> Units:
-        """The ranking, of passages or of the lines of the best runs."""
+        """The ranking: of passages, or of the lines of the best runs."""
         if not self.by_graph:
             return self._by_words(ready.ranking, question)
         ranking, symbols = ready.ranking, symbols_of(question, triples)
         by_runs = self.options["retriever"].units == "runs"
-        needed = symbols if by_runs else symbols[:2]  # runs alone are compared by lines
-        self.vectors.embed([question, *(text for part in needed for text in part)])  # at once: a model is slow to start
+        needed = symbols if by_runs else symbols[:2]  # lines are compared for runs only
+        self.vectors.embed([question, *(text for part in needed for text in part)])  # one call: each has a fixed cost
         coarse = ranking.coarse([question], [symbols])
         if by_runs:
             best = candidates_of(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
@@ -268,32 +263,31 @@ class Memory:
         return _whole(ranking.ids, order, scores[0])
 
     def _by_words(self, group: Group, question: str) -> Units:
-        ranker, listed = self.ranker, self.options["rankers"]
+        ranker, settings = self.ranker, self.options["rankers"]
         with plugins.calling("ranker", ranker.module):
             scores = np.asarray(
                 ranker.module.score(ranker.settings, group, Query([question]), self.options["eval"].seed)
             )
         if ranker.neighbour:
-            scores = neighbour_smoothed(scores, group.docs, listed.neighbour)
-        order = np.argsort(-scores[0], kind="stable")[: listed.keep]
+            scores = neighbour_smoothed(scores, group.docs, settings.neighbour)
+        order = np.argsort(-scores[0], kind="stable")[: settings.keep]
         order = order[np.isfinite(scores[0][order])]
         return _whole(group.ids, order, scores[0])
 
     # --- kept --------------------------------------------------------------------------------
 
     def save(self, folder: str | Path) -> Path:
-        """Keep the memory: its tables as Parquet, its vectors as safetensors, its settings. The folder appears whole or not
-        at all.
+        """Save tables (Parquet), vectors (safetensors) and settings to a folder, which appears whole or not at all.
 
-        Raises SecateurError where the folder is there already, and for a memory without texts.
+        Raises SecateurError for a folder that exists, and for a memory without texts.
         """
         from safetensors.numpy import save_file
 
         path, ready = Path(folder), self._ready
         if ready is None:
-            raise SecateurError("nothing has been read, so there is nothing to save. Fix: memory.index([...]) first.")
+            raise SecateurError("the memory has no texts to save. Fix: memory.index([...]) first.")
         if path.exists():
-            raise SecateurError(f"{path}: there already. Fix: another folder, or remove it.")
+            raise SecateurError(f"{path}: exists already. Fix: another folder, or remove it.")
         vectors = ready.ranking.vectors if self.by_graph else ready.ranking.made["vectors"]
 
         def write(into: Path) -> None:
@@ -306,22 +300,22 @@ class Memory:
 
     @classmethod
     def load(cls, folder: str | Path) -> "Memory":
-        """A memory that was saved: nothing is parsed or embedded again.
+        """Load a saved memory; nothing is parsed or embedded again.
 
-        Raises SecateurError for a folder that holds none, and for a damaged file.
+        Raises SecateurError for a folder without a memory, and for a damaged file.
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         path = Path(folder)
         if not (path / "memory.json").exists():
-            raise SecateurError(f"{path}: no memory in it (memory.json is missing). Fix: a folder that save() wrote.")
+            raise SecateurError(f"{path}: holds no memory (memory.json is missing). Fix: a folder that save() wrote.")
         settings = read_json(path / "memory.json")
         embedder = settings.pop("embedder")
-        made = cls(settings.pop("system"), **settings)
-        if made.embedder.identity != embedder:
+        memory = cls(settings.pop("system"), **settings)
+        if memory.embedder.identity != embedder:
             raise SecateurError(
-                f"{path}: its vectors are of other weights or another engine. Fix: index the texts again."
+                f"{path}: its vectors come from other weights or another engine. Fix: index the texts again."
             )
         names = [name for name in GRAPH if (path / f"{name}.parquet").exists()]
         tables = {name: read_table(TABLES[name], path / f"{name}.parquet") for name in names}
@@ -332,13 +326,13 @@ class Memory:
             raise SecateurError(
                 f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: save the memory again."
             ) from error
-        shape = (passages.height, made.options["embedder"].dim)
+        shape = (passages.height, memory.options["embedder"].dim)
         if vectors.shape != shape:
             raise SecateurError(
-                f"{path / 'vectors.safetensors'}: shape {vectors.shape}, not {shape}. Fix: save it again."
+                f"{path / 'vectors.safetensors'}: shape {vectors.shape}, not {shape}. Fix: save the memory again."
             )
-        made._ready = made._prepared(passages, tables, vectors)
-        return made
+        memory._ready = memory._prepared(passages, tables, vectors)
+        return memory
 
 
 # --- texts and tables ----------------------------------------------------------------------------
@@ -349,5 +343,5 @@ def _documents(passages: pl.DataFrame) -> dict[str, str]:
 
 
 def _whole(ids: Sequence[str], order: NDArray[np.int64], scores: NDArray) -> Units:
-    """Whole passages as a ranking."""
+    """A ranking of whole passages."""
     return [(ids[n], None, value) for n, value in zip(order, scores[order].tolist(), strict=True)]

@@ -20,11 +20,11 @@ def _model(lm: str) -> Any:
 
 
 def score(question: str, answer: str | None, candidates: Iterable[str], lm: str = "smollm2") -> pl.DataFrame:
-    """Candidates, best first: rank, text, and the signed shift of the answer's log-probability (nats) among other scores.
+    """Candidates, best first: rank, text, signed shift of the answer's log-probability (nats), and other scores.
 
-    Without an answer they are ranked by `pmi_q`, what each says of the question. lm: an option of conf/lm. Source:
-    Entropic Context Shaping, equation 3 (docs/methods.md). Raises SecateurError for an empty question and for no candidate.
+    Without an answer, candidates are ranked by `pmi_q`, the query likelihood. lm: an option of conf/lm. Source: Entropic
+    Context Shaping, equation 3. Raises SecateurError for an empty question, and for no candidate.
     """
     passages = (Passage(str(n), text, None, None) for n, text in enumerate(candidates))
-    found = rank(_model(lm), chosen("ecs", "default"), Question("asked", question, answer), passages)
-    return found.rename({"passage_id": "candidate"}).with_columns(pl.col("candidate").cast(pl.Int64))
+    ranked = rank(_model(lm), chosen("ecs", "default"), Question("asked", question, answer), passages)
+    return ranked.rename({"passage_id": "candidate"}).with_columns(pl.col("candidate").cast(pl.Int64))

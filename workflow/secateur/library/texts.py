@@ -19,9 +19,9 @@ Texts = str | Path | Mapping[str, str] | Sequence[str]
 
 
 def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
-    """Sentences of texts as the table `passages`. known: ids of documents that were read before.
+    """The table `passages`: the sentences of texts. known: ids of documents read before.
 
-    Raises SecateurError for an empty text, and for what is no folder with texts.
+    Raises SecateurError for an empty text, and for a path that is no folder with texts.
     """
     if isinstance(texts, str | Path):
         path = Path(texts)
@@ -30,8 +30,8 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         files = sorted(p for p in path.rglob("*") if p.suffix in TEXTS and p.is_file()) if _is_folder(path) else []
         if not files:
             raise SecateurError(
-                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl; texts "
-                "themselves go in a list, or in a mapping of ids."
+                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl, a "
+                "list of texts, or a mapping of id to text."
             )
         texts = {str(p.relative_to(path)): read_text(p) for p in files}
     documents = (
@@ -39,24 +39,24 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
     )
     rows, empty = [], []
     for doc, text in documents.items():
-        found = list(sentences(text))
-        empty += [] if found else [doc]
-        for n, (sentence, start, end) in enumerate(found):
+        spans = list(sentences(text))
+        empty += [] if spans else [doc]
+        for n, (sentence, start, end) in enumerate(spans):
             place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": ALL, "position": n}
             rows.append(place | {"text": sentence, "start": start, "end": end})
     if empty or not rows:
-        raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: no words in it. Fix: texts with a sentence at least.")
+        raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: without words. Fix: texts with at least one sentence.")
     return passages_frame(rows)
 
 
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # a text that was given as it is, longer than a name may be
+    except OSError:  # a text, longer than a file name may be
         return False
 
 
 def _next(documents: pl.Series) -> int:
-    """The number of the next text of a list."""
+    """The number of the next unnamed text."""
     used = documents.str.extract(r"^text:(\d+)$").drop_nulls().to_list()
     return max(map(int, used), default=-1) + 1
