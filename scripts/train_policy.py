@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.policy.actions import lattice, rises
 from secateur.policy.dpo import Examples, spec_digest, train
-from secateur.policy.features import fit_standard, standardise
+from secateur.policy.features import HIDDEN, fit_standard, standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import Trained, save
 from secateur.policy.preferences import pair_statistics, preference_pairs
@@ -18,7 +18,7 @@ def run(cfg, inputs, outputs, ctx):
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
     fit = parts["train"]
-    gains, standard = gain_range(fit.terms, policy), fit_standard(fit.x, fit.names, policy.without)
+    gains, standard = gain_range(fit.terms, policy), fit_standard(fit.x, fit.names, HIDDEN[policy.sees])
     value = {split: weigh(part.terms, policy, gains).value for split, part in parts.items()}
     examples = [
         Examples(

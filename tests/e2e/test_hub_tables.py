@@ -18,10 +18,8 @@ SHARDS = {  # written in another order than they are numbered
 }
 FILES = "files: [{folder}/data/train-*.parquet, {folder}/data/validation-*.parquet]\n"
 OPTIONS = {
-    "corpus": "defaults: [custom, _self_]\n"
-    + FILES
-    + "format: {{kind: hf, columns: {{text: context, doc: title, title: title}}}}\n",
-    "dataset": "defaults: [custom, _self_]\ncorpus: hub\n"
+    "dataset": "defaults: [custom, _self_]\n"
+    + "corpus: {{format: {{kind: hf, columns: {{text: context, doc: title, title: title}}}}}}\n"
     + FILES
     + "format: {{kind: hf, columns: {{id: id, question: question, evidence_text: context}}}}\n",
     "experiment": "defaults: [custom, _self_]\ntitle: A hub's tables\ndatasets: [hub]\n",

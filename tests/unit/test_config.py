@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from secateur.config import plugins as plugins
-from secateur.config.compose import names, option
+from secateur.config import inline, plugins
+from secateur.config.compose import exists, names, option, pattern
 from secateur.config.graph import Retriever
 from secateur.config.groups import GROUPS
 from secateur.config.leaves import leaves, load, unflatten
@@ -22,6 +24,10 @@ CONF = Path(__file__).parents[2] / "conf"
 OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/[!_]*.yaml"))
 RETRIEVER = vars(option(CONF, "retriever", "paper"))
 POLICY = vars(option(CONF, "policy", "default"))
+
+
+WORDS = st.from_regex("[a-z][a-z0-9_]*", fullmatch=True).filter(lambda word: word not in ("true", "false", "null"))
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.floats(-1e30, 1e30, allow_nan=False), WORDS)
 
 
 def message(values, cls=Retriever, where="") -> str:
@@ -52,9 +58,65 @@ def test_every_group_has_an_option_and_every_folder_is_a_group():
 
 
 def test_an_option_inherits_and_overrides():
-    base, stops = option(CONF, "assembly", "words"), option(CONF, "assembly", "paper")
-    changed = {name for name, value in vars(base).items() if getattr(stops, name) != value}
-    assert (changed, stops.packing, stops.form) == ({"packing"}, "stop", {"kind": "words"})
+    base, lines = option(CONF, "assembly", "default"), option(CONF, "assembly", "lines")
+    changed = {name for name, value in vars(base).items() if getattr(lines, name) != value}
+    assert (changed, lines.placement, lines.form) == ({"form", "placement"}, "best_first", {"kind": "lines"})
+
+
+def test_an_inline_option_is_its_base_with_keys_changed():
+    base, changed = vars(option(CONF, "retriever", "beam")), option(CONF, "retriever", "beam+walk,depth=0+w_dense=0,5")
+    assert vars(changed) == base | {"w_dense": 0.5, "walk": base["walk"] | {"depth": 0}}
+    assert option(CONF, "retriever", "beam+w_dense=1", ("retriever.w_dense=2",)).w_dense == 2
+    assert option(CONF, "assembly", "default+form=dense").form == {"kind": "dense"}
+    assert exists(CONF, "retriever", "beam+w_dense=1")
+    assert not exists(CONF, "retriever", "bean+w_dense=1")
+    for group, name in (("system", "secateur+memory=session"), ("dataset", "stem+gain=1")):
+        with pytest.raises(ConfigError, match=f"{group} .* is no option"):
+            option(CONF, group, name)
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]*(\.[a-z_]+)?", fullmatch=True), SCALARS, min_size=1, max_size=4))
+def test_the_name_of_an_inline_option_holds_its_values_and_matches_in_a_path(values):
+    name = inline.changed("default", values, "axes")
+    base, changes = inline.split(name)
+    assert (base, {key: inline._value(text) for key, text in changes.items()}) == ("default", values)
+    assert inline.canonical(name) == name
+    assert re.fullmatch(pattern(CONF, "retriever"), name)
+    assert "." not in name
+
+
+def test_a_corpus_is_a_file_or_stands_in_its_data_set():
+    assert option(CONF, "dataset", "musique").corpus == "musique"
+    assert option(CONF, "corpus", "musique").files == ("musique_train100.json",)
+    assert option(CONF, "corpus", "musique", ("corpus.documents=4", "dataset.gain=1")).documents == 4
+    assert option(CONF, "corpus", "musique", ("dataset.files=[mine.json]",)).files == ("mine.json",)
+    assert option(CONF, "corpus", "stem", ("dataset.corpus=medical",)) == option(CONF, "corpus", "stem")
+    assert {"stem", "medical", "musique"} < {*names(CONF, "corpus")}
+    assert "stem_old" not in names(CONF, "corpus")
+    with pytest.raises(ConfigError, match="data set 'stem_old' has no corpus of its own, its corpus is 'stem'"):
+        option(CONF, "corpus", "stem_old")
+    with pytest.raises(ConfigError, match=r"corpus 'musiqe' is no option.*did you mean 'musique'"):
+        option(CONF, "corpus", "musiqe")
+
+
+def test_settings_of_a_corpus_in_a_data_set_are_read_as_strictly(tmp_path):
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    text = "defaults: [custom, _self_]\ncorpus: {file: [a.json]}\n"
+    (conf / "dataset" / "mine.yaml").write_text(text)
+    with pytest.raises(
+        ConfigError, match=r"conf/dataset/mine\.yaml: .*unknown key dataset\.corpus\.file; did you mean 'files'"
+    ):
+        option(conf, "corpus", "mine")
+    (conf / "dataset" / "medical.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"corpus holds settings, and conf/corpus/medical\.yaml has the same name"):
+        option(conf, "dataset", "medical")
+
+
+def test_a_peer_is_a_system_of_its_name():
+    found = option(CONF, "system", "raptor", ("system.service=released",))
+    assert (found.family, found.peer, found.orders, found.service) == ("peer", "raptor", ("aware",), "released")
+    assert "raptor" in names(CONF, "system")
 
 
 def test_names_are_the_options_of_a_group_without_what_they_begin_with():
@@ -64,7 +126,7 @@ def test_names_are_the_options_of_a_group_without_what_they_begin_with():
         option(CONF, "system", "_default")
 
 
-@pytest.mark.parametrize("name", names(CONF, "system"))
+@pytest.mark.parametrize("name", [name for group, name in OPTIONS if group == "system"])
 def test_a_system_is_a_few_lines_over_what_every_system_begins_with(name):
     lines = (CONF / "system" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     own = [line for line in lines if not line.startswith("#")]
@@ -268,9 +330,9 @@ def test_part_of_a_group_loads_with_its_keys_and_no_others():
 
 
 def test_several_groups_load_at_once():
-    flat = leaves("order", option(CONF, "order", "blind")) | leaves("assembly", option(CONF, "assembly", "dense"))
+    flat = leaves("order", option(CONF, "order", "blind")) | leaves("assembly", option(CONF, "assembly", "lines"))
     found = load(flat)
-    assert (found.order, found.assembly) == (option(CONF, "order", "blind"), option(CONF, "assembly", "dense"))
+    assert (found.order, found.assembly) == (option(CONF, "order", "blind"), option(CONF, "assembly", "lines"))
 
 
 # --- language models: which keys belong to which backend -------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.config.compose import names, option
+from secateur.config.compose import exists, names, option
 from secateur.core import layout
 from secateur.core.fields import ConfigError
 from secateur.planning.plan import AXES, changes, experiment, variants
@@ -27,7 +27,7 @@ def test_every_experiment_resolves(name):
     assert len(set(found)) == len(found)
     assert {v.dataset for v in found} == set(experiment(CONF, name).datasets)
     for variant in found:
-        assert all(variant[axis] in names(CONF, GROUP_OF.get(axis, axis)) for axis in AXES)
+        assert all(exists(CONF, GROUP_OF.get(axis, axis), variant[axis]) for axis in AXES)
         assert variant["lm"] == variant["reader"]
         assert (variant.order is None) == (variant["pick"] == layout.ALL)
 
@@ -51,7 +51,7 @@ def test_a_ranker_that_a_system_picks_is_smoothed_where_the_order_is_known(write
 
 
 def test_a_graph_is_written_from_where_the_form_needs_one(write):
-    found = write(systems="[title_zsum, secateur]", axes="{assembly: [lines, dense]}")
+    found = write(systems="[title_zsum, secateur]", axes="{assembly: [lines, {form: dense}]}")
     books = {v.system: v["book"] for v in found if v.order == "aware"}
     own = "openie.minilm.default.aware.default"
     assert books == {
@@ -65,20 +65,65 @@ def test_a_graph_is_written_from_where_the_form_needs_one(write):
 
 
 def test_an_ablation_is_named_after_the_option_that_differs(write):
-    found = write(axes="{assembly: [dense]}", systems="[secateur]")
-    assert {v.system for v in found} == {"secateur", "secateur:dense"}
+    found = write(axes="{assembly: [lines]}", systems="[secateur]")
+    assert {v.system for v in found} == {"secateur", "secateur:lines"}
     assert {v.base for v in found} == {"secateur"}
-    assert {v["assembly"] for v in found if v.system == "secateur:dense"} == {"dense"}
+    assert {v["assembly"] for v in found if v.system == "secateur:lines"} == {"lines"}
     assert {v["assembly"] for v in found if v.system == "secateur"} == {"default"}
 
 
+def test_changed_keys_are_of_the_systems_own_option_and_name_the_row(write):
+    axes = "{assembly: [{form: lines, placement: best_first}], retriever: [{w_dense: 0.5}, {walk.depth: 0}, {w_line: 0, w_run: 0}]}"
+    found = {v.system: v for v in write(axes=axes, systems="[beam]", exclude="[{order: aware}]")}
+    names_of = {name: (v["assembly"], v["retriever"]) for name, v in found.items()}
+    assert names_of == {
+        "beam": ("default", "beam"),
+        "beam:lines+best_first": ("default+form=lines+placement=best_first", "beam"),
+        "beam:w_dense=0.5": ("default", "beam+w_dense=0,5"),
+        "beam:walk.depth=0": ("default", "beam+walk,depth=0"),
+        "beam:w_line=0+w_run=0": ("default", "beam+w_line=0+w_run=0"),
+    }
+    for variant in found.values():  # a path holds them, and gives them back
+        options = layout.options_of({"source": layout.source(variant.wildcards)})
+        assert (options["assembly"], options["retriever"]) == (variant["assembly"], variant["retriever"])
+
+
+def test_an_option_with_changed_keys_may_be_named_for_every_system(write):
+    found = write(axes="{retriever: [paper+w_dense=2]}", systems="[secateur, beam]", exclude="[{order: aware}]")
+    assert {v["retriever"] for v in found if v.system.endswith(":w_dense=2")} == {"paper+w_dense=2"}
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        ("{assembly: [{form: [dense]}]}", r"axes\.assembly: form is \['dense'\].*Fix: write an option file"),
+        ("{assembly: [{form: 'two words'}]}", r"axes\.assembly: form is 'two words'; allowed: a word"),
+        ("{assembly: [{form: 'null'}]}", r"axes\.assembly: form is 'null'; allowed: a word"),
+        ("{assembly: [{}]}", r"axes\.assembly holds {}; allowed: names of options"),
+        ("{assembly: [7]}", r"axes\.assembly holds 7; allowed: names of options"),
+        ("{assembly: [{from: dense}]}", r"conf/assembly has no key 'from'.*did you mean 'form'"),
+        ("{assembly: [{form: dens}]}", r"form 'dens' is unknown; did you mean 'dense'"),
+        ("{assembly: [lines+form]}", r"assembly 'lines\+form' is no option.*did you mean 'lines'"),
+    ],
+)
+def test_changed_keys_that_are_none_are_refused_with_their_place(write, axes, said):
+    with pytest.raises(ConfigError, match=said):
+        write(axes=axes, systems="[secateur]")
+
+
+def test_two_variants_of_one_name_are_refused(write):
+    axes = "{assembly: [{form: dense}, published+form=dense]}"
+    with pytest.raises(ConfigError, match=r"two variants are named secateur:dense: assembly .*Fix: write one of them"):
+        write(axes=axes, systems="[secateur]")
+
+
 def test_axes_are_varied_one_at_a_time(write):
-    found = write(axes="{assembly: [dense], retriever: [paper]}", systems="[secateur]")
+    found = write(axes="{assembly: [{form: dense}], retriever: [paper]}", systems="[secateur]")
     assert {v.system for v in found} == {"secateur", "secateur:dense", "secateur:paper"}
 
 
 def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
-    axes = "{assembly: [dense, lines], reranker: [pmi_q], reader: [gemma3_270m, smollm2]}"
+    axes = "{assembly: [{form: dense}, lines], reranker: [pmi_q], reader: [gemma3_270m, smollm2]}"
     found = write(axes=axes, crossed="[reader]", systems="[secateur]")
     alone = ["secateur", "secateur:dense", "secateur:lines", "secateur:pmi_q"]
     under = ["gemma3_270m", "dense+gemma3_270m", "lines+gemma3_270m", "pmi_q+gemma3_270m"]
@@ -98,7 +143,7 @@ def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
 
 
 def test_axes_change_what_a_system_depends_on_and_no_other(write):
-    axes = "{assembly: [dense], retriever: [paper], reranker: [pmi_q], ecs: [quick]}"
+    axes = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], ecs: [quick]}"
     found = {v.system for v in write(axes=axes, systems="[rankers, title_zsum, secateur]")}
     assert found == {
         *("rankers", "rankers:dense"),
@@ -228,7 +273,7 @@ def test_exclude_by_an_unknown_axis_is_refused_and_not_ignored(write):
 
 
 def test_exclude_reaches_an_ablation_by_its_option(write):
-    found = write(axes="{assembly: [dense]}", systems="[secateur]", exclude="[{assembly: dense}]")
+    found = write(axes="{assembly: [{form: dense}]}", systems="[secateur]", exclude="[{assembly: dense}]")
     assert {v.system for v in found} == {"secateur"}
 
 
@@ -260,7 +305,7 @@ def differing(one: dict, other: dict) -> set[str]:
 
 
 def test_variants_differ_in_the_axis_that_was_changed_and_in_no_other(write):
-    axes = "{assembly: [dense, lines, stop, best_first], reranker: [pmi_q], reader: [gemma3_270m], retriever: [paper]}"
+    axes = "{assembly: [{form: dense}, lines, {packing: stop}, {placement: best_first}], reranker: [pmi_q], reader: [gemma3_270m], retriever: [paper]}"
     found = write(systems="[title_zsum, secateur]", axes=axes)
     own = axes_of(found, "secateur")
     assert differing(own, axes_of(found, "title_zsum")) == {"ranker"}
@@ -299,7 +344,10 @@ def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(
 
 def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
     found = write(
-        datasets="[stem_old_test, stem]", systems="[]", studies="[policy]", axes="{memory: [none], assembly: [dense]}"
+        datasets="[stem_old_test, stem]",
+        systems="[]",
+        studies="[policy]",
+        axes="{memory: [none], assembly: [{form: dense}]}",
     )
     assert rows(found) == {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}
 
@@ -312,6 +360,6 @@ def test_the_form_of_an_order_is_that_of_the_other(write):
 
 
 def test_a_selection_of_turns_has_no_form(write):
-    axes = "{assembly: [dense], reader: [gemma3_270m]}"
+    axes = "{assembly: [{form: dense}], reader: [gemma3_270m]}"
     found = write(datasets="[toy_dialogue]", axes=axes, systems="[rankers, title_zsum]")
     assert [v.system for v in found] == ["rankers"]

@@ -193,10 +193,8 @@ def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(w
             studies="[policy]",
             overrides=("policy.trained_on=medical_simple",),
         )
-    with pytest.raises(ConfigError, match=r"policy.without names score_margins.*did you mean 'score_margin'"):
-        write(
-            datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.without=[score_margins]",)
-        )
+    with pytest.raises(ConfigError, match=r"policy.sees is 'no_score', .*did you mean 'no_scores'"):
+        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.sees=no_score",))
 
 
 def test_a_policy_answers_test_questions_alone(write):

@@ -15,7 +15,6 @@ from secateur.config import slices
 from secateur.config import compose
 from secateur.config.groups import GROUPS
 from secateur.config.leaves import leaf
-from secateur.config.limits import LIMITS
 from secateur.config.limits import unlimited
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
@@ -62,7 +61,7 @@ if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.arg
 
 
 wildcard_constraints:
-    **{group: rf"({'|'.join(compose.names(CONF, group))}){LIMITS.get(group, '')}" for group in GROUPS},
+    **{group: compose.pattern(CONF, group) for group in GROUPS},
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
     ranking=rf"({'|'.join(layout.FAMILIES)})/[^/]+",

@@ -2,19 +2,21 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from secateur.config import inline
 from secateur.config.experiment import Local
 from secateur.config.groups import GROUPS
-from secateur.config.limits import limited, unlimited
+from secateur.config.limits import LIMITS, limited, unlimited
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, from_dict
 
-__all__ = ["literal", "local", "names", "option"]
+__all__ = ["exists", "literal", "local", "names", "option", "pattern"]
 
 UNKEPT = re.compile(
     r"oc\.env|://[^/\s]*@"
@@ -22,9 +24,40 @@ UNKEPT = re.compile(
 NODES = 100_000  # values of one file of options, aliases counted where they are used
 
 
-def names(conf: Path, group: str) -> list[str]:
-    """The options of a group."""
+def _files(conf: Path, group: str) -> list[str]:
     return sorted(path.stem for path in (conf / group).glob("[!_]*.yaml"))
+
+
+def names(conf: Path, group: str) -> list[str]:
+    """The options of a group: its files, and what another group's options bring along.
+
+    A data set whose `corpus` holds settings brings a corpus of its name, a peer a system of its name.
+    """
+    found = {*_files(conf, group)}
+    if group == "corpus":
+        found |= {
+            name for name in _files(conf, "dataset") if isinstance(_composed(conf, "dataset", name)["corpus"], dict)
+        }
+    if group == "system":
+        found |= {*_files(conf, "peer")}
+    return sorted(found)
+
+
+def exists(conf: Path, group: str, name: str) -> bool:
+    """Whether a group has an option of this name, one that is written inline included."""
+    return _base(group, name)[0] in names(conf, group)
+
+
+def pattern(conf: Path, group: str) -> str:
+    """A regular expression for the names of a group's options in paths."""
+    known = [*_files(conf, group), *_files(conf, "dataset")] if group == "corpus" else names(conf, group)
+    after = LIMITS.get(group, "") if group in inline.FIXED else inline.SUFFIX
+    return f"({'|'.join(known)}){after}"
+
+
+def _base(group: str, name: str) -> tuple[str, dict[str, str]]:
+    """The file of an option, and what is changed of it inline."""
+    return (name, {}) if group in inline.FIXED else inline.split(name)
 
 
 def literal(text: str) -> str:
@@ -64,11 +97,11 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
 
 
 @cache
-def _composed(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[str, Any]:
+def _composed(conf: Path, group: str, name: str, mine: tuple[str, ...] = ()) -> dict[str, Any]:
     """One option as plain data, remembered under the content of its group: every job parses the Snakefile anew,
     and importing and calling Hydra costs more than most jobs."""
     groups = (group, "system") if group == "study" else (group,)  # a study begins as a system does
-    files = [conf / "config.yaml", *(path for one in groups for path in sorted((conf / one).glob("*.yaml")))]
+    files = [path for one in groups for path in sorted((conf / one).glob("*.yaml"))]
     texts = {path: _text(path) for path in files}
     key = digest(name, mine, [(path.name, text) for path, text in texts.items()])
     remembered = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
@@ -124,7 +157,7 @@ def _compose(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> dict[s
     forced = [text if text[0] in "+~" else f"++{text}" for text in mine]  # a mapping may get a new entry
     try:
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
-            composed = compose(config_name="config", overrides=[f"+{group}={name}", *forced])
+            composed = compose(overrides=[f"+{group}={name}", *forced])
         return OmegaConf.to_container(composed, resolve=True)[group]
     except RecursionError as error:
         raise ConfigError(
@@ -148,11 +181,59 @@ def option(
     whole, count = unlimited(name)
     if count is None and "@" in name:
         raise ConfigError(f"{asked_by}: {name!r}: behind @ stands a number of questions, 1 at least. Fix: LIMIT=20")
-    _known(conf, group, whole, asked_by)
-    _check_overrides(overrides)
-    mine = tuple(o for o in overrides if o.lstrip("+~").partition(".")[0] == group)
-    found = from_dict(GROUPS[group], _composed(conf, group, whole, mine), f"conf/{group}/{whole}")
+    base, changes = _base(group, whole)
+    if group != "corpus":
+        _known(conf, group, base, asked_by)
+    written = inline.overrides(group, changes)
+    _check_overrides((*written, *overrides))
+    mine = (*written, *(o for o in overrides if _group(o) == group))  # the command line has the last word
+    if group == "corpus":
+        found = _corpus(conf, base, overrides, asked_by)
+    elif group == "dataset":
+        found = _dataset(conf, base, mine)
+    elif group == "system" and not (conf / "system" / f"{base}.yaml").is_file():
+        found = _read(
+            conf, group, "_default", ("system.family=peer", f"system.peer={base}", "system.orders=[aware]", *mine)
+        )
+    else:
+        found = _read(conf, group, base, mine)
     return found if count is None else limited(found, count)
+
+
+def _group(override: str) -> str:
+    return override.lstrip("+~").partition(".")[0]
+
+
+def _read(conf: Path, group: str, name: str, mine: tuple[str, ...]) -> Any:
+    return from_dict(GROUPS[group], _composed(conf, group, name, mine), f"conf/{group}/{name}")
+
+
+def _dataset(conf: Path, name: str, mine: tuple[str, ...]) -> Any:
+    """A data set; a corpus of its own bears its name."""
+    found = _composed(conf, "dataset", name, mine)
+    if isinstance(found.get("corpus"), Mapping):
+        if name in _files(conf, "corpus"):
+            raise ConfigError(
+                f"conf/dataset/{name}.yaml: corpus holds settings, and conf/corpus/{name}.yaml has the same name. "
+                "Fix: keep one of them."
+            )
+        found = found | {"corpus": name}
+    return from_dict(GROUPS["dataset"], found, f"conf/dataset/{name}")
+
+
+def _corpus(conf: Path, name: str, overrides: tuple[str, ...], asked_by: str) -> Any:
+    """A corpus from its file, or from the data set that holds its settings."""
+    mine = tuple(o for o in overrides if _group(o) == "corpus")
+    if name in _files(conf, "corpus"):
+        return _read(conf, "corpus", name, mine)
+    if name not in _files(conf, "dataset"):
+        _known(conf, "corpus", name, asked_by)
+    mine = tuple(re.sub("corpus", "dataset.corpus", o, count=1) for o in mine)
+    others = tuple(o for o in overrides if _group(o) == "dataset" and not o.lstrip("+~").startswith("dataset.corpus="))
+    found = _composed(conf, "dataset", name, (*others, *mine))["corpus"]
+    if not isinstance(found, Mapping):
+        raise ConfigError(f"{asked_by}: data set {name!r} has no corpus of its own, its corpus is {found!r}")
+    return from_dict(GROUPS["corpus"], found, f"conf/dataset/{name}", "dataset.corpus")
 
 
 def local(conf: Path) -> Local:

@@ -16,17 +16,23 @@ class Corpus:
 
     format: Any = key("the format of its files: a name, or {kind: NAME, its settings}", family="format")
     files: tuple[str, ...] = key("names in data/registry, or paths with a slash, in which * stands for anything")
-    extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles")
-    documents: int | None = key("a sample: so many documents, the first by hash of their name; all where null", low=1)
-    shuffle: int | None = key("control: seed by which the passages inside each document are put in another order")
-    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the format `folder`")
+    extra: tuple[str, ...] = key("files of the repository the format needs besides, e.g. titles", default=())
+    documents: int | None = key(
+        "a sample: so many documents, the first by hash of their name; all where null", low=1, default=None
+    )
+    shuffle: int | None = key(
+        "control: seed by which the passages inside each document are put in another order", default=None
+    )
+    folder: str | None = key("folder with passages.jsonl and questions.jsonl, for the format `folder`", default=None)
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A corpus with one set of questions, in one release."""
 
-    corpus: str = key("option of conf/corpus the questions are asked of")
+    corpus: str = key(
+        "the text the questions are asked of: an option of conf/corpus, or its settings; it then bears the data set's name"
+    )
     control_of: str | None = key("the data set whose questions and splits these are, on a changed corpus")
     kind: Literal["documents", "dialogue"] = key("documents take the graph path, dialogues the selection path")
     format: Any = key("the format of its questions: a name, or {kind: NAME, its settings}", family="format")

@@ -1,7 +1,7 @@
 """Options of systems, studies and experiments, and the settings of one machine."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from secateur.core.fields import key
 
@@ -80,7 +80,9 @@ class Experiment:
     title: str = key("one line for the report")
     datasets: tuple[str, ...] = key("options of conf/dataset")
     systems: tuple[str, ...] = key("options of conf/system")
-    axes: dict[str, tuple[str, ...]] = key("further options of the systems, each varied by itself")
+    axes: dict[str, tuple[Any, ...]] = key(
+        "further options of the systems, each varied by itself: a name, or keys changed in the system's own, {w_dense: 0}"
+    )
     crossed: tuple[str, ...] = key("axes of these that are varied in every other variant too", default=())
     studies: tuple[str, ...] = key("options of conf/study", default=())
     exclude: tuple[dict[str, str], ...] = key(

@@ -1,6 +1,7 @@
 """Options of the compression policy."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from secateur.core.fields import key
 
@@ -28,7 +29,9 @@ class Policy:
         low=0.000001,
         high=1,
     )
-    without: tuple[str, ...] = key("features that the policy does not see, for an ablation")
+    sees: Literal["everything", "no_question", "no_scores", "no_knowledge", "no_channels"] = key(
+        "features: everything, or, for an ablation, all but those of one group"
+    )
     hidden: tuple[int, ...] = key("units of each hidden layer", low=1)
     beta_dpo: float = key("beta of the loss: how far preferences may pull the policy from the reference", low=0.0001)
     learning_rate: float = key("of AdamW", low=0)

@@ -105,7 +105,10 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "", pa
     ]
     values = {}
     for name in (n for n in specs if n in data):
-        values[name] = _convert(data[name], hints[name], f"{group}.{name}", found)
+        value = data[name]
+        if specs[name].metadata.get("family") and hints[name] == dict[str, Any] and isinstance(value, str):
+            value = {"kind": value}  # a plug-in with its default settings
+        values[name] = _convert(value, hints[name], f"{group}.{name}", found)
         found += _in_range(values[name], specs[name], f"{group}.{name}")
     if found:
         count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"

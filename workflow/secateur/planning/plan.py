@@ -1,15 +1,16 @@
 """An experiment's matrix, resolved: which variants exist, and which options each of them uses.
 
 A variant is one (data set, system, order). Its name in every table is the system's, followed by the options in which it
-differs from that system: `secateur`, `secateur:dense`.
+differs from that system: `secateur`, `secateur:lines`, `secateur:w_dense=0`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
-from secateur.config import plugins
+from secateur.config import inline, plugins
 from secateur.config.compose import literal, option
 from secateur.config.datasets import Dataset
 from secateur.config.experiment import Experiment, Study, System
@@ -91,6 +92,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
                 )
                 found += list(made.variants())
     found = list(dict.fromkeys(v for v in found if not _excluded(spec, v)))
+    _check_names(found, where)
     wrong = answer_problems(conf, found, overrides)
     if wrong:
         raise ConfigError(
@@ -117,7 +119,8 @@ def _named(dataset: str, system: str, order: str | None) -> str:
 
 
 def _check_axes(spec: Experiment, where: str) -> None:
-    """Raise ConfigError for an axis that no system has, and for one that is crossed and not there."""
+    """Raise ConfigError for an axis that no system has, for one that is crossed and not there, and for values that are
+    neither names nor changed keys."""
     for axis in spec.crossed:
         if axis not in spec.axes:
             raise ConfigError(
@@ -131,14 +134,41 @@ def _check_axes(spec: Experiment, where: str) -> None:
                 raise ConfigError(
                     f"{where}: {said}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
                 )
+    for axis, value in ((axis, value) for axis, values in spec.axes.items() for value in values):
+        at = f"{where}: axes.{axis}"
+        if isinstance(value, Mapping) and value:
+            inline.changed("", value, at)
+        elif not isinstance(value, str):
+            raise ConfigError(f"{at} holds {value!r}; allowed: names of options, and changed keys, e.g. {{w_dense: 0}}")
 
 
 EXCLUDABLE = ("dataset", "corpus", "system", "order")
 
 
 def _excluded(spec: Experiment, variant: Variant) -> bool:
+    """Whether an entry of `exclude` names the variant: an option by its name, or as rows name it."""
     have = variant.wildcards | {"system": variant.system, "dataset": unlimited(variant.dataset)[0]}
-    return any(all(have.get(axis) == value for axis, value in entry.items()) for entry in spec.exclude)
+
+    def named(axis: str, value: str) -> bool:
+        return axis in have and value in (have[axis], inline.label(have[axis]))
+
+    return any(all(named(axis, value) for axis, value in entry.items()) for entry in spec.exclude)
+
+
+def _check_names(found: list[Variant], where: str) -> None:
+    """Raise ConfigError for two variants that would have the same name in tables."""
+    rows: dict[tuple, Variant] = {}
+    for variant in found:
+        other = rows.setdefault((variant.dataset, variant.system, variant.order), variant)
+        if other != variant:
+            options = dict(other.options)
+            differing = [
+                f"{axis} {options.get(axis)} and {name}" for axis, name in variant.options if options.get(axis) != name
+            ]
+            raise ConfigError(
+                f"{where}: two variants are named {variant.system}: {', '.join(differing)}. "
+                "Fix: write one of them as an option file."
+            )
 
 
 @dataclass(frozen=True)
@@ -157,12 +187,12 @@ class _Resolved:
         """The system as it is, then with one axis changed at a time, in each order that it has rows in."""
         if not self._applies():
             return
-        base = {axis: getattr(self.system, axis) for axis in AXES}
+        base = {axis: inline.canonical(getattr(self.system, axis)) for axis in AXES}
         if self.dataset.kind == "dialogue" and not isinstance(self.system, Study):
             base["rankers"] = self.system.turns
         for changed in self._changes(base):
             said = {"service": base["service"]} | changed if self.system.family == "peer" else changed
-            full = ":".join([self.name, "+".join(said.values())]) if said else self.name
+            full = ":".join([self.name, "+".join(map(inline.label, said.values()))]) if said else self.name
             for order in self._orders():
                 yield self._variant(full, order, base | changed)
 
@@ -176,7 +206,7 @@ class _Resolved:
     def _changes(self, base: dict[str, str]) -> Iterator[dict[str, str]]:
         """Nothing, one axis at a time, and both again under each combination of the crossed ones."""
         others = {
-            axis: [{axis: value} for value in values if value != base[axis] and self._can(axis, value)]
+            axis: [{axis: name} for name in self._named(axis, values, base[axis]) if self._can(axis, name)]
             for axis, values in self.spec.axes.items()
             if axis in self.system.varied and not (self._selects and axis in ("assembly", "reader", "reranker"))
         }
@@ -184,6 +214,13 @@ class _Resolved:
         for under in product(*crossed):
             for changed in ({}, *chain.from_iterable(others.values())):
                 yield changed | dict(chain.from_iterable(one.items() for one in under))
+
+    def _named(self, axis: str, values: Iterable[Any], base: str) -> Iterator[str]:
+        """The options of an axis but the system's own; a mapping changes keys of that."""
+        for value in values:
+            name = inline.canonical(value) if isinstance(value, str) else inline.changed(base, value, f"axes.{axis}")
+            if name != base:
+                yield name
 
     def _can(self, axis: str, value: str) -> bool:
         """Whether an option of an axis is one for this system: a peer's own settings are of its kind, and only a peer has

@@ -151,11 +151,6 @@ def _policy_problems(of: _Options, dataset: Dataset, variant) -> list[str]:
     if policy.trained_on and (learns or acts):
         able = [known for known in names(of.conf, "dataset") if of("dataset", known).trained]
         wrong += _unknown("policy.trained_on", [policy.trained_on], able)
-    if policy.without and (learns or acts):
-        from secateur.policy.actions import CHANNELS
-        from secateur.policy.features import feature_names  # loads scipy, which planning can do without
-
-        wrong += _unknown("policy.without", policy.without, feature_names(CHANNELS))
     if learns and memory.enabled and not models.in_process(lm):
         wrong += [
             f"lm.backend is {lm.backend}; the answers that memory {variant['memory']} keeps are written in process"

@@ -34,7 +34,7 @@ SHAPING = (
     "batch",
     "seed",
     "reference",
-    "without",
+    "sees",
 )  # settings that the weights depend on
 WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # settings that the preferences depend on
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import entr, softmax
 
 from secateur.core.errors import SecateurError
+from secateur.policy.actions import CHANNELS
 
-__all__ = ["Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
+__all__ = ["HIDDEN", "Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,27 @@ class Standard:
     deviation: NDArray[np.float64]
 
 
+QUESTION = ("question_length", "question_triples")
+SCORES = ("score_entropy", "score_margin")
+KNOWLEDGE = ("closed_surprise", "closed_agreement")
+
+
+def _of_channels(channels: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
+
+
 def feature_names(channels: Sequence[str]) -> tuple[str, ...]:
     """Names of the features in order, for the channels in which configurations differ."""
-    each = (f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
-    asked = ("question_length", "question_triples", "score_entropy", "score_margin")
-    return (*asked, "closed_surprise", "closed_agreement", "token_budget", *each)
+    return (*QUESTION, *SCORES, *KNOWLEDGE, "token_budget", *_of_channels(channels))
+
+
+HIDDEN: dict[str, tuple[str, ...]] = {  # policy.sees: the features that it hides
+    "everything": (),
+    "no_question": QUESTION,
+    "no_scores": SCORES,
+    "no_knowledge": KNOWLEDGE,
+    "no_channels": _of_channels(CHANNELS),
+}
 
 
 def redundancy(vectors: NDArray[np.float32]) -> float:

@@ -113,7 +113,7 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
         for path, value in record["config"].items():
             group = path.partition(".")[0]
             name = own.get(group) or axes.get(group, "default")
-            if group in GROUPS and name in compose.names(conf, group):
+            if group in GROUPS and compose.exists(conf, group, name):
                 written = leaves(group, compose.option(conf, group, name)).get(path)
                 if written is not None and json.loads(written) != value:
                     found[path] = value
