@@ -89,7 +89,7 @@ def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, syste
     same(smoke, asked, secateur.Memory(system, order=order), rows)
 
 
-@pytest.mark.parametrize("assembly", ["dense", "lines", "words"])
+@pytest.mark.parametrize("assembly", ["default+form=dense", "lines", "paper"])
 @pytest.mark.parametrize(
     ("system", "ranked"), [("beam", "graph/*.blind.*.beam"), ("title_zsum", "lexical/*.sentences")]
 )

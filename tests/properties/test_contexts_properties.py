@@ -99,8 +99,7 @@ def drawn(draw, most: int = 12) -> Drawn:
 
 def form_of(name: str, material: Material) -> Form:
     """A form with the settings of its option in conf/assembly."""
-    spec = dict(compose.option(CONF, "assembly", "dense" if name == "dense" else "default").form)
-    spec = spec if spec["kind"] == name else {"kind": name}
+    spec = compose.option(CONF, "assembly", f"default+form={name}").form
     return plugins.load("form", name).form(plugins.settings("form", spec, f"conf/assembly/{name}"), material)
 
 

@@ -89,7 +89,8 @@ def test_a_corpus_is_a_file_or_stands_in_its_data_set():
     assert option(CONF, "dataset", "musique").corpus == "musique"
     assert option(CONF, "corpus", "musique").files == ("musique_train100.json",)
     assert option(CONF, "corpus", "musique", ("corpus.documents=4", "dataset.gain=1")).documents == 4
-    assert option(CONF, "corpus", "musique", ("dataset.files=[mine.json]",)).files == ("mine.json",)
+    assert option(CONF, "corpus", "musique", ("dataset.files=[a.json]",)) == option(CONF, "corpus", "musique")
+    assert option(CONF, "corpus", "musique", ("dataset.corpus.files=[a.json]",)).files == ("a.json",)
     assert option(CONF, "corpus", "stem", ("dataset.corpus=medical",)) == option(CONF, "corpus", "stem")
     assert {"stem", "medical", "musique"} < {*names(CONF, "corpus")}
     assert "stem_old" not in names(CONF, "corpus")

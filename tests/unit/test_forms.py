@@ -9,13 +9,13 @@ import pytest
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import RULES
-from secateur.contexts.forms.dense import without
+from secateur.contexts.forms.dense import FUNCTION_WORDS, without
 from secateur.contexts.piece import Asked, Edge, Material, Ranked, text_of
 from secateur.evaluation.metric import only
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
 CONF = Path(__file__).parents[2] / "conf"
-DROP = frozenset(compose.option(CONF, "assembly", "dense").form["drop"])
+DROP = frozenset(FUNCTION_WORDS.split())
 (KEPT,) = only(compose.option(CONF, "eval", "default").metrics, ["qualified_kept"])
 QUALIFIERS = frozenset(KEPT["words"])
 
@@ -38,7 +38,7 @@ def count(texts: Sequence[str]) -> np.ndarray:
 
 def rows(kind: str, ranked=RANKED, budget: int = 10**6, placement: str = "best_first"):
     """The rows of a form."""
-    spec = dict(compose.option(CONF, "assembly", "dense").form) if kind == "dense" else {"kind": kind}
+    spec = compose.option(CONF, "assembly", f"default+form={kind}").form
     material = Material(TEXTS, count, EDGES)
     form = plugins.load("form", kind).form(plugins.settings("form", spec, "conf/assembly/mine"), material)
     assembly = Assembly(form, "refill", placement, material, {p: n for n, p in enumerate(TEXTS)})

@@ -26,7 +26,7 @@ def test_an_unknown_axis_names_the_nearest_one(write):
 @pytest.mark.parametrize(
     ("axes", "said"),
     [
-        ("{assembly: [dens]}", r"'dens' is no option of conf/assembly; .*did you mean 'dense'"),
+        ("{assembly: [line]}", r"'line' is no option of conf/assembly; .*did you mean 'lines'"),
         ("{reranker: [pmi]}", r"'pmi' is no option of conf/reranker; .*did you mean 'pmi_q'"),
         ("{rankers: [sentence]}", r"'sentence' is no option of conf/rankers; .*did you mean 'sentences'"),
         ("{reader: [smollm]}", r"'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
@@ -202,7 +202,7 @@ def test_a_policy_answers_test_questions_alone(write):
     answering = {v.dataset for v in found if v.system == "compressed"}
     assert answering == {"stem_old_test", "medical_sample"}
     with pytest.raises(ConfigError, match=r"answers no question that it learnt from.*Fix:"):
-        write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [compressed]}")
+        write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [session+policy_of=session]}")
 
 
 def test_a_policy_is_learnt_under_an_option_of_memory(write):

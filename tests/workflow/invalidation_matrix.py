@@ -30,7 +30,7 @@ OTHERS = {  # one more option of each group that has only one
     "extractor": "openie",
     "embedder": "minilm",
     "codebook": "default",
-    "consolidation": "none",
+    "consolidation": "default",
     "lm": "smollm2",
     "rankers": "utility",
     "policy": "default",

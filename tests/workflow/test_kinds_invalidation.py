@@ -152,7 +152,7 @@ FOLDERS = {  # the group whose options name the kinds of a folder
 }
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
-STEM = {"stem", "stem_dev", "stem_dev_shuffled", "stem_old", "stem_old_shuffled", "stem_old_test"}
+STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
 READS = {  # rules whose stage loads the reader
     "answer_questions",
     "build_preferences",
@@ -175,7 +175,7 @@ LISTS = {
     "utility",
 }  # of rules that no list decides
 EDITS = {
-    ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem", "stem_shuffled"}},
+    ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
     ("extractor", "graph/triples/extractors/rebel"): {key: {"rebel"} for key in EXTRACTS},
     ("extractor", "graph/triples/extractors/imported"): {
@@ -184,7 +184,7 @@ EDITS = {
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
     ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "sentences"}},
     ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop"}},
-    ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam", "beam_names", "beam_phrases", "beam_plain"}},
+    ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("retriever", "graph/walks/pagerank"): {"rank_by_graph": {"pagerank"}},
     ("rankers", "ranking/scorers/tfidf"): {
         "rank_passages": {"turns", "utility", "nested"}
@@ -196,7 +196,7 @@ EDITS = {
     },
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
-    ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q", "pmi_q_given"}},
+    ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
     ("assembly", "contexts/forms/lines"): {key: {"lines"} for key in WRITES},
     ("assembly", "contexts/forms/_symbols"): {
         key: {"cheapest", "ids", "lines", "matrix", "paper", "words"} for key in WRITES

@@ -88,7 +88,7 @@ def test_groups_are_of_existing_rules_that_run_on_the_cluster_and_each_has_a_siz
 
 
 @pytest.mark.parametrize(
-    "experiment", ["quickstart", "multihop", "sessions", "transfer", "answers", "stem_dev", "locomo"]
+    "experiment", ["quickstart", "multihop", "sessions", "policy", "answers", "stem_dev", "locomo"]
 )
 def test_groups_follow_each_other(untouched, experiment):
     """Snakemake puts unconnected jobs into one group without looking for circles: between groups there must be none."""

@@ -228,9 +228,9 @@ def _corpus(conf: Path, name: str, overrides: tuple[str, ...], asked_by: str) ->
         return _read(conf, "corpus", name, mine)
     if name not in _files(conf, "dataset"):
         _known(conf, "corpus", name, asked_by)
-    mine = tuple(re.sub("corpus", "dataset.corpus", o, count=1) for o in mine)
-    others = tuple(o for o in overrides if _group(o) == "dataset" and not o.lstrip("+~").startswith("dataset.corpus="))
-    found = _composed(conf, "dataset", name, (*others, *mine))["corpus"]
+    of_dataset = (o for o in overrides if o.lstrip("+~").startswith("dataset.corpus."))
+    mine = (*of_dataset, *(re.sub("corpus", "dataset.corpus", o, count=1) for o in mine))
+    found = _composed(conf, "dataset", name, mine)["corpus"]
     if not isinstance(found, Mapping):
         raise ConfigError(f"{asked_by}: data set {name!r} has no corpus of its own, its corpus is {found!r}")
     return from_dict(GROUPS["corpus"], found, f"conf/dataset/{name}", "dataset.corpus")

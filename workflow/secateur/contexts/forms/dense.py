@@ -16,104 +16,19 @@ _WORD = re.compile(r"[a-z0-9']+")
 
 
 # What negates, counts, compares or orders stays, and so do the prepositions that say where a thing stands in time or rank.
-DROP = [
-    "a",
-    "an",
-    "the",
-    "am",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "being",
-    "do",
-    "does",
-    "did",
-    "doing",
-    "have",
-    "has",
-    "had",
-    "having",
-    "will",
-    "would",
-    "shall",
-    "should",
-    "can",
-    "could",
-    "may",
-    "might",
-    "must",
-    "i",
-    "me",
-    "my",
-    "mine",
-    "myself",
-    "we",
-    "us",
-    "our",
-    "ours",
-    "ourselves",
-    "you",
-    "your",
-    "yours",
-    "yourself",
-    "he",
-    "him",
-    "his",
-    "himself",
-    "she",
-    "her",
-    "hers",
-    "herself",
-    "it",
-    "its",
-    "itself",
-    "they",
-    "them",
-    "their",
-    "theirs",
-    "themselves",
-    "this",
-    "that",
-    "these",
-    "those",
-    "there",
-    "here",
-    "who",
-    "whom",
-    "whose",
-    "which",
-    "what",
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "by",
-    "for",
-    "with",
-    "from",
-    "into",
-    "as",
-    "and",
-    "so",
-    "also",
-    "such",
-    "it's",
-    "that's",
-    "there's",
-]
+FUNCTION_WORDS = """
+    a an the am is are was were be been being do does did doing have has had having will would shall should can could
+    may might must i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers
+    herself it its itself they them their theirs themselves this that these those there here who whom whose which what
+    of to in on at by for with from into as and so also such it's that's there's
+"""
 
 
 @dataclass(frozen=True)
 class Settings:
     """Which words go."""
 
-    drop: tuple[str, ...] = key(
-        "words that are left out, in lower case; function words by default", default=tuple(DROP)
-    )
+    drop: tuple[str, ...] = key("words that are left out, in lower case", default=tuple(FUNCTION_WORDS.split()))
 
 
 def without(text: str, drop: frozenset[str]) -> str:
