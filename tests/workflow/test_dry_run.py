@@ -34,7 +34,7 @@ def ran(project, *variants: tuple[str, str | None]) -> None:
 
 
 def test_a_dry_run_of_an_axis_on_the_command_line(mine):
-    axes = 'overrides=["experiment.axes.assembly=[dense,lines]"]'  # as `make run OVERRIDES=...` passes it on
+    axes = 'overrides=["experiment.axes.assembly=[{form:dense},lines]"]'  # as `make run OVERRIDES=...` passes it on
     assert "adds" not in told(mine, axes)  # nothing ran yet
     ran(mine, ("title_zsum", "blind"), ("rankers", None))
     assert (
