@@ -11,7 +11,11 @@ from secateur.report.figures import drawings
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import LIGHT, saved
 
-CONFIG = {"eval.min_units": 10, "eval.claim": [64, 128], "extra.families": {"secateur": "graph", "plain": "lexical"}}
+CONFIG = {
+    "eval.min_units": 10,
+    "eval.claim": [64, 128],
+    "extra.plan": {"families": {"secateur": "graph", "plain": "lexical"}},
+}
 WHOLE = {"dataset": "toy", "order": "blind", "scorer": None, "answer_aware": False, "subset": "all", "split": "all"}
 
 

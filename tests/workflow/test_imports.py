@@ -42,7 +42,7 @@ ORDER = [
     "memory.*",
     "report.plots.style",
     "report.plots.charts report.plots.subgraph report.browser",
-    "report.format",
+    "report.format report.contents",
     "report.finding",
     "report.kept",
     "report.results",

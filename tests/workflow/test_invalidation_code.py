@@ -67,6 +67,7 @@ def test_a_rules_code_is_exactly_the_modules_that_its_stage_loads(covered, users
 
 NAMED = {
     "evaluation.resampling": {"compare_variants", "build_report"},
+    "report.contents": {"build_report"},
     "report.page": {"build_report"},
     "report.plots.charts": {"build_report"},
     "graph.runs": {"build_runs"},

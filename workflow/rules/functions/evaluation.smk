@@ -1,42 +1,15 @@
 # Which figures there are, of which variants.
 
-from itertools import combinations
-
-from secateur.ecs.names import matched_baselines
 from secateur.config.limits import command
+from secateur.ecs.names import matched_baselines
+from secateur.planning.contents import Planned
 
-
-include: "unfinished.smk"
-
-
-def planned_files(variant):
-    """The tables of figures of a variant: what it holds or selects, its answer gain, its answers."""
-    options = variant.wildcards
-    found = [layout.answered(options)] if variant.answered else []
-    found += [layout.judged(options, judge) for judge in variant.judges]
-    found += [layout.agreed(options, pair) for pair in combinations(variant.judges, 2)]
-    found += layout.gains(options, option("eval", "default").gain_shards) if variant.gained else []
-    found += [layout.asked(options)] if variant["family"] == "peer" else []
-    if variant.study:
-        return [layout.figures(options, variant.study)]
-    if variant.kind == "dialogue":
-        return [layout.selection(options)]
-    measured = option("system", variant.base).answers_only or variant["memory"] != layout.NONE
-    if not measured and variant["family"] != layout.IMPORTED and option("dataset", variant.dataset).cutoffs:
-        found.append(layout.retrieved(options))
-    return unique(([] if measured else [layout.figures(options, None)]) + found)
-
-
-def files_of(variant):
-    """Those tables that there are, where an experiment has not ended; else all of them."""
-    return [path for path in planned_files(variant) if there(path)]
-
-
-PLANNED = VARIANTS
-if UNFINISHED:
-    VARIANTS = [v for v in PLANNED if files_of(v)]
-    if not VARIANTS:
-        _stop(f"{EXPERIMENT}: none of its {len(PLANNED)} rows has been made here. Fix: {command(EXPERIMENT)}")
+UNFINISHED = bool(config.get("unfinished"))  # the report shows what exists, and names what is missing
+PLACE = str(Path("results/experiments", EXPERIMENT, "unfinished" if UNFINISHED else ""))
+PLANNED = Planned(VARIANTS, option, indexed_by, UNFINISHED)
+VARIANTS = PLANNED.shown
+if not VARIANTS:
+    _stop(f"{EXPERIMENT}: none of its {len(PLANNED.variants)} rows has been made here. Fix: {command(EXPERIMENT)}")
 
 
 def figure_rows(_):
@@ -53,7 +26,7 @@ def figure_rows(_):
             ),
         }
         for v in VARIANTS
-        for file in files_of(v)
+        for file in PLANNED.existing(v)
     ]
 
 

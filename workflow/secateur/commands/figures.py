@@ -69,7 +69,7 @@ def summary(experiment: Experiment) -> None:
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
     known = settings(Path(), experiment)
     about = About(experiment, "", known["eval.min_units"], known["eval.claim"], known["extra.variants"])
-    made = found(metrics, comparisons, known["extra.families"], about)
+    made = found(metrics, comparisons, known["extra.plan"]["families"], about)
     print("\nWhat was found")
     for _, lines, sentence in made:
         print(f"  {sentence}")

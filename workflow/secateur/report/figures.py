@@ -28,7 +28,7 @@ def drawings(
     """
     known, made = settings(root, experiment), 0
     folder.mkdir(parents=True, exist_ok=True)
-    for dataset, lines, _ in findings(metrics, comparisons, known["extra.families"], known["eval.min_units"]):
+    for dataset, lines, _ in findings(metrics, comparisons, known["extra.plan"]["families"], known["eval.min_units"]):
         made += 1
         yield saved(plain_plot([(dataset, lines)]), folder / f"differences-{dataset}.{form}")
     rows = with_enough_data(named(metrics.filter(~pl.col("published"))), known["eval.min_units"])
