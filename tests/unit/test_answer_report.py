@@ -5,6 +5,7 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.report.format import with_enough_data
 from secateur.report.sections.answers import answer_parts
+from secateur.report.table import markdown
 
 
 def metric(system: str, name: str, value: float, order: str = "blind") -> dict:
@@ -55,13 +56,13 @@ def test_no_answers_no_parts():
 def test_each_system_has_a_line_and_one_for_each_order():
     drawn, part = parts(METRICS, [])
     assert "order-aware" in drawn["figures"][0][0]
-    assert part["table"]["heads"] == ["system", "ROUGE-L", "prompt tokens"]
-    shown = {row["cells"][0]["text"]: [c["text"] for c in row["cells"][1:]] for row in part["table"]["rows"]}
+    assert part["table"].heads == ["system", "ROUGE-L", "prompt tokens"]
+    shown = {name: cells for name, *cells in part["table"].texts()}
     assert shown == {
-        "closed_book": [".100", "75"],
-        "rag_zsum": [".250", ""],
-        "secateur · order-aware": [".400", ""],
-        "secateur · order-blind": [".300", ""],
+        "closed_book": ["0.100", "75"],
+        "rag_zsum": ["0.250", ""],
+        "secateur · order-aware": ["0.400", ""],
+        "secateur · order-blind": ["0.300", ""],
     }
     assert "n = 6" in part["note"]
 
@@ -69,10 +70,9 @@ def test_each_system_has_a_line_and_one_for_each_order():
 def test_differences_are_shown_with_what_they_are_differences_from():
     compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
     *_, part = parts(METRICS, compared)
-    lines = [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]]
+    lines = part["table"].texts()
     assert lines == [
         ["secateur", "closed_book", "ranker", "+0.200", "", ""],
         ["secateur", "rag_zsum", "ranker", "+0.050", "", ""],
     ]
-    small = part["table"]["rows"][0]["cells"][3]["small"].splitlines()
-    assert small == ["-1.000 to +1.000", "p 0.7500, not enough data", "6 questions in 6 units"]
+    assert "| +0.200 (-1.000 to +1.000; p 0.7500, not enough data; 6 questions in 6 units) |" in markdown(part["table"])

@@ -77,8 +77,8 @@ def test_our_own_rows_stand_whole_systems_first_the_cheapest_first():
     found += [cost("rankers", 2.5, order=None), cost("raptor", 9), cost("read", 1), cost("secateur", 9, "other")]
     listed = [tokens("rankers", 228, "bm25"), tokens("rankers", 231, "zsum")]
     (part,) = shown(found, [*listed, tokens("secateur", 230.4)])
-    assert part["table"]["heads"][-1] == "tokens sent"
-    assert [[c["text"] for c in row["cells"]] for row in part["table"]["rows"]] == [
+    assert part["table"].heads[-1] == "tokens sent"
+    assert part["table"].texts() == [
         ["rankers", "2.5", "0.47", "1,002", "2.00", "228 to 231"],
         ["secateur", "20.0", "0.47", "1,020", "2.00", "230"],
         ["secateur, order-aware", "30.0", "0.47", "1,030", "2.00", ""],

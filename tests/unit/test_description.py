@@ -11,6 +11,7 @@ from secateur.datasets.description import describe
 from secateur.datasets.schema import evidence_frame, passages_frame, questions_frame
 from secateur.evaluation.published import published_statistics
 from secateur.report.sections.datasets import LABELS, cutoff_parts, statistics_part
+from secateur.report.table import tidy
 
 
 def words(texts) -> np.ndarray:
@@ -112,17 +113,17 @@ def stated(tmp_path, text: str = PUBLISHED) -> pl.DataFrame:
 def test_the_report_shows_each_statistic_and_what_is_published_beside_it(tmp_path):
     frame = described().with_columns(dataset=pl.lit("mine"))
     (part,) = statistics_part("mine", frame, stated(tmp_path))
-    lines = [[c["text"] for c in line["cells"]] for line in part["table"]["rows"]]
-    assert part["table"]["heads"][-1] == "published"
+    lines = part["table"].texts()
+    assert part["table"].heads[-1] == "published"
     assert ["candidates of a question", "3", "2.3", "3", "1 to 3", "~400 turns"] in lines
-    assert ["questions of a type, share: x", "3", ".67", "", "", ""] in lines
+    assert ["questions of a type, share: x", "3", "0.67", "", "", ""] in lines
     assert "ECS, table 3" in part["note"]
     assert len(lines) == frame.height
 
 
 def test_without_published_figures_there_is_no_column_for_them(tmp_path):
     (part,) = statistics_part("yours", described().with_columns(dataset=pl.lit("yours")), stated(tmp_path))
-    assert all(len(line["cells"]) == len(part["table"]["heads"]) == 5 for line in part["table"]["rows"])
+    assert "published" not in tidy(part["table"]).heads
     assert statistics_part("third", described().with_columns(dataset=pl.lit("yours")), stated(tmp_path)) == []
 
 
@@ -154,9 +155,9 @@ def test_figures_at_cutoffs_stand_by_level_and_by_sight_of_the_answer():
     parts = cutoff_parts("mine", pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}))
     assert [part["title"].split(",")[0].split()[-1] for part in parts] == ["passages", "sessions", "passages"]
     first = parts[0]["table"]
-    assert first["heads"] == ["scorer", "recall_any@5", "recall_any@10", "ndcg_any@5"]
-    assert [[c["text"] for c in line["cells"]] for line in first["rows"]] == [
-        ["sentences · zsum", ".750", "", ".750"],
-        ["sentences · bm25", ".250", ".500", ""],
+    assert first.heads == ["scorer", "recall_any@5", "recall_any@10", "ndcg_any@5"]
+    assert first.texts() == [
+        ["sentences · zsum", "0.750", "", "0.750"],
+        ["sentences · bm25", "0.250", "0.500", ""],
     ]
-    assert parts[1]["table"]["heads"] == ["scorer", "recall_all@5"]
+    assert parts[1]["table"].heads == ["scorer", "recall_all@5"]

@@ -12,9 +12,10 @@ from secateur.report.browser import Given, Set, browsed
 from secateur.report.format import named, with_enough_data
 from secateur.report.page import About, Figures, render
 from secateur.report.plots.style import inline, words
-from secateur.report.sections.differences import matched_parts
+from secateur.report.sections.differences import paired_parts
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.recall import recall_parts
+from secateur.report.table import markdown
 
 WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all"}
 
@@ -48,14 +49,14 @@ FAMILIES = {
 CLAIM = "evidence_recall@claim"
 
 
-# --- matched differences -------------------------------------------------------------------------
+# --- paired differences -------------------------------------------------------------------------
 
 
-def test_matched_differences_have_a_table_an_axis_and_a_line_a_pair():
+def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
     rows = [pair("secateur", "title_zsum"), pair("secateur:dense", "secateur", axis="form"), pair("apr", "title_zsum")]
-    parts = matched_parts("toy", flagged(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
-    assert [part["title"] for part in parts] == ["Matched differences: ranker", "Matched differences: form"]
-    names = [[cell["text"] for cell in line["cells"][:2]] for line in parts[0]["table"]["rows"]]
+    parts = paired_parts("toy", flagged(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
+    assert [part["title"] for part in parts] == ["Paired differences: ranker", "Paired differences: form"]
+    names = [line[:2] for line in parts[0]["table"].texts()]
     assert names == [["secateur", "title_zsum"], ["apr", "title_zsum"]]
 
 
@@ -66,11 +67,11 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
     rows = [metric("secateur", f"{name}@{b}", v) for b in (64, 128) for name, v in (("evidence_recall", 0.5),)]
     rows += [metric("secateur", "tokens@64", 60.4)]
     _, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
-    assert part["table"]["heads"] == ["system", "64 tokens", "128 tokens"]
-    assert [cell["small"] for cell in part["table"]["rows"][0]["cells"][1:]] == [
-        ".400 to .600\n60 used",
-        ".400 to .600",
-    ]
+    assert part["table"].heads == ["system", "64 tokens", "128 tokens"]
+    assert (
+        markdown(part["table"]).splitlines()[-1]
+        == "| secateur | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
+    )
 
 
 def test_gains_stand_by_budget_then_their_controls():
@@ -81,7 +82,7 @@ def test_gains_stand_by_budget_then_their_controls():
     ]
     drawn, part = gain_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind", {})
     assert "secateur" in drawn["figures"][0][0]
-    assert part["table"]["heads"] == [
+    assert part["table"].heads == [
         "system",
         "64 tokens",
         "128 tokens",

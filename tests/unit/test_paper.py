@@ -126,7 +126,7 @@ def test_an_unknown_artefact_names_those_that_there_are(root):
 @pytest.mark.parametrize("name", SPECS)
 def test_every_artefact_is_written_and_every_command_names_an_experiment(name):
     made = paper.artefact(ROOT, name)
-    assert bool(made.cells) != bool(made.told)
+    assert bool(made.cells) != bool(made.where)
     assert made.title in paper.written(made, "md")
     known = options(ROOT / "conf", "experiment")
     for cell in made.cells:

@@ -6,6 +6,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.report.format import with_enough_data
 from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_parts
+from secateur.report.table import Number
 
 COMMON = {"dataset": "d", "system": "policy", "order": "blind", "answer_aware": False, "subset": "all", "split": "test"}
 POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}
@@ -44,13 +45,10 @@ def frontiers() -> pl.DataFrame:
 
 def test_the_policy_stands_first_and_fixed_configurations_best_first():
     (part,) = policy_parts("d", metrics(), comparisons(), frontiers())
-    names = [line["cells"][0]["text"] for line in part["table"]["rows"]]
+    names = [line[0] for line in part["table"].texts()]
     assert names == ["policy", "best_constant", "oracle", "c/b/a", "a/b/c"]
-    assert part["table"]["rows"][0]["cells"][-1] == {
-        "text": "+0.100",
-        "small": "+0.020 to +0.200\np 0.0600\n29 questions in 19 units",
-    }
-    assert part["table"]["rows"][2]["cells"][-1]["text"] == ""
+    difference = Number(0.1, 0.02, 0.2, ("p 0.0600", "29 questions in 19 units"))
+    assert [row.cells[-1] for row in part["table"].rows] == [difference, None, None, None, None]
     assert "<svg" in part["figures"][0][0]
     assert "n = 9 questions, split test" in part["note"]
 
@@ -74,7 +72,7 @@ def test_memory_shows_the_figures_it_has_in_one_order():
         own = COMMON | {"scorer": None, "low": None, "high": None, "n": n, "units": n}
         rows = with_enough_data(pl.DataFrame([own | {"metric": m, "value": v} for m, v in values.items()]), 10)
         (part,) = memory_parts("d", rows, {})
-        assert [line["cells"][1]["text"] for line in part["table"]["rows"]] == ["600", ".500", ".750"]
+        assert [line[1] for line in part["table"].texts()] == ["600", "0.500", "0.750"]
         assert bool(part.get("figures")) == shown
         assert part.get("text", "") == ("" if shown else "Not enough data: 15 questions in 15 units.")
         if shown:

@@ -320,7 +320,7 @@ def test_the_curve_at_the_nulls_percentile_is_the_metric(checked):
 def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked):
     of_mine = named(checked)
     parts = distractor_parts("mine", metrics(checked["question_metrics"]), *of_mine)
-    tables = [{row["cells"][0]["text"] for row in part["table"]["rows"]} for part in parts if part.get("table")]
+    tables = [{line[0] for line in part["table"].texts()} for part in parts if part.get("table")]
     assert len(tables) == 10
     assert all(names <= AWARE or not names & AWARE for names in tables)
 

@@ -86,10 +86,10 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
     about = {"name": "beam", "system": "beam", "scorer": None, "order": "blind", "split": "all", "published": False}
     own = pl.DataFrame([row | about for row in rows], schema_overrides={"scorer": pl.String})
     (part,) = retrieval_parts("musique", own, "blind")
-    assert part["table"]["heads"] == [
+    assert part["table"].heads == [
         "system", "passage_recall@2", "passage_recall@5", "all_gold@5", "bridge: passage_recall@5",
     ]  # fmt: skip
-    assert [one["text"] for one in part["table"]["rows"][0]["cells"]] == ["beam", ".250", ".500", ".000", ".125"]
+    assert part["table"].texts()[0] == ["beam", "0.250", "0.500", "0.000", "0.125"]
     assert retrieval_parts("musique", own, "aware") == []
 
 

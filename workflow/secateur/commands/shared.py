@@ -1,7 +1,5 @@
-"""What commands share: where results stand, tables as text."""
+"""What commands share: the paths of results, and tables as text."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +11,7 @@ from secateur.config.limits import command, unlimited
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
 
 __all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "table_of", "written"]
 
@@ -40,57 +39,18 @@ def table_of(experiment: str, name: str) -> pl.DataFrame:
 
 def aligned(rows: Rows) -> str:
     """Rows as a plain table."""
-    if not rows:
-        return "no rows"
-    heads, cells = _cells(rows)
-    lines = [heads, *cells]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(heads))]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+    return plain(_table(rows))
 
 
-def _cells(rows: Rows) -> tuple[list[str], list[list[str]]]:
-    heads = list(rows[0])
-    return heads, [[_text(row[head]) for head in heads] for row in rows]
-
-
-def _text(value: object) -> str:
-    return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+def _table(rows: Rows) -> Table:
+    heads = list(rows[0]) if rows else []
+    words = {head for head in heads if any(isinstance(row[head], str) for row in rows)}
+    columns = [Column(head, 4, align="left" if head in words else "right") for head in heads]
+    return Table(columns, [Row(tuple(row[head] for head in heads)) for row in rows])
 
 
 def written(rows: Rows, form: str) -> str:
-    """Rows as text, JSON, CSV, Markdown or LaTeX (booktabs).
-
-    >>> print(written([{"row": "a_b", "value": 0.5}], "latex"))
-    \\begin{tabular}{lr}
-    \\toprule
-    row & value \\\\
-    \\midrule
-    a\\_b & 0.5000 \\\\
-    \\bottomrule
-    \\end{tabular}
-    """
+    """Rows as text, JSON, CSV, Markdown or LaTeX (booktabs)."""
     if form == "json":
         return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]"
-    if form == "text" or not rows:
-        return aligned(rows)
-    heads, cells = _cells(rows)
-    if form == "csv":
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([heads, *([row[head] for head in heads] for row in rows)])
-        return stream.getvalue().rstrip("\n")
-    if form == "md":
-        return "\n".join("| " + " | ".join(line) + " |" for line in [heads, ["---"] * len(heads), *cells])
-    numbers = [isinstance(rows[0][head], int | float) and not isinstance(rows[0][head], bool) for head in heads]
-    lines = [" & ".join(map(_escaped, line)) + r" \\" for line in (heads, *cells)]
-    columns = "".join("r" if one else "l" for one in numbers)
-    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([*body, r"\end{tabular}"])
-
-
-SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"}
-SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-
-
-def _escaped(text: str) -> str:
-    return "".join(SIGNS.get(sign, sign) for sign in text)
+    return {"text": plain, "csv": csv, "md": markdown, "latex": latex}[form if rows else "text"](_table(rows))

@@ -1,6 +1,6 @@
 """Figures as the report's tables show them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -8,21 +8,23 @@ import polars as pl
 from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
 from secateur.report.plots.charts import Dot, forests
+from secateur.report.table import UNBOUNDED, Cell, Column, Number, Row, Table
 
 __all__ = [
     "MEMORY",
     "NOT_ENOUGH",
     "bounds",
-    "cell",
     "difference",
     "dots",
     "enough_data",
+    "figure",
     "form",
     "interval",
     "named",
     "not_enough_data",
+    "note",
     "number",
-    "p_value",
+    "pivoted",
     "row_name",
     "row_of",
     "said",
@@ -30,8 +32,6 @@ __all__ = [
     "verdict",
     "with_enough_data",
 ]
-
-Cell = dict[str, str]
 
 OURS = ("secateur", "beam", "ecs")  # the systems that the others are there to be compared with
 MEMORY = {  # figure of a session: what it is called, digits
@@ -51,7 +51,7 @@ MEMORY = {  # figure of a session: what it is called, digits
     "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
     "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
-UNBOUNDED, NOT_ENOUGH = "unbounded", "not enough data"
+NOT_ENOUGH = "not enough data"
 FEW = 20  # questions below which there is no verdict, whatever the units
 
 
@@ -103,29 +103,57 @@ def said(metric: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure without the zero before its point; nothing for None.
+    """A figure; empty for None.
 
-    >>> number(0.25), number(1.5), number(None)
-    ('.250', '1.500', '')
+    >>> number(0.25), number(1234.5, 0), number(None)
+    ('0.250', '1,234', '')
     """
-    if value is None:
-        return ""
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
 def interval(row: Mapping[str, Any], digits: int = 3) -> str:
-    """`low to high` of a row of figures; nothing where it has no interval.
+    """`low to high` of a row of figures; empty where it has no interval.
 
     >>> interval({"low": 0.1, "high": 0.25})
-    '.100 to .250'
+    '0.100 to 0.250'
     """
     return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
-def cell(text: str, small: str = "") -> Cell:
-    """A cell of a table, with lines in small print."""
-    return {"text": text, "small": small}
+def note(rows: pl.DataFrame, where: str) -> str:
+    """How many questions rows speak of, and where they are found."""
+    counts = rows["n"].unique().sort().to_list()
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"n = {n} questions, split {rows['split'][0]}, 95 % intervals. Rows: {where}."
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def figure(row: Mapping[str, Any] | None, *notes: str) -> Number | None:
+    """The cell of a mean with its interval."""
+    return Number(row["value"], row["low"], row["high"], notes) if row else None
+
+
+def pivoted(
+    rows: pl.DataFrame,
+    columns: Mapping[Any, Column],
+    *keys: str,
+    name: str = "name",
+    head: str = "system",
+    cell: Callable[[Mapping[str, Any] | None], Cell] = figure,
+) -> Table:
+    """A table with one row per name, in the order of the rows, and one column per value of the keys.
+
+    rows: `name` and the columns of `metrics`; columns: value of the key, or tuple of values, -> column.
+    """
+    lines = []
+    for (label,), part in rows.group_by(name, maintain_order=True):
+        by = {tuple(row[key] for key in keys): row for row in part.iter_rows(named=True)}
+        cells = (cell(by.get(key if isinstance(key, tuple) else (key,))) for key in columns)
+        style = form(part["system"][0]) if "system" in part.columns else ""
+        lines.append(Row((label, *cells), style))
+    return Table([Column(head), *columns.values()], lines)
 
 
 # --- what figures rest on ------------------------------------------------------------------------
@@ -182,16 +210,12 @@ def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
     return UNBOUNDED if ends == [UNBOUNDED, UNBOUNDED] else " to ".join(ends)
 
 
-def p_value(row: Mapping[str, Any]) -> str:
-    """The p adjusted for all pairs, and that nothing follows from it where too few units were there."""
-    return f"p {row['p_holm']:.4f}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
-
-
-def difference(row: Mapping[str, Any] | None, digits: int = 3) -> Cell:
-    """The cell of a difference: its interval, p and sizes in small print; empty for None."""
+def difference(row: Mapping[str, Any] | None) -> Number | None:
+    """The cell of a paired difference, its p after Holm and sizes in small print."""
     if row is None:
-        return cell("")
-    return cell(f"{row['difference']:+.{digits}f}", "\n".join([bounds(row, digits), p_value(row), sizes(row)]))
+        return None
+    p = f"p {row['p_holm']:.4f}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
+    return Number(row["difference"], row["low"], row["high"], (p, sizes(row)))
 
 
 # --- plots ---------------------------------------------------------------------------------------
@@ -226,12 +250,6 @@ def dots(
         for row in drawn.head(shown).iter_rows(named=True)
     ]
     rest = f"The best {shown} of {drawn.height}." if drawn.height > shown else ""
-    lines = [
-        [row["name"], number(row["value"], digits), interval(row, digits), str(row["n"]), str(row["units"])]
-        for row in drawn.iter_rows(named=True)
-    ]
-    behind = {
-        "heads": ["system", xlabel, "95 % interval", "n", "units"],
-        "rows": [{"form": "", "cells": list(map(cell, line))} for line in lines],
-    }
-    return {"figures": [forests(made, label, xlabel, reference)], "behind": behind, "note": rest}
+    columns = [Column("system"), Column(xlabel, digits), Column("n"), Column("units")]
+    lines = [Row((row["name"], figure(row), row["n"], row["units"])) for row in drawn.iter_rows(named=True)]
+    return {"figures": [forests(made, label, xlabel, reference)], "behind": Table(columns, lines), "note": rest}

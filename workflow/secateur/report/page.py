@@ -16,7 +16,7 @@ from secateur.report.plots.style import COLOURS, FAMILIES
 from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import cutoff_parts, statistics_part
-from secateur.report.sections.differences import matched_parts
+from secateur.report.sections.differences import paired_parts
 from secateur.report.sections.distractors import ABOUT, distractor_parts, is_checked
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.growth import growth_section
@@ -28,6 +28,7 @@ from secateur.report.sections.recall import recall_parts
 from secateur.report.sections.retrieval import retrieval_parts
 from secateur.report.sections.samples import samples_part
 from secateur.report.sections.selection import selection_differences, selection_parts
+from secateur.report.table import html
 
 __all__ = ["About", "Figures", "found", "render"]
 
@@ -95,12 +96,13 @@ def render(about: About, figures: Figures) -> str:
 
     loader = FileSystemLoader(Path(__file__).parent, encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
+    page.filters["html"] = html
     made = found(figures.metrics, figures.comparisons, figures.families, about)
     sections = [
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
         for n, section in enumerate(_sections(about, figures, {dataset: own for dataset, *own in made}))
     ]
-    html = page.get_template("page.html.j2").render(
+    text = page.get_template("page.html.j2").render(
         name=about.name,
         colours=COLOURS,
         limit=unlimited(about.name)[1],
@@ -121,7 +123,7 @@ def render(about: About, figures: Figures) -> str:
             if one["questions"]
         ],
     )
-    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", html)
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _called(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def _parts(
     yield from _standing(policy_parts(dataset, own, against, figures.frontiers))
     yield from cutoff_parts(dataset, own)
     yield from selection_differences(dataset, against)
-    yield from matched_parts(dataset, against)
+    yield from paired_parts(dataset, against)
     yield from (samples_part(one) for one in figures.drawings if one["dataset"] == dataset and one["samples"].height)
     yield from statistics_part(dataset, figures.statistics, figures.stated)
 

@@ -20,6 +20,7 @@ from secateur.evaluation.published import published_statistics
 from secateur.report.kept import kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import saved
+from secateur.report.table import Column, Row, Table, latex, markdown
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 
@@ -42,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Artefact:
-    """A table or figure of a paper with its cells, row by row; without cells, where it is made (told)."""
+    """A table or figure of a paper with its cells, row by row; without cells, where it is made."""
 
     name: str
     title: str
@@ -51,7 +52,7 @@ class Artefact:
     unit: str
     digits: int
     cells: tuple[Cell, ...]
-    told: str = ""
+    where: str = ""
 
 
 def names(root: Path) -> dict[str, str]:
@@ -77,7 +78,7 @@ def artefact(root: Path, name: str) -> Artefact:
         unit=whole.get("unit", ""),
         digits=whole.get("digits", 3),
         cells=tuple(cells),
-        told=whole.get("told", ""),
+        where=whole.get("where", ""),
         **said,
     )
 
@@ -144,7 +145,7 @@ def _counted(root: Path, datasets: Sequence[str]) -> dict[tuple[str, str], tuple
 
 def written(made: Artefact, form: str) -> str:
     """An artefact as a table in Markdown, CSV or LaTeX."""
-    return {"md": _markdown, "csv": _csv, "latex": _latex}[form](made)
+    return {"md": _markdown, "csv": _csv, "latex": lambda one: latex(_table(one))}[form](made)
 
 
 def _said(made: Artefact, cell: Cell) -> str:
@@ -161,11 +162,13 @@ def _number(value: float | str, digits: int) -> str:
     return value if isinstance(value, str) else f"{value:,.{digits}f}"
 
 
-def _grid(made: Artefact) -> tuple[list[str], list[list[str]]]:
+def _table(made: Artefact) -> Table:
     columns = list(dict.fromkeys(cell.column for cell in made.cells))
     rows = list(dict.fromkeys(cell.row for cell in made.cells))
     known = {(cell.row, cell.column): _said(made, cell) for cell in made.cells}
-    return ["", *columns], [[row, *(known.get((row, column), "") for column in columns)] for row in rows]
+    lines = [Row((row, *(known.get((row, column)) for column in columns))) for row in rows]
+    heads = [Column(""), *(Column(column, align="left") for column in columns)]
+    return Table(heads, lines, f"{made.title}; {made.source}")
 
 
 def _gaps(made: Artefact) -> list[str]:
@@ -179,10 +182,8 @@ def _gaps(made: Artefact) -> list[str]:
 
 def _markdown(made: Artefact) -> str:
     if not made.cells:
-        return f"**{made.title}** ({made.source})\n\n{made.told}\n\n{made.note}"
-    heads, body = _grid(made)
-    lines = [f"**{made.title}** ({made.source}; {made.unit or 'as stated'})", ""]
-    lines += ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads), *body)]
+        return f"**{made.title}** ({made.source})\n\n{made.where}\n\n{made.note}"
+    lines = [f"**{made.title}** ({made.source}; {made.unit or 'as stated'})", "", markdown(_table(made))]
     lines += ["", f"{PRINTED} as published. {made.note} Measured cells have a 95 % interval and n."]
     gaps = _gaps(made)
     return "\n".join(
@@ -198,19 +199,6 @@ def _csv(made: Artefact) -> str:
         rows.append((cell.row, cell.column, printed, value, low, high, n, None if cell.measured else cell.fix))
     columns = ("row", "column", "published", "measured", "low", "high", "n", "filled_by")
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None).write_csv().rstrip()
-
-
-SPECIAL = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", PRINTED: r"$^\dagger$", GAP: "--"}
-
-
-def _latex(made: Artefact) -> str:
-    heads, body = _grid(made)
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(SPECIAL.get(c, c) for c in cell) for cell in cells) + r" \\"
-
-    rows = [rf"\begin{{tabular}}{{l{'l' * (len(heads) - 1)}}}", r"\toprule", line(heads), r"\midrule", *map(line, body)]
-    return "\n".join([f"% {made.title}; {made.source}", *rows, r"\bottomrule", r"\end{tabular}"])
 
 
 def drawn(made: Artefact, path: Path) -> None:

@@ -26,6 +26,7 @@ import yaml
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.metric import figure_of
+from secateur.report import table
 from secateur.report.finding import Line, findings
 from secateur.report.format import MEMORY, number, row_name, row_of
 from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table
@@ -147,8 +148,8 @@ def _cell(row: Row | None, best: float | None = None) -> str:
 
 
 def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    columns = [table.Column(head, align="left") for head in heads]
+    return table.markdown(table.Table(columns, [table.Row(tuple(line)) for line in body]))
 
 
 # --- all kept figures of an experiment ------------------------------------------------------------

@@ -1,25 +1,27 @@
 """The report's part on answers: how good they are under each system's context, what they cost, and differences."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, difference, dots, form, interval, number
+from secateur.report.format import difference, dots, note, pivoted
 from secateur.report.sections.judging import judged_parts
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["answer_parts"]
 
-HEADS = {  # metric: (head of its column, digits)
-    "rouge_l": ("ROUGE-L", 3),
-    "token_f1": ("token F1", 3),
-    "exact_match": ("exact match", 3),
-    "refused": ("refused", 3),
-    "read_gain": ("answer gain", 3),
-    "read_evidence_recall": ("evidence recall", 3),
-    "read_token_recall": ("token recall", 3),
-    "read_tokens": ("prompt tokens", 0),
-    "completion_tokens": ("answer tokens", 0),
+COLUMNS = {
+    "rouge_l": Column("ROUGE-L", best="higher"),
+    "token_f1": Column("token F1", best="higher"),
+    "exact_match": Column("exact match", best="higher"),
+    "refused": Column("refused"),
+    "read_gain": Column("answer gain", best="higher"),
+    "read_evidence_recall": Column("evidence recall", best="higher"),
+    "read_token_recall": Column("token recall", best="higher"),
+    "read_tokens": Column("prompt tokens", 0),
+    "completion_tokens": Column("answer tokens", 0),
 }
 TESTED = ("rouge_l", "token_f1", "read_gain")
 DRAWN, SHOWN = "rouge_l", 8  # what is drawn, and of how many rows
@@ -42,20 +44,13 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
-    """One line a system, one column a metric."""
-    metrics = [metric for metric in HEADS if metric in set(own["metric"])]
-    lines = []
-    for (name,), part in own.sort("name").group_by("name", maintain_order=True):
-        by = {row["metric"]: row for row in part.iter_rows(named=True)}
-        shown = [(by.get(metric), HEADS[metric][1]) for metric in metrics]
-        cells = [cell(number(r["value"], d), interval(r, d)) if r else cell("") for r, d in shown]
-        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
-    n = ", ".join(map(str, own["n"].unique().sort()))
+    """One row a system, one column a metric."""
+    columns = {metric: column for metric, column in COLUMNS.items() if metric in set(own["metric"])}
     return {
         "title": "Answers: figures",
-        "table": {"heads": ["system", *(HEADS[metric][0] for metric in metrics)], "rows": lines},
-        "note": f"n = {n} questions (fewer where they have no gold evidence), split {own['split'][0]}, 95 % intervals. "
-        f"Rows: dataset = {dataset}, metric = {', '.join(metrics)}.",
+        "table": pivoted(own.sort("name"), columns, "metric"),
+        "note": f"{note(own, f'dataset = {dataset}, metric = ' + ', '.join(columns))} Fewer questions where they have no "
+        "gold evidence.",
     }
 
 
@@ -63,20 +58,21 @@ def _drawn(dataset: str, own: pl.DataFrame, families: Mapping[str, str]) -> dict
     """The best answers as a plot."""
     rows = own.filter(pl.col("metric") == DRAWN).sort("value", "name", descending=[True, False])
     drawn = dots(rows, families, f"ROUGE-L on {dataset}", "ROUGE-L of the answer, mean", SHOWN)
-    note = (drawn.get("note", "") + ABOUT).strip()
-    return {"title": "Answers under each context", "open": True} | drawn | {"note": note}
+    about = (drawn.get("note", "") + ABOUT).strip()
+    return {"title": "Answers under each context", "open": True} | drawn | {"note": about}
 
 
 def _differences(dataset: str, own: pl.DataFrame) -> dict[str, Any]:
-    """One line a pair, one column a metric."""
-    lines = []
-    pairs = own.sort("baseline", "name").group_by("name", "baseline", "axis", maintain_order=True)
-    for names, part in pairs:
+    """One row a pair, one column a metric."""
+    columns = [Column("system"), Column("minus", align="left"), Column("differs in", align="left")]
+    columns += [replace(COLUMNS[metric], best="", signed=True) for metric in TESTED]
+    rows = []
+    for names, part in own.sort("baseline", "name").group_by("name", "baseline", "axis", maintain_order=True):
         by = {row["metric"]: row for row in part.iter_rows(named=True)}
-        lines.append({"form": "", "cells": [*map(cell, names), *(difference(by.get(metric)) for metric in TESTED)]})
+        rows.append(Row((*names, *(difference(by.get(metric)) for metric in TESTED))))
     return {
-        "title": "Answers: differences, paired by question",
-        "table": {"heads": ["system", "less", "differs in", *(HEADS[metric][0] for metric in TESTED)], "rows": lines},
+        "title": "Answers: paired differences",
+        "table": Table(columns, rows),
         "note": f"comparisons.parquet, dataset = {dataset}." + UNJUDGED,
     }
 
@@ -86,7 +82,7 @@ def answer_parts(
 ) -> Iterator[dict[str, Any]]:
     """The parts of one data set; none where no question was answered. metrics, comparisons: its rows, with `enough_data`."""
     whole = pl.col("subset") == "all"
-    rows = _named(metrics.filter(whole & pl.col("metric").is_in(list(HEADS))).with_columns(baseline=pl.lit("")))
+    rows = _named(metrics.filter(whole & pl.col("metric").is_in(list(COLUMNS))).with_columns(baseline=pl.lit("")))
     if not rows.height:
         return
     yield _drawn(dataset, rows, families)

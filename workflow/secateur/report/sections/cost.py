@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, form
+from secateur.report.format import form
 from secateur.report.plots.charts import Dot, forests
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["cost_parts"]
 
@@ -16,7 +17,10 @@ SENT = {  # metric: head of its column
     "read_tokens": "prompt tokens",
 }
 SHOWN, SHORT = 8, 4  # rows that are drawn, and lines of the table that stand open
-CPU, PEAK = "CPU seconds", "peak memory, GB"
+COLUMNS = [
+    Column("system"),
+    *(Column(f"{what} {of}") for of in ("to its contexts", "in all") for what in ("CPU seconds", "peak memory (GB)")),
+]
 FINE = 100  # seconds from which on tenths say nothing
 ABOUT = (
     "To its contexts: all stages that what it sends comes from, shared ones in each row; in all: with answering and "
@@ -50,10 +54,9 @@ def cost_parts(
         "title": "What it costs",
         "figures": [forests(dots, label, xlabel)],
         "short": SHORT,
-        "table": {
-            "heads": ["system", f"{CPU} to its contexts", PEAK, f"{CPU} in all", PEAK, *heads.values()],
-            "rows": [_line(one, rows, list(heads)) for one in ordered],
-        },
+        "table": Table(
+            [*COLUMNS, *(Column(head) for head in heads.values())], [_line(one, rows, list(heads)) for one in ordered]
+        ),
         "note": ABOUT + _asked(rows.filter(pl.col("metric").is_in(list(heads)))),
     }
 
@@ -83,13 +86,13 @@ def _dot(one: Mapping[str, Any], families: Mapping[str, str]) -> Dot:
     return Dot(_name(one), families[one["system"]], seconds, seconds, seconds, said, "")
 
 
-def _line(one: Mapping[str, Any], rows: pl.DataFrame, metrics: Sequence[str]) -> Part:
+def _line(one: Mapping[str, Any], rows: pl.DataFrame, metrics: Sequence[str]) -> Row:
     """A row, with what it sent in each of some metrics."""
     figures = [f(one[f"{of}{name}"]) for of in ("sent_", "") for name, f in COSTS.items()]
     order = {"order": one["order"]} if one["order"] else {}  # a list of rankers has rows of both
     sent = rows.filter(system=one["system"], **order)
     figures += [_sent(sent.filter(metric=metric)) for metric in metrics]
-    return {"form": form(one["system"]), "cells": list(map(cell, (_name(one), *figures)))}
+    return Row((_name(one), *figures), form(one["system"]))
 
 
 def _sent(rows: pl.DataFrame) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, interval, number
+from secateur.report.format import number, pivoted
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["cutoff_parts", "statistics_part"]
 
@@ -34,38 +35,30 @@ def statistics_part(name: str, statistics: pl.DataFrame, stated: pl.DataFrame) -
     own = statistics.filter(pl.col("dataset") == name)
     if not own.height:
         return []
-    said = {r["statistic"]: r for r in stated.filter(pl.col("dataset") == name).iter_rows(named=True)}
+    published = {r["statistic"]: r for r in stated.filter(pl.col("dataset") == name).iter_rows(named=True)}
     place = {statistic: n for n, statistic in enumerate(LABELS)}
-    ordered = own.sort(pl.col("statistic").replace_strict(place), pl.col("of") != "all", "of")
-    lines = [_line(row, said.get(row["statistic"]) if row["of"] == "all" else None) for row in ordered.to_dicts()]
-    sources = sorted({row["source"] for row in said.values()})
-    published = f" Published figures stand as printed in {', '.join(sources)}." if sources else ""
-    heads = ["statistic", "n", "mean", "median", "least to most", *(["published"] if said else [])]
-    for line in lines:
-        line["cells"] = line["cells"][: len(heads)]
+    ordered = own.sort(pl.col("statistic").replace_strict(place), pl.col("of") != "all", "of").to_dicts()
+    rows = [_row(row, published.get(row["statistic"]) if row["of"] == "all" else None) for row in ordered]
+    sources = sorted({row["source"] for row in published.values()})
+    said = f" Published figures stand as printed in {', '.join(sources)}." if sources else ""
+    columns = [Column(head) for head in ("statistic", "n", "mean", "median", "least to most", "published")]
     return [
         {
             "title": "The data",
-            "table": {"heads": heads, "rows": lines},
+            "table": Table(columns, rows),
             "note": "n: groups, passages, sessions, questions or answers; evidence: questions whose gold resolves. "
-            f"Only passages are counted, in MiniLM's word pieces.{published} "
+            f"Only passages are counted, in MiniLM's word pieces.{said} "
             f"Rows: dataset_statistics.parquet, dataset = {name}.",
         }
     ]
 
 
-def _line(row: Mapping[str, Any], said: Mapping[str, str] | None) -> dict[str, Any]:
+def _row(row: Mapping[str, Any], published: Mapping[str, str] | None) -> Row:
     label, digits = LABELS[row["statistic"]]
     share = row["statistic"] in SHARES
-    spread = ("", "") if share else (_figure(row["median"]), f"{_figure(row['least'])} to {_figure(row['most'])}")
-    cells = [
-        cell(label if row["of"] == "all" else f"{label}: {row['of']}"),
-        cell(f"{row['n']:,}"),
-        cell(number(row["mean"], digits)),
-        *map(cell, spread),
-        cell(said["stated"] if said else ""),
-    ]
-    return {"form": "", "cells": cells}
+    spread = (None, None) if share else (_figure(row["median"]), f"{_figure(row['least'])} to {_figure(row['most'])}")
+    name = label if row["of"] == "all" else f"{label}: {row['of']}"
+    return Row((name, row["n"], number(row["mean"], digits), *spread, published["stated"] if published else None))
 
 
 def _figure(value: float) -> str:
@@ -98,15 +91,12 @@ def cutoff_parts(name: str, own: pl.DataFrame) -> list[dict[str, Any]]:
     return parts
 
 
-def _cutoff_table(part: pl.DataFrame, level: str) -> dict[str, Any]:
-    """One line a scorer, best first by its mean, one column a figure and cutoff."""
+def _cutoff_table(part: pl.DataFrame, level: str) -> Table:
+    """One row a scorer, best first by its mean, one column a figure and cutoff."""
     present = set(part["metric"])
     cutoffs = sorted({int(metric.partition("@")[2]) for metric in present})
-    columns = [metric for f in FIGURES for k in cutoffs if (metric := f"{level}{f}@{k}") in present]
-    best = part.group_by("name").agg(pl.col("value").mean()).sort("value", "name", descending=[True, False])
-    lines = []
-    for scorer in best["name"]:
-        by = {r["metric"]: r for r in part.filter(pl.col("name") == scorer).iter_rows(named=True)}
-        shown = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
-        lines.append({"form": "", "cells": [cell(scorer), *shown]})
-    return {"heads": ["scorer", *(metric.removeprefix(level) for metric in columns)], "rows": lines}
+    metrics = [metric for f in FIGURES for k in cutoffs if (metric := f"{level}{f}@{k}") in present]
+    best = part.with_columns(mean=pl.col("value").mean().over("name"))
+    ordered = best.sort("mean", "name", descending=[True, False], maintain_order=True)
+    columns = {metric: Column(metric.removeprefix(level), best="higher") for metric in metrics}
+    return pivoted(ordered.drop("system"), columns, "metric", head="scorer")

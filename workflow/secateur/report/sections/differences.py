@@ -1,15 +1,16 @@
-"""The report's matched differences: every pair of rows that differs in one axis."""
+"""The report's paired differences: every pair of rows that differ in one axis."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from secateur.evaluation.comparison import AXES
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import cell, difference, form, row_name
+from secateur.report.format import difference, form, row_name
+from secateur.report.table import Column, Row, Table
 
-__all__ = ["CLAIMED", "matched_parts"]
+__all__ = ["CLAIMED", "paired_parts"]
 
 CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")  # what a claim needs, together
 CLAIMS = tuple(f"{name}@claim" for name in CLAIMED)
@@ -26,8 +27,8 @@ def _whole(comparisons: pl.DataFrame) -> pl.DataFrame:
     return comparisons.filter((pl.col("subset") == "all") & pl.col("metric").is_in(CLAIMS))
 
 
-def matched_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
-    """All matched differences in the metrics of the claim, one table an axis, one line a pair."""
+def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
+    """All paired differences in the metrics of the claim, one table an axis, one row a pair."""
     return list(_by_axis(dataset, _whole(comparisons)))
 
 
@@ -37,25 +38,20 @@ def _by_axis(dataset: str, rows: pl.DataFrame) -> Iterator[Part]:
         if own.is_empty():
             continue
         metrics = [metric for metric in CLAIMS if metric in set(own["metric"])]
-        pairs = own.group_by("order", *PAIR, maintain_order=True)
+        columns = [Column("row"), Column("minus", align="left"), Column("order", align="left")]
+        columns += [Column(figure_of(metric.partition("@")[0]).title, signed=True) for metric in metrics]
         yield {
-            "title": f"Matched differences: {axis}",
-            "table": {
-                "heads": ["row", "less", "order", *_heads(metrics)],
-                "rows": [_line(pair, metrics) for _, pair in pairs],
-            },
+            "title": f"Paired differences: {axis}",
+            "table": Table(
+                columns, [_row(pair, metrics) for _, pair in own.group_by("order", *PAIR, maintain_order=True)]
+            ),
             "note": f"{NOTE} Rows: comparisons.parquet, dataset = {dataset}, axis = {axis}.",
         }
 
 
-def _line(pair: pl.DataFrame, metrics: list[str]) -> Mapping[str, Any]:
+def _row(pair: pl.DataFrame, metrics: list[str]) -> Row:
     """One pair of one order, one cell a metric."""
     by = {row["metric"]: row for row in pair.iter_rows(named=True)}
     one = pair.row(0, named=True)
-    names = [row_name(one["system"], one["scorer"]), row_name(one["baseline"], one["baseline_scorer"]), one["order"]]
-    cells = [*(cell(name or "") for name in names), *(difference(by.get(metric)) for metric in metrics)]
-    return {"form": form(one["system"]), "cells": cells}
-
-
-def _heads(metrics) -> list[str]:
-    return [figure_of(metric.partition("@")[0]).title for metric in metrics]
+    names = (row_name(one["system"], one["scorer"]), row_name(one["baseline"], one["baseline_scorer"]), one["order"])
+    return Row((*names, *(difference(by.get(metric)) for metric in metrics)), form(one["system"]))

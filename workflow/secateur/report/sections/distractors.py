@@ -4,9 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, dots, interval, not_enough_data, number
+from secateur.report.format import dots, not_enough_data, pivoted
 from secateur.report.plots.charts import spreads, trades
 from secateur.report.plots.style import inline
+from secateur.report.table import Column, Table
 
 __all__ = ["ABOUT", "distractor_parts", "is_checked"]
 
@@ -21,7 +22,7 @@ THRESHOLDS = {
     "null": "above a percentile of the scorer's random passages (ecs.percentile)",
 }
 TRADED = ("counterfactual", "irrelevant")
-DRAWN = 6  # scorers whose curves can be told apart
+DRAWN = 6  # scorers whose curves are distinct enough
 DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
 ABOUT = (
@@ -37,23 +38,19 @@ def is_checked(metrics: pl.DataFrame) -> bool:
     return metrics["metric"].is_in(list(CONTESTS)).any()
 
 
-def _table(rows: pl.DataFrame, metrics: dict[str, str]) -> Part:
-    """One line a scorer, one column a metric. metrics: name in the table -> head."""
-    lines = []
-    for (name,), own in rows.group_by("scorer", maintain_order=True):
-        by = {row["metric"]: row for row in own.iter_rows(named=True)}
-        cells = [cell(number(by[m]["value"]), interval(by[m])) for m in metrics]
-        lines.append({"form": "", "cells": [cell(name), *cells]})
-    return {"heads": ["scorer", *metrics.values()], "rows": lines}
+def _table(rows: pl.DataFrame, metrics: dict[str, str]) -> Table:
+    """One row a scorer, one column a metric. metrics: name in the table -> head."""
+    return _of(rows, {metric: Column(head) for metric, head in metrics.items()}, "metric")
 
 
-def _quantile_table(rows: pl.DataFrame) -> Part:
-    at = rows["at"].unique().sort().to_list()
-    lines = []
-    for (name,), own in rows.group_by("scorer", maintain_order=True):
-        by = dict(own.select("at", "value").iter_rows())
-        lines.append({"form": "", "cells": [cell(name), *(cell(number(by[share])) for share in at)]})
-    return {"heads": ["scorer", *(f"{100 * share:g} %" for share in at)], "rows": lines}
+def _of(rows: pl.DataFrame, columns: dict[Any, Column], key: str, **more: Any) -> Table:
+    """One row a scorer."""
+    return pivoted(rows.drop("system"), columns, key, name="scorer", head="scorer", **more)
+
+
+def _quantile_table(rows: pl.DataFrame) -> Table:
+    columns = {share: Column(f"{100 * share:g} %") for share in rows["at"].unique().sort()}
+    return _of(rows, columns, "at", cell=lambda row: row["value"] if row else None)
 
 
 def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:

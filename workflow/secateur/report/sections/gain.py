@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, dots, form, interval, number
-from secateur.report.sections.recall import note
+from secateur.report.format import dots, note, pivoted
+from secateur.report.table import Column
 
 __all__ = ["gain_parts"]
 
@@ -26,11 +26,7 @@ def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[st
     rows = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & measured)
     if rows.is_empty():
         return []
-    columns, lines = sorted(set(rows["metric"]), key=_place), []
-    for (name,), part in rows.sort("system", "scorer", nulls_last=True).group_by("name", maintain_order=True):
-        by = {row["metric"]: row for row in part.iter_rows(named=True)}
-        cells = [cell(number(by[m]["value"]), interval(by[m])) if m in by else cell("") for m in columns]
-        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
+    columns = {metric: Column(_head(metric), best=_best(metric)) for metric in sorted(set(rows["metric"]), key=_place)}
     whole = (pl.col("order") == order) & (pl.col("subset") == "all") & (pl.col("metric") == CLAIM)
     claimed = own.filter(whole).sort("value", "name", descending=[True, False])
     xlabel = "nats a token of the gold answer above no context, mean over the budgets"
@@ -40,7 +36,7 @@ def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[st
         *([drawn] if claimed.height else []),
         {
             "title": f"Order-{order}: answer gain by budget",
-            "table": {"heads": ["system", *map(_head, columns)], "rows": lines},
+            "table": pivoted(rows.sort("system", "scorer", nulls_last=True), columns, "metric"),
             "note": note(rows, f"dataset = {dataset}, order = {order}, metric = {GAIN}B") + ABOUT,
         },
     ]
@@ -51,6 +47,10 @@ def _place(metric: str) -> tuple:
     kinds = (GAIN, SHUFFLED, OWN, CLOSED)
     after = next(n for n, kind in enumerate(kinds) if metric.startswith(kind))
     return after, int(metric.partition("@")[2] or 0)
+
+
+def _best(metric: str) -> str:
+    return "higher" if metric.startswith((GAIN, OWN)) else ""
 
 
 def _head(metric: str) -> str:

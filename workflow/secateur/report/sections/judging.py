@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, form, interval, number
+from secateur.report.format import pivoted
+from secateur.report.table import Column
 
 __all__ = ["judged_parts"]
 
@@ -26,6 +27,8 @@ CONTROLS = {
     "judges_apart": "apart from the other judge",
     "judges_apart_by_chance": "were they chance",
 }
+HEADS = FIGURES | CONTROLS
+RANKED = [metric for metric in FIGURES if metric != "judged_unread"]
 ABOUT = (
     "ACC is .75 F1 of statements and .25 (1 + cosine) / 2. A verdict that cannot be read is missing, never 0. Controls are "
     "of some of the same questions: the F1 that the judge gives the gold answer, and another question's gold answer; what "
@@ -40,20 +43,16 @@ def judged_parts(own: pl.DataFrame) -> Iterator[dict[str, Any]]:
     parts = own.with_columns(
         metric=pl.col("metric").str.split("@").list.first(), judge=pl.col("metric").str.split("@").list.last()
     )
-    found = parts.filter(pl.col("metric").is_in([*FIGURES, *CONTROLS]))
+    found = parts.filter(pl.col("metric").is_in(list(HEADS)))
     for (judge,), rows in found.group_by("judge", maintain_order=True):
-        heads = {metric: head for metric, head in (FIGURES | CONTROLS).items() if metric in set(rows["metric"])}
-        lines = []
-        for (name,), part in rows.sort("name").group_by("name", maintain_order=True):
-            by = {row["metric"]: row for row in part.iter_rows(named=True)}
-            cells = [cell(number(by[m]["value"], 3), interval(by[m], 3)) if m in by else cell("") for m in heads]
-            lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
+        present = set(rows["metric"])
+        columns = {m: Column(head, best="higher" if m in RANKED else "") for m, head in HEADS.items() if m in present}
         counts = {
             kind: rows.filter(pl.col("metric").is_in(list(of)))["n"].max()
             for kind, of in (("judged", FIGURES), ("controls", CONTROLS))
         }
         yield {
             "title": f"Answers: judged by {judge}",
-            "table": {"heads": ["system", *heads.values()], "rows": lines},
+            "table": pivoted(rows.sort("name"), columns, "metric"),
             "note": f"n = {counts['judged']} questions at most, controls {counts['controls'] or 0}, 95 % intervals. {ABOUT}",
         }

@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import MEMORY, cell, dots, interval, number
+from secateur.report.format import MEMORY, dots, interval, number
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["memory_parts"]
 
@@ -29,12 +30,6 @@ DRAWN = {  # what is drawn, and how it is called under its head
 }
 
 
-def _line(row: dict[str, Any]) -> Part:
-    said, digits = MEMORY[row["metric"]]
-    cells = [cell(said), cell(number(row["value"], digits), interval(row, digits)), cell(str(row["n"]))]
-    return {"form": "", "cells": cells}
-
-
 def _drawn(own: pl.DataFrame, families: Mapping[str, str], label: str) -> Part:
     """The shares as a plot, with and without memory beside each other."""
     names = {metric: (head, name) for head, of in DRAWN.items() for metric, name in of.items()}
@@ -47,18 +42,28 @@ def _drawn(own: pl.DataFrame, families: Mapping[str, str], label: str) -> Part:
     }
 
 
+def _table(own: pl.DataFrame) -> Table:
+    """One row a figure: each has digits of its own."""
+    by = {row["metric"]: row for row in own.iter_rows(named=True)}
+    rows = [
+        Row((name, number(by[m]["value"], digits), interval(by[m], digits), by[m]["n"]))
+        for m, (name, digits) in MEMORY.items()
+        if m in by
+    ]
+    return Table([Column(head) for head in ("figure", "mean", "95 % interval", "questions")], rows)
+
+
 def memory_parts(dataset: str, metrics: pl.DataFrame, families: Mapping[str, str]) -> list[Part]:
     """One part for each system and order that went through sessions. metrics: rows of a data set, with `enough_data`."""
     rows = metrics.filter(pl.col("metric").is_in(list(MEMORY)) & (pl.col("subset") == "all"))
     parts = []
     for (system, order), own in rows.group_by("system", "order", maintain_order=True):
-        by = {row["metric"]: row for row in own.iter_rows(named=True)}
         parts.append(
             {
                 "title": f"{system}: what memory saves within a session, order-{order}",
                 **_drawn(own, families, f"what memory gives {system} on {dataset}, order-{order}"),
                 "short": SHORT,
-                "table": {"heads": ["figure", "mean", "questions"], "rows": [_line(by[m]) for m in MEMORY if m in by]},
+                "table": _table(own),
                 "note": f"Split {own['split'][0]}, 95 % intervals, sessions of two questions or more. Rows: dataset = "
                 f"{dataset}, system = {system}, metric = memory_*.",
             }

@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, interval, number
+from secateur.report.format import interval, number
+from secateur.report.table import Cell, Column, Row, Table
 
 __all__ = ["peer_parts"]
 
@@ -28,37 +29,28 @@ def peer_parts(dataset: str, own: pl.DataFrame, peers: Sequence[Mapping[str, Any
     if not here:
         return
     figures = {(r["system"], r["metric"]): r for r in own.filter(subset="all").iter_rows(named=True)}
-    heads = [
-        "system",
-        "documents",
-        "index: calls",
-        "prompt tokens",
-        "reply tokens",
-        "embedded tokens",
-        "bytes",
-        "seconds",
-    ]
-    heads += [*ASKED.values(), "traced", "questions failed", "missing because"]
-    lines = [{"form": "", "cells": list(map(cell, _line(one, figures)))} for one in here]
+    cells = [_cells(one, figures) for one in here]
+    rows = [Row((name, *(system[name] for system in cells))) for name in cells[0]]
     n = sorted({one["asked"]["questions"] for one in here})
     yield {
         "title": "Other systems: what an index and a question cost",
-        "table": {"heads": heads, "rows": lines},
+        "table": Table([Column("figure"), *(Column(one["system"]) for one in here)], rows),
         "note": f"n = {', '.join(map(str, n))} questions, 95 % intervals. {ABOUT}",
     }
 
 
-def _line(one: Mapping[str, Any], figures: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
+def _cells(one: Mapping[str, Any], figures: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Cell]:
+    """The figures of a system, by name."""
     indexed, asked = one["indexed"], one["asked"]
-    yield one["system"]
-    yield from (f"{indexed[name]:,}" for name in ("documents", "calls"))
-    for name in ("tokens_in", "tokens_out", "embedded_tokens"):
-        yield f"{indexed[name] / max(indexed['corpus_tokens'], 1):.1f} a token"
-    yield f"{indexed['bytes']:,}"
-    yield number(indexed["seconds"], 0)
-    for metric in ASKED:
+    tokens = {
+        f"index: {what} tokens per token of the corpus": f"{indexed[name] / max(indexed['corpus_tokens'], 1):.1f}"
+        for what, name in (("prompt", "tokens_in"), ("reply", "tokens_out"), ("embedded", "embedded_tokens"))
+    }
+    cells = {"documents": indexed["documents"], "index: calls": indexed["calls"]} | tokens
+    cells |= {"index: bytes": indexed["bytes"], "index: seconds": number(indexed["seconds"], 0)}
+    for metric, name in ASKED.items():
         row = figures.get((one["system"], metric))
-        yield " ".join(filter(None, (number(row["value"], 0), interval(row, 0)))) if row else ""
-    yield number(asked["traced"]) if asked["traced"] is not None else ""
-    yield str(asked["failed"])
-    yield indexed["failure"] or asked["failure"] or ""
+        cells[name] = f"{number(row['value'], 0)} ({interval(row, 0)})" if row else None
+    traced = number(asked["traced"]) if asked["traced"] is not None else None
+    failure = indexed["failure"] or asked["failure"]
+    return cells | {"traced": traced, "questions failed": asked["failed"], "missing because": failure}

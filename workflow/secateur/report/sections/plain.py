@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from secateur.report.finding import Line, stated
-from secateur.report.format import NOT_ENOUGH, cell
+from secateur.report.format import NOT_ENOUGH
 from secateur.report.plots.charts import Dot, forest, forests
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["plain_part", "plain_plot"]
 
@@ -42,8 +43,8 @@ def _dot(line: Line, group: str) -> Dot:
     )
 
 
-def _table(found: Lines) -> dict[str, Any]:
-    """A line a system and data set."""
+def _table(found: Lines) -> Table:
+    """One row a system and data set."""
     rows = [stated(line) | {"data set": dataset} for dataset, lines in found for line in lines]
     heads = ["system", "data set", *(head for head in rows[0] if head not in ("system", "data set"))]
-    return {"heads": heads, "rows": [{"form": "", "cells": [cell(str(row[head])) for head in heads]} for row in rows]}
+    return Table([Column(head) for head in heads], [Row(tuple(row[head] for head in heads)) for row in rows])

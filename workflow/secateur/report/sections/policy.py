@@ -4,13 +4,18 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, difference, interval, not_enough_data, number
+from secateur.report.format import difference, figure, not_enough_data
 from secateur.report.plots.charts import frontier
 from secateur.report.plots.style import inline
+from secateur.report.table import Column, Number, Row, Table
 
 __all__ = ["policy_parts"]
 
-TERMS = {"policy_utility": "utility", "policy_accuracy": "accuracy", "policy_tokens": "prompt tokens"}
+TERMS = {
+    "policy_utility": Column("utility"),
+    "policy_accuracy": Column("accuracy"),
+    "policy_tokens": Column("prompt tokens", 0),
+}
 FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
 AGAINST = "best_constant"
 SHORT = 6  # lines of the table that stand open
@@ -26,24 +31,20 @@ def _order(own: pl.DataFrame) -> list[str]:
     ].to_list()
 
 
-def _less_constant(against: pl.DataFrame, scorer: str) -> dict[str, str]:
+def _minus_constant(against: pl.DataFrame, scorer: str) -> Number | None:
     row = against.filter(
         (pl.col("scorer") == scorer) & (pl.col("metric") == "policy_utility") & (pl.col("baseline_scorer") == AGAINST)
     )
     return difference(None if row.is_empty() else row.row(0, named=True))
 
 
-def _table(own: pl.DataFrame, against: pl.DataFrame) -> Part:
-    lines = []
+def _table(own: pl.DataFrame, against: pl.DataFrame) -> Table:
+    rows = []
     for scorer in _order(own):
         by = {row["metric"]: row for row in own.filter(pl.col("scorer") == scorer).iter_rows(named=True)}
-        digits = {"policy_tokens": 0}
-        cells = [cell(number(by[m]["value"], digits.get(m, 3)), interval(by[m], digits.get(m, 3))) for m in TERMS]
-        form = "ours" if scorer == "policy" else ""
-        lines.append(
-            {"form": form, "cells": [cell(scorer.removeprefix("fixed:")), *cells, _less_constant(against, scorer)]}
-        )
-    return {"heads": ["policy", *TERMS.values(), f"utility, less {AGAINST}'s"], "rows": lines}
+        cells = (scorer.removeprefix("fixed:"), *(figure(by[m]) for m in TERMS), _minus_constant(against, scorer))
+        rows.append(Row(cells, "ours" if scorer == "policy" else ""))
+    return Table([Column("policy"), *TERMS.values(), Column(f"utility minus {AGAINST}", signed=True)], rows)
 
 
 def _named(own: pl.DataFrame) -> pl.DataFrame:

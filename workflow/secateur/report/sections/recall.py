@@ -8,23 +8,17 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import NOT_ENOUGH, cell, form, interval, number, sizes
+from secateur.report.format import NOT_ENOUGH, figure, form, note, number, pivoted, sizes
 from secateur.report.plots.charts import curves
 from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
+from secateur.report.table import Cell, Column
 
-__all__ = ["note", "panels_of", "recall_parts", "without_data"]
+__all__ = ["panels_of", "recall_parts", "without_data"]
 
 DRAWN = 3  # metrics that have curves
 MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
 Part = dict[str, Any]
-
-
-def note(own: pl.DataFrame, where: str) -> str:
-    """How many questions rows speak of, and where they stand."""
-    n = own["n"].unique().sort().to_list()
-    count = str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}"
-    return f"n = {count} questions, split {own['split'][0]}, 95 % intervals. Rows: {where}."
 
 
 def recall_parts(dataset: str, own: pl.DataFrame, order: str) -> list[Part]:
@@ -110,33 +104,31 @@ def _present(metrics: set[str]) -> list[str]:
 def _metric_part(
     rows: pl.DataFrame, metric: str, used: Mapping[tuple[str, int], float], order: str, where: str
 ) -> Part:
-    """One line a row, one column a budget, each with the tokens that were used of it."""
+    """One row a system, one column a budget, each with the tokens that were used of it."""
     part = rows.filter(pl.col("metric") == metric).sort("system", "scorer", nulls_last=True)
     floor = {
         (r["name"], r["budget"]): r["value"] for r in rows.filter(pl.col("metric") == f"{metric}_floor").to_dicts()
     }
-    budgets, lines = part["budget"].unique().sort().to_list(), []
-    for (name,), own in part.group_by("name", maintain_order=True):
-        by = {row["budget"]: row for row in own.iter_rows(named=True)}
-        beside = [(used.get((name, budget)), floor.get((name, budget))) for budget in budgets]
-        digits = figure_of(metric).digits
-        cells = [_figure(by.get(budget), *of, digits) for budget, of in zip(budgets, beside, strict=True)]
-        lines.append({"form": form(own["system"][0]), "cells": [cell(name), *cells]})
+    shown = figure_of(metric)
+    columns = {
+        budget: Column(f"{budget} tokens", shown.digits, shown.better) for budget in part["budget"].unique().sort()
+    }
+
+    def cell(row: Mapping[str, Any] | None) -> Cell:
+        if row is None:
+            return None
+        key = (row["name"], row["budget"])
+        sent = [f"{used[key]:.0f} used"] if key in used else []
+        sent += [f"floor {number(floor[key], shown.digits)}"] if key in floor else []
+        return figure(row, *sent)
+
     return {
-        "title": f"Order-{order}: {figure_of(metric).title}",
-        "table": {"heads": ["system", *(f"{budget} tokens" for budget in budgets)], "rows": lines},
+        "title": f"Order-{order}: {shown.title}",
+        "table": pivoted(part, columns, "budget", cell=cell),
         "note": note(part, f"{where}, metric = {metric}@B")
         + " Used: tokens of the context as sent (tokens@B), a mean."
         + (" Floor: the same of another question's context." if floor else ""),
     }
-
-
-def _figure(row: Mapping[str, Any] | None, used: float | None, floor: float | None, digits: int) -> dict[str, str]:
-    if row is None:
-        return cell("")
-    small = [interval(row, digits), *([f"{used:.0f} used"] if used is not None else [])]
-    small += [f"floor {number(floor, digits)}"] if floor is not None else []
-    return cell(number(row["value"], digits), "\n".join(filter(None, small)))
 
 
 def _drawn(rows: pl.DataFrame) -> dict[str, int]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, form, interval, number
-from secateur.report.sections.recall import note
+from secateur.report.format import note, pivoted
+from secateur.report.table import Column
 
 __all__ = ["retrieval_parts"]
 
@@ -26,17 +26,12 @@ def retrieval_parts(dataset: str, own: pl.DataFrame, order: str) -> list[dict[st
     rows = own.filter((pl.col("order") == order) & measured)
     if rows.is_empty():
         return []
-    columns = sorted(set(rows.select("subset", "metric").iter_rows()), key=_place)
-    lines = []
-    for (name,), part in rows.sort("system", "scorer", nulls_last=True).group_by("name", maintain_order=True):
-        by = {(row["subset"], row["metric"]): row for row in part.iter_rows(named=True)}
-        cells = [cell(number(by[c]["value"]), interval(by[c])) if c in by else cell("") for c in columns]
-        lines.append({"form": form(part["system"][0]), "cells": [cell(name), *cells]})
-    heads = [metric if subset == "all" else f"{subset}: {metric}" for subset, metric in columns]
+    keys = sorted(set(rows.select("subset", "metric").iter_rows()), key=_place)
+    columns = {key: Column(key[1] if key[0] == "all" else ": ".join(key), best="higher") for key in keys}
     return [
         {
             "title": f"Order-{order}: gold articles among the first",
-            "table": {"heads": ["system", *heads], "rows": lines},
+            "table": pivoted(rows.sort("system", "scorer", nulls_last=True), columns, "subset", "metric"),
             "note": note(rows, f"dataset = {dataset}, order = {order}, metric = passage_recall@k") + ABOUT,
         }
     ]

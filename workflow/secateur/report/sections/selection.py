@@ -5,13 +5,15 @@ from typing import Any
 
 import polars as pl
 
-from secateur.report.format import cell, difference, dots, form, interval, number, row_name
-from secateur.report.sections.recall import note
+from secateur.report.format import difference, dots, figure, form, note, row_name
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["selection_differences", "selection_parts"]
 
 METRIC, MAIN = "f1_at_gold", "cat1-4"
 SHOWN = 8  # scorers that are drawn
+PAIRED = [Column("scorer"), *(Column(head, align="left") for head in ("subset", "minus", "differs in"))]
+PAIRED += [Column("difference", signed=True)]
 SEES = {False: "answer-free", True: "answer-aware"}
 Part = dict[str, Any]
 
@@ -55,22 +57,18 @@ def _whole(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("n") == pl.col("n").max().over("subset"))
 
 
-def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame) -> dict[str, Any]:
+def _subset_table(rows: pl.DataFrame, subsets: Sequence[str], best: pl.DataFrame) -> Table:
+    """One row a scorer, the best first, one column a subset; an F1 of fewer questions than others says its n."""
     whole = dict(rows.filter(~pl.col("published")).group_by("subset").agg(pl.col("n").max()).iter_rows())
     lines = []
     for name in dict.fromkeys([*best["name"], *rows["name"]]):
         own = rows.filter(pl.col("name") == name)
         by, published = {row["subset"]: row for row in own.iter_rows(named=True)}, own["published"][0]
-        cells = [_f1(by[subset], whole) if subset in by else cell("") for subset in subsets]
+        few = {s: (f"n {row['n']}",) for s, row in by.items() if not published and row["n"] < whole.get(s, 0)}
         label = f"{name} (published)" if published else name
-        lines.append({"form": form(own["system"][0], published), "cells": [cell(label), *cells]})
-    return {"heads": ["scorer", *subsets], "rows": lines}
-
-
-def _f1(row: Mapping[str, Any], whole: Mapping[str, int]) -> dict[str, str]:
-    """An F1 with its interval, and its n where it speaks of fewer questions than others of the subset."""
-    few = f", n {row['n']}" if not row["published"] and row["n"] < whole.get(row["subset"], 0) else ""
-    return cell(number(row["value"], 4), interval(row) + few)
+        cells = (figure(by.get(subset), *few.get(subset, ())) for subset in subsets)
+        lines.append(Row((label, *cells), form(own["system"][0], published)))
+    return Table([Column("scorer"), *(Column(subset, best="higher") for subset in subsets)], lines)
 
 
 def selection_differences(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
@@ -83,11 +81,10 @@ def selection_differences(dataset: str, comparisons: pl.DataFrame) -> list[Part]
         part = rows.filter(pl.col("answer_aware") == aware)
         part = part.sort("subset", "axis", "baseline_scorer", "difference", descending=[False, False, False, True])
         if part.height:
-            heads = ["scorer", "subset", "less", "differs in", "difference"]
             parts.append(
                 {
-                    "title": f"F1 at gold size, {title}: differences, paired",
-                    "table": {"heads": heads, "rows": [_line(row) for row in part.iter_rows(named=True)]},
+                    "title": f"F1 at gold size, {title}: paired differences",
+                    "table": Table(PAIRED, [_row(row) for row in part.iter_rows(named=True)]),
                     "note": f"comparisons.parquet, dataset = {dataset}. p: sign flips over resampling units, two-sided, "
                     "adjusted over the pairs of a subset (Holm). language_model: the same join of scorers without one; "
                     "strongest, named: the best plain scorer here, and those of eval.against.",
@@ -96,7 +93,6 @@ def selection_differences(dataset: str, comparisons: pl.DataFrame) -> list[Part]
     return parts
 
 
-def _line(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = [row_name(row["system"], row["scorer"]), row["subset"]]
-    names += [row_name(row["baseline"], row["baseline_scorer"]), row["axis"]]
-    return {"form": "", "cells": [*map(cell, names), difference(row, 4)]}
+def _row(row: Mapping[str, Any]) -> Row:
+    names = (row_name(row["system"], row["scorer"]), row["subset"])
+    return Row((*names, row_name(row["baseline"], row["baseline_scorer"]), row["axis"], difference(row)))

@@ -1,0 +1,91 @@
+"""The table writer: the same cells as HTML, Markdown, LaTeX, CSV and text."""
+
+import re
+
+import pytest
+
+from secateur.report.table import Column, Number, Row, Table, csv, html, latex, markdown, plain, tidy
+
+COLUMNS = [Column("row"), Column("kind", align="left"), Column("recall", best="higher"), Column("tokens", 0, "lower")]
+TABLE = Table(
+    [*COLUMNS, Column("minus b", signed=True)],
+    [
+        Row(("a_1", "graph", Number(0.5, 0.4, 0.6, ("n 9",)), 1200, Number(-0.1, None, 0.2)), "ours"),
+        Row(("<b>", "plain", 0.25, 900, None)),
+    ],
+    "A caption.",
+)
+CELLS = [
+    ["a_1", "graph", "0.500 (0.400 to 0.600; n 9)", "1,200", "-0.100 (unbounded to +0.200)"],
+    ["<b>", "plain", "0.250", "900", ""],
+]
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (
+            markdown,
+            "| row | kind | recall | tokens | minus b |\n| --- | --- | ---: | ---: | ---: |\n"
+            "| a_1 | graph | **0.500** (0.400 to 0.600; n 9) | 1,200 | -0.100 (unbounded to +0.200) |\n"
+            "| <b> | plain | 0.250 | **900** |  |",
+        ),
+        (
+            latex,
+            "% A caption.\n\\begin{tabular}{llrrr}\n\\toprule\nrow & kind & recall & tokens & minus b \\\\\n\\midrule\n"
+            "a\\_1 & graph & \\textbf{0.500} (0.400 to 0.600; n 9) & 1,200 & -0.100 (unbounded to +0.200) \\\\\n"
+            "$<$b> & plain & 0.250 & \\textbf{900} &  \\\\\n\\bottomrule\n\\end{tabular}",
+        ),
+        (
+            csv,
+            "row,kind,recall,recall low,recall high,tokens,minus b,minus b low,minus b high\n"
+            "a_1,graph,0.5,0.4,0.6,1200,-0.1,,0.2\n<b>,plain,0.25,,,900,,,",
+        ),
+    ],
+)
+def test_a_table_is_written_with_its_intervals_and_the_best_in_bold(write, expected):
+    assert write(TABLE) == expected
+
+
+def test_text_is_aligned_and_a_table_without_rows_says_so():
+    heads, *lines = plain(TABLE).splitlines()
+    assert [re.split(r"\s{2,}", line) for line in lines] == [[cell or "-" for cell in row] for row in CELLS]
+    assert heads.index("kind") == lines[0].index("graph")
+    assert plain(Table(COLUMNS, [])) == "no rows"
+
+
+def test_html_escapes_text_and_sets_rows_and_the_best_apart():
+    page = html(TABLE)
+    assert '<tr class="ours"><th scope="row">a_1</th><td class="left">graph</td>' in page
+    assert "<td><b>0.500</b><small>0.400 to 0.600\nn 9</small></td>" in page
+    assert "&lt;b&gt;" in page
+    assert page.endswith('<p class="note">A caption.</p>')
+
+
+def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
+    same = Table(
+        [Column("row"), Column("n"), Column("x"), Column("none")],
+        [Row(("a", 9, 0.5, None)), Row(("b", 9, 0.25, None))],
+    )
+    assert (tidy(same).heads, tidy(same).caption) == (["row", "x"], "n: 9 in all rows.")
+    one = Table(same.columns, same.rows[:1])
+    assert tidy(one).heads == ["row", "n", "x"]
+
+
+@pytest.mark.parametrize(("columns", "blocks"), [(1, [1]), (6, [6]), (7, [4, 4]), (12, [5, 5, 4])])
+def test_html_has_at_most_six_columns_side_by_side(columns, blocks):
+    wide = Table(
+        [Column(f"c{n}") for n in range(columns)],
+        [Row(tuple(float(n + r) for n in range(columns))) for r in range(2)],
+    )
+    parts = html(wide).split("<table>")[1:]
+    assert [part.count('scope="col"') for part in parts] == blocks
+    assert all('<th scope="col">c0</th>' in part for part in parts)
+
+
+def test_a_long_table_shows_its_first_rows_and_folds_the_whole():
+    long = Table([Column("row"), Column("x")], [Row((f"r{n}", n)) for n in range(5)])
+    opened, folded = html(long, 2).split("<details>")
+    assert (opened.count("<tr"), folded.count("<tr")) == (3, 6)
+    assert "all 5 rows" in folded
+    assert "<details>" not in html(long, 5)
