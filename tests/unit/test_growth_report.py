@@ -20,15 +20,15 @@ def test_without_a_graph_there_is_no_section():
 
 def test_a_row_a_graph_states_counts_exponents_and_megabytes():
     (part,) = growth_section(pl.concat([growth(ROWS), growth(ROWS, "t")]))["parts"]
-    first, second = ([cell["text"] for cell in row["cells"]] for row in part["table"]["rows"])
+    first, second = part["table"].texts()
     assert first == ["c · s · blind", "80", "80", "80", "80", "2.00"]
     assert second[0] == "c · t · blind"
-    assert {cell["small"] for cell in part["table"]["rows"][0]["cells"][1:5]} == {"exponent 1.000"}
+    assert {cell.notes for cell in part["table"].rows[0].cells[1:5]} == {("exponent 1.000",)}
 
 
 def test_a_graph_without_edges_has_counts_and_no_exponent():
     empty = growth([(kind, share, read, 0) for kind, share, read, _ in ROWS])
     assert growth_section(empty) is None
     (part,) = growth_section(pl.concat([growth(ROWS, "t"), empty]))["parts"]
-    assert [cell["text"] for cell in part["table"]["rows"][1]["cells"]][1:] == ["0", "0", "0", "0", "2.00"]
-    assert {cell["small"] for cell in part["table"]["rows"][1]["cells"][1:]} == {""}
+    assert part["table"].texts()[1][1:] == ["0", "0", "0", "0", "2.00"]
+    assert {cell.notes for cell in part["table"].rows[1].cells[1:5]} == {()}

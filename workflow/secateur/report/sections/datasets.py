@@ -99,4 +99,4 @@ def _cutoff_table(part: pl.DataFrame, level: str) -> Table:
     best = part.with_columns(mean=pl.col("value").mean().over("name"))
     ordered = best.sort("mean", "name", descending=[True, False], maintain_order=True)
     columns = {metric: Column(metric.removeprefix(level), best="higher") for metric in metrics}
-    return pivoted(ordered.drop("system"), columns, "metric", head="scorer")
+    return pivoted(ordered.drop("system", strict=False), columns, "metric", head="scorer")

@@ -5,24 +5,26 @@ from typing import Any
 import polars as pl
 
 from secateur.graph.growth import exponent
-from secateur.report.format import cell, number
+from secateur.report.format import number
 from secateur.report.plots.charts import panels
 from secateur.report.plots.style import inline
+from secateur.report.table import Cell, Column, Number, Row, Table
 
 __all__ = ["growth_section"]
 
 KINDS = ("entities", "relations", "edges", "runs")
 
 
-def _row(name: str, rows: pl.DataFrame) -> dict[str, Any]:
+def _row(name: str, rows: pl.DataFrame) -> Row:
     """The counts of a graph after all passages, each with its growth exponent, and the bytes of its tables."""
-    cells = [cell(name)]
+    cells: list[Cell] = [name]
     for kind in KINDS:
         own = rows.filter(measure=kind).sort("at")
         slope = exponent(own["passages"].to_list(), own["value"].to_list())
-        cells.append(cell(f"{own['value'][-1]:,}", "" if slope is None else f"exponent {number(slope)}"))
+        notes = () if slope is None else (f"exponent {number(slope)}",)
+        cells.append(Number(own["value"][-1], notes=notes))
     size = rows.filter(measure="bytes")["value"].item()
-    return {"form": "", "cells": [*cells, cell(f"{size / 1e6:.2f}")]}
+    return Row((*cells, size / 1e6))
 
 
 def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
@@ -40,7 +42,7 @@ def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
         "title": "Distinct symbols, edges and runs over the passages read",
         "figures": [[inline(drawn, "codebook growth")]],
         "form": "curves",
-        "table": {"heads": ["graph", *KINDS, "megabytes"], "rows": table},
+        "table": Table([Column("graph"), *map(Column, KINDS), Column("megabytes", 2)], table),
         "note": "Passages in text order, counts after consolidation, both axes logarithmic. The exponent is the slope of "
         "log count over log passages read: 1 is growth in proportion to the text, and a codebook that saturates tends "
         "to 0. Megabytes: the Parquet files that a question is answered from.",
