@@ -40,7 +40,7 @@ ORDER = [
     "graph.walks.*",
     "graph.growth",
     "memory.*",
-    "report.plots.style",
+    "report.plots.style report.table",
     "report.plots.charts report.plots.subgraph report.browser",
     "report.format report.contents",
     "report.finding",
