@@ -58,7 +58,7 @@ def ran(smoke, tmp_path_factory):
 
 def test_it_says_beforehand_how_many_pairs_are_read_and_reads_no_more(ran):
     project, _, plan, said = ran
-    foretold = f"a language model reads {PAIRS} pairs of question and passage at most"
+    foretold = f"a language model reads at most {PAIRS} pairs of question and passage"
     assert foretold in plan.stdout, plan.stderr
     assert said.stderr.splitlines()[0].endswith(foretold)
     (path,) = (project.root / "results/custom").rglob("statistics.parquet")

@@ -10,7 +10,7 @@ from secateur.core.errors import SecateurError
 from secateur.ecs.selection.foreseen import pairs_at_most
 from secateur.ecs.selection.pool import candidates, pooled
 from secateur.planning import costs
-from secateur.planning.costs import Cost
+from secateur.planning.costs import Cost, Estimate
 from secateur.planning.plan import of_folder, variants
 from secateur.stage.ledger import collect
 
@@ -46,46 +46,47 @@ def shipped(project) -> Path:
 
 def test_a_plan_takes_as_long_as_such_jobs_took(project):
     collect(RESULTS)
-    rows, seconds, unknown = costs.estimate({"extract_triples": 4, "consolidate": 2}, costs.taken(LEDGER, TOY))
-    assert (seconds, unknown) == (4.0, ["consolidate"])
-    assert rows[0] == {
+    estimate = Estimate({"extract_triples": 4, "consolidate": 2}, costs.measured_costs(LEDGER, TOY))
+    assert (estimate.seconds, estimate.unknown) == (4.0, ["consolidate"])
+    assert estimate.rows[0] == {
         "rule": "extract_triples",
         "jobs": 4,
         "CPU s each": 1.0,
         "CPU s": 4.0,
         "tokens": 20,  # five a job, as its record says
-        "by jobs": "here",
+        "measured": "here",
     }
-    assert rows[1] == {"rule": "consolidate", "jobs": 2} | dict.fromkeys(("CPU s each", "CPU s", "tokens", "by jobs"))
+    nothing = dict.fromkeys(("CPU s each", "CPU s", "tokens", "measured"))
+    assert estimate.rows[1] == {"rule": "consolidate", "jobs": 2} | nothing
 
 
 def test_what_failed_says_nothing_of_how_long_it_takes(project):
     record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file", cpu_seconds=900.0)
     collect(RESULTS)
-    assert "build_codebook" not in costs.taken(LEDGER, TOY)
+    assert "build_codebook" not in costs.measured_costs(LEDGER, TOY)
 
 
 def test_reading_takes_as_long_as_there_are_pairs_where_their_number_is_known(project):
     record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
     collect(RESULTS)
-    known = costs.taken(LEDGER, TOY)
+    known = costs.measured_costs(LEDGER, TOY)
     assert known["score_candidates"] == Cost(10.0, 5.0, 50.0)
-    assert costs.estimate({"score_candidates": 4}, known, 1000)[1] == pytest.approx(200.0)
-    assert costs.estimate({"score_candidates": 4}, known, None)[1] == pytest.approx(40.0)
+    assert Estimate({"score_candidates": 4}, known, 1000).seconds == pytest.approx(200.0)
+    assert Estimate({"score_candidates": 4}, known).seconds == pytest.approx(40.0)
 
 
 def test_where_this_machine_has_no_record_the_reference_machine_is_asked_and_named(project, shipped):
     collect(RESULTS)
-    known = costs.known(LEDGER, shipped, TOY)
+    known = costs.known_costs(LEDGER, shipped, TOY)
     assert known["extract_triples"] == Cost(1.0, 5.0, start=2.5)
-    rows, seconds, unknown = costs.estimate({"extract_triples": 2, "score_candidates": 2, "index_peer": 1}, known, 120)
-    assert seconds == (1.0 + 2.5) * 2 + 30.0 * 2 + 2.5 * 2  # 120 pairs are twice 60, in two jobs
-    assert [row["by jobs"] for row in rows] == ["here", "of a reference machine on the shipped toy data", None]
-    assert [row["tokens"] for row in rows] == [10, 12000, None]
-    assert unknown == ["index_peer"]
+    estimate = Estimate({"extract_triples": 2, "score_candidates": 2, "index_peer": 1}, known, 120)
+    assert estimate.seconds == (1.0 + 2.5) * 2 + 30.0 * 2 + 2.5 * 2  # 120 pairs are twice 60, in two jobs
+    assert [row["measured"] for row in estimate.rows] == ["here", "on a reference machine with toy data", None]
+    assert [row["tokens"] for row in estimate.rows] == [10, 12000, None]
+    assert estimate.unknown == ["index_peer"]
     counts = {"extract_triples": 2, "score_candidates": 2}
-    assert "1 of 2 rules by jobs of a reference machine" in costs.foretold(counts, known, 120, 2)
-    assert "reference" not in costs.foretold({"extract_triples": 2}, known, 0, 2)
+    assert "1 of 2 rules measured on a reference machine" in Estimate(counts, known, 120).summary(2)
+    assert "reference" not in Estimate({"extract_triples": 2}, known, 0).summary(2)
 
 
 def test_jobs_on_the_data_at_hand_count_before_others_and_others_are_named(project, shipped):
@@ -96,37 +97,42 @@ def test_jobs_on_the_data_at_hand_count_before_others_and_others_are_named(proje
         "prepare_model", "results/models/smollm2", [], {}, axes={"lm": "smollm2"}, cpu_seconds=20.0, experiment="big"
     )
     collect(RESULTS)
-    of = {name: costs.taken(LEDGER, {name, experiment}) for name, experiment in (("toy", "tiny"), ("large", "big"))}
+    of = {
+        name: costs.measured_costs(LEDGER, {name, experiment})
+        for name, experiment in (("toy", "tiny"), ("large", "big"))
+    }
     assert of["toy"]["extract_triples"] == Cost(1.0, 5.0)
     assert of["large"]["extract_triples"] == Cost(1001.0, 5.0)
-    assert of["large"]["compare_variants"].of == "here on other data"  # of another experiment
-    assert of["toy"]["compare_variants"].of == "here"
-    assert of["toy"]["prepare_model"].of == "here"  # whatever the data
-    known = costs.known(LEDGER, shipped, {"new"})
-    said = costs.foretold({"extract_triples": 1, "score_candidates": 1, "prepare_model": 1}, known, 60, 2)
-    assert "1 of 3 rules by jobs here on other data and 1 of 3 rules by jobs of a reference machine" in said
-    assert said.count("(larger data take longer)") == 1
+    assert of["large"]["compare_variants"].measured == "here on other data"  # of another experiment
+    assert of["toy"]["compare_variants"].measured == "here"
+    assert of["toy"]["prepare_model"].measured == "here"  # whatever the data
+    known = costs.known_costs(LEDGER, shipped, {"new"})
+    counts = {"extract_triples": 1, "score_candidates": 1, "prepare_model": 1}
+    summary = Estimate(counts, known, 60).summary(2)
+    assert "1 of 3 rules measured here on other data and 1 of 3 rules measured on a reference machine" in summary
+    assert summary.count("(larger data take longer)") == 1
 
 
 def test_tokens_have_a_column_only_where_some_are_known(project):
-    rows, *_ = costs.estimate({"consolidate": 1}, {"consolidate": Cost(60.0)})
-    assert "tokens" not in rows[0]
+    assert "tokens" not in Estimate({"consolidate": 1}, {"consolidate": Cost(60.0)}).rows[0]
 
 
 def test_what_is_written_of_a_run_is_read_again(project):
     record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
     record("build_codebook", "results/other", [], {}, experiment="other", cpu_seconds=99.0)
     collect(RESULTS)
-    Path("costs.yaml").write_text(costs.written(LEDGER, "tiny", 24.0, "mine, 2 cores, 2026"))
-    known = costs.known(Path("none"), Path("costs.yaml"), TOY)
-    assert known["score_candidates"] == Cost(10.0, 5, 50, start=2.0, of=costs.LENT)  # 24 s less 14 s of five stages
+    Path("costs.yaml").write_text(costs.shipped_costs(LEDGER, "tiny", 24.0, "mine, 2 cores, 2026"))
+    known = costs.known_costs(Path("none"), Path("costs.yaml"), TOY)
+    assert known["score_candidates"] == Cost(
+        10.0, 5, 50, start=2.0, measured=costs.REFERENCE
+    )  # 24 s minus 14 s of five stages
     assert "build_codebook" not in known
     with pytest.raises(SecateurError, match=r"toys has not been run here\. Fix: make run EXPERIMENT=toys"):
-        costs.written(LEDGER, "toys", 1.0, "mine")
+        costs.shipped_costs(LEDGER, "toys", 1.0, "mine")
 
 
 def test_the_shipped_figures_are_of_rules_that_there_are():
-    known = costs.known(Path("none"), ROOT / "data/costs.yaml", TOY)
+    known = costs.known_costs(Path("none"), ROOT / "data/costs.yaml", TOY)
     rules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
     assert set(known) <= rules
     assert {"extract_triples", "score_candidates", "build_report"} <= set(known)
@@ -135,13 +141,13 @@ def test_the_shipped_figures_are_of_rules_that_there_are():
 
 def test_what_is_to_come_is_one_line():
     known = {"consolidate": Cost(60.0), "score_candidates": Cost(120.0, pairs=1000)}
-    said = costs.foretold({"consolidate": 2, "score_candidates": 1, "index_peer": 3}, known, 2000, 2)
-    assert said == (
-        "6 jobs to run; about 6.0 minutes of one core, 3.0 on 2 at best; not counted, for there is no figure: "
-        "index_peer; a language model reads 2,000 pairs of question and passage at most"
+    summary = Estimate({"consolidate": 2, "score_candidates": 1, "index_peer": 3}, known, 2000).summary(2)
+    assert summary == (
+        "6 jobs to run; about 6.0 minutes of one core, at least 3.0 on 2; cost unknown: index_peer; "
+        "a language model reads at most 2,000 pairs of question and passage"
     )
-    assert "minutes" not in costs.foretold({"index_peer": 3}, {}, 0, 2)
-    assert "logs/score_candidates will say" in costs.foretold(READ, known, None, 2)
+    assert "minutes" not in Estimate({"index_peer": 3}, {}, 0).summary(2)
+    assert "logs/score_candidates will tell" in Estimate(READ, known).summary(2)
 
 
 # --- pairs ---------------------------------------------------------------------------------------
@@ -202,8 +208,9 @@ def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project):
 def test_money_is_said_at_stated_prices_alone():
     known = {"consolidate": costs.Cost(1800.0), "answer_questions": costs.Cost(900.0, tokens=250_000)}
     counts = {"consolidate": 1, "answer_questions": 2}
-    assert costs.money(counts, known, None, None, None) == ""
-    assert costs.money(counts, known, None, 0.5, None) == "0.50 for 1.00 hours of one core"
-    assert costs.money(counts, known, None, None, 2.0) == "1.00 for 500,000 tokens, where an endpoint reads them"
+    estimate = Estimate(counts, known)
+    assert estimate.money(None, None) == ""
+    assert estimate.money(0.5, None) == "0.50 for 1.00 hours of one core"
+    assert estimate.money(None, 2.0) == "1.00 for 500,000 tokens, if an endpoint reads them"
     with pytest.raises(SecateurError, match="--core-hour -1: a price is 0 or more"):
-        costs.money(counts, known, None, -1, None)
+        estimate.money(-1, None)

@@ -1,9 +1,11 @@
-"""What an experiment will cost, said before it runs: by what its rules have taken, and by what its texts make a model read."""
+"""Predicts the cost of an experiment, from records of earlier jobs and from the texts that a language model will read."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import yaml
@@ -20,174 +22,189 @@ from secateur.ecs.selection.foreseen import pairs_at_most
 from secateur.evaluation.subsets import members
 from secateur.planning.plan import Variant
 
-__all__ = ["Cost", "estimate", "foretold", "known", "money", "pairs_to_read", "taken", "written"]
+__all__ = ["Cost", "Estimate", "known_costs", "measured_costs", "pairs_to_read", "shipped_costs"]
 
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
-TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # of a record's counts: what a language model reads and writes
-HERE, ELSEWHERE, LENT = "here", "here on other data", "of a reference machine on the shipped toy data"
-COLUMNS = ("rule", "jobs", "CPU s each", "CPU s", "tokens", "by jobs")
-HEAD = """# What a job of each rule takes on a reference machine, where this one has no record of its own: medians of CPU seconds, of
-# tokens that a language model reads and writes, and of pairs of question and passage, where records know them. `start`: CPU
-# seconds of a job around its stage. Written after a run in a new clone by
+TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: tokens that a language model reads and writes
+HERE, OTHER_DATA, REFERENCE = "here", "here on other data", "on a reference machine with toy data"
+HEAD = """# Median cost of a job of each rule on a reference machine, used where this machine has no record: CPU seconds, tokens that a
+# language model reads and writes, and pairs of question and passage. `start`: CPU seconds of a job outside its stage.
+# Written after a run in a new clone by
 #   secateur costs {experiment} --whole {whole:.0f} > data/costs.yaml"""
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # questions, evidence, passages
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job of a rule takes: CPU seconds, tokens that a language model reads and writes, and pairs of question and
-    passage, where records know them. Medians of earlier jobs; of: which ones. start: CPU seconds around the stage itself,
-    for Python, its imports and Snakemake."""
+    """The median cost of a job of a rule.
+
+    seconds: CPU seconds of the stage; start: CPU seconds outside it, for Python, imports and Snakemake; tokens: that a
+    language model reads and writes; pairs: of question and passage; measured: on which jobs.
+    """
 
     seconds: float
     tokens: float | None = None
     pairs: float | None = None
     start: float = 0.0
-    of: str = HERE
+    measured: str = HERE
 
 
-def taken(ledger: Path, names: Collection[str]) -> dict[str, Cost]:
-    """What each rule that has succeeded on this machine took: its jobs on the data at hand, else those on any. ledger: the
-    table job_runs; names: of the data at hand, and of the experiment."""
+def measured_costs(ledger: Path, names: Collection[str]) -> dict[str, Cost]:
+    """Cost by rule, from the jobs that succeeded on this machine: those on the same data, else those on any data.
+
+    ledger: the table job_runs; names: the experiment, its data sets and its corpora.
+    """
     if not ledger.exists():
         return {}
     jobs = _jobs(ledger)
     same = jobs.filter(pl.col("data").is_null() | pl.col("data").is_in(list(names)))
-    return _medians(jobs, ELSEWHERE) | _medians(same, HERE)
+    return _medians(jobs, OTHER_DATA) | _medians(same, HERE)
 
 
 def _jobs(ledger: Path) -> pl.DataFrame:
     """(experiment, stage, data, seconds, tokens, pairs) of every job that succeeded.
 
-    data: a data set or a corpus; the experiment of a job that has no options; null of others, such as a model's.
+    data: data set or corpus; the experiment for a job without options; else null, e.g. for a model.
     """
-    counted = [_noted(f"counts.{name}") for name in TOKENS]
-    tokens = pl.when(pl.any_horizontal(*(one.is_not_null() for one in counted))).then(pl.sum_horizontal(*counted))
-    pairs = pl.when(pl.col("stage") == SCORING).then(_noted("metrics.pairs"))
-    said = {name: pl.col("record").str.json_path_match(f"$.axes{name}") for name in ("", ".dataset", ".corpus")}
-    data = pl.coalesce(said[".dataset"], said[".corpus"], pl.when(said[""] == "{}").then("experiment"))
-    done = read_table(TABLES["job_runs"], ledger).filter(~pl.col("failed"))
-    return done.select("experiment", "stage", data=data, seconds=_noted("cpu_seconds"), tokens=tokens, pairs=pairs)
+    counts = [_number(f"counts.{name}") for name in TOKENS]
+    tokens = pl.when(pl.any_horizontal(*(count.is_not_null() for count in counts))).then(pl.sum_horizontal(*counts))
+    pairs = pl.when(pl.col("stage") == SCORING).then(_number("metrics.pairs"))
+    dataset, corpus, axes = (_text(f"axes{name}") for name in (".dataset", ".corpus", ""))
+    data = pl.coalesce(dataset, corpus, pl.when(axes == "{}").then("experiment"))
+    jobs = read_table(TABLES["job_runs"], ledger).filter(~pl.col("failed"))
+    return jobs.select("experiment", "stage", data=data, seconds=_number("cpu_seconds"), tokens=tokens, pairs=pairs)
 
 
-def _medians(jobs: pl.DataFrame, of: str) -> dict[str, Cost]:
+def _text(path: str) -> pl.Expr:
+    return pl.col("record").str.json_path_match(f"$.{path}")
+
+
+def _number(path: str) -> pl.Expr:
+    return _text(path).cast(pl.Float64)
+
+
+def _medians(jobs: pl.DataFrame, measured: str) -> dict[str, Cost]:
     rows = jobs.drop("experiment", "data").group_by("stage").median()
-    return {row.pop("stage"): Cost(**row, of=of) for row in rows.iter_rows(named=True)}
+    return {row.pop("stage"): Cost(**row, measured=measured) for row in rows.iter_rows(named=True)}
 
 
-def _noted(path: str) -> pl.Expr:
-    """A number of a stage's record; null where it has none."""
-    return pl.col("record").str.json_path_match(f"$.{path}").cast(pl.Float64)
+def known_costs(ledger: Path, shipped: Path, names: Collection[str]) -> dict[str, Cost]:
+    """Cost by rule: `measured_costs`, else that of the reference machine in the file `shipped` (data/costs.yaml)."""
+    reference = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    costs = {rule: Cost(**row, measured=REFERENCE) for rule, row in reference["rules"].items()}
+    costs |= measured_costs(ledger, names)
+    return {rule: replace(cost, start=reference["start"]) for rule, cost in costs.items()}
 
 
-def known(ledger: Path, shipped: Path, names: Collection[str]) -> dict[str, Cost]:
-    """What each rule took here (`taken`), and on the reference machine (data/costs.yaml) where there is no record of it."""
-    lent = yaml.safe_load(shipped.read_text(encoding="utf-8"))
-    found = {rule: Cost(**row, of=LENT) for rule, row in lent["rules"].items()} | taken(ledger, names)
-    return {rule: replace(cost, start=lent["start"]) for rule, cost in found.items()}
-
-
-def written(ledger: Path, experiment: str, whole: float, machine: str) -> str:
-    """What an experiment's jobs took, as `known` reads it. whole: CPU seconds of its run, the first one in a new clone."""
+def shipped_costs(ledger: Path, experiment: str, whole: float, machine: str) -> str:
+    """The text of data/costs.yaml. whole: CPU seconds of the experiment's first run in a new clone."""
     jobs = _jobs(ledger).filter(experiment=experiment) if ledger.exists() else pl.DataFrame()
     if jobs.is_empty():
         raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
     start = (whole - jobs["seconds"].sum()) / jobs.height
     lines = [HEAD.format(experiment=experiment, whole=whole), f"machine: {machine}", f"start: {start:.2f}", "rules:"]
     for rule, cost in sorted(_medians(jobs, HERE).items()):
-        row = {"seconds": round(cost.seconds, 2)} | _rounded(cost)
+        row = {"seconds": round(cost.seconds, 2)}
+        row |= {name: round(value) for name in ("tokens", "pairs") if (value := getattr(cost, name)) is not None}
         lines.append(f"  {rule}: {{{', '.join(f'{name}: {value}' for name, value in row.items())}}}")
     return "\n".join([*lines, ""])
 
 
-def _rounded(cost: Cost) -> dict[str, int]:
-    return {name: round(value) for name in ("tokens", "pairs") if (value := getattr(cost, name)) is not None}
+@dataclass(frozen=True)
+class Estimate:
+    """The cost of the jobs that would run.
 
+    counts: jobs by rule; costs: cost of a job by rule; pairs: of question and passage that a language model will read, at
+    most; None if unknown.
+    """
 
-def estimate(
-    counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | None = None
-) -> tuple[list[dict], float, list[str]]:
-    """(a row a rule, CPU seconds of those with a figure, rules without one). pairs: that a language model will read."""
-    rows, total = [], 0.0
-    for rule, count in counts.items():
-        row = {"rule": rule, "jobs": count}
-        cost = costs.get(rule)
-        if cost is not None:
-            times = pairs / cost.pairs if rule == SCORING and pairs and cost.pairs else count
-            whole = cost.seconds * times + cost.start * count
-            row |= {"CPU s each": whole / count, "CPU s": whole}
-            row |= {"tokens": None if cost.tokens is None else round(cost.tokens * times)}
-            row |= {"by jobs": cost.of}
-            total += whole
-        rows.append(row)
-    heads = [h for h in COLUMNS if h != "tokens" or any(row.get(h) is not None for row in rows)]
-    return [{h: row.get(h) for h in heads} for row in rows], total, [rule for rule in counts if rule not in costs]
+    counts: Mapping[str, int]
+    costs: Mapping[str, Cost]
+    pairs: int | None = None
 
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each rule; null where its cost is unknown. Only estimates with tokens have that column."""
+        rows = []
+        for rule, jobs in self.counts.items():
+            cost, seconds, tokens = self.costs.get(rule), None, None
+            if cost is not None:
+                by_pairs = rule == SCORING and self.pairs and cost.pairs
+                share = self.pairs / cost.pairs if by_pairs else jobs
+                seconds = cost.seconds * share + cost.start * jobs
+                tokens = None if cost.tokens is None else round(cost.tokens * share)
+            row = {"rule": rule, "jobs": jobs, "CPU s each": seconds and seconds / jobs, "CPU s": seconds}
+            rows.append(row | {"tokens": tokens, "measured": cost and cost.measured})
+        with_tokens = any(row["tokens"] is not None for row in rows)
+        return [{name: value for name, value in row.items() if name != "tokens" or with_tokens} for row in rows]
 
-def foretold(counts: Mapping[str, int], costs: Mapping[str, Cost], pairs: int | None, cores: int) -> str:
-    """One line on what is to come."""
-    _, seconds, unknown = estimate(counts, costs, pairs)
-    said = [f"{sum(counts.values())} jobs to run"]
-    if len(unknown) < len(counts):
-        time = f"about {seconds / 60:.1f} minutes of one core, {seconds / 60 / cores:.1f} on {cores} at best"
-        said.append(time + _whose(counts, costs))
-    said += [f"not counted, for there is no figure: {', '.join(unknown)}"] if unknown else []
-    return "; ".join(said + _read(counts, pairs))
+    @property
+    def seconds(self) -> float:
+        """CPU seconds of the rules with a known cost."""
+        return sum(row["CPU s"] or 0.0 for row in self.rows)
 
+    @property
+    def unknown(self) -> list[str]:
+        """The rules without a known cost."""
+        return [rule for rule in self.counts if rule not in self.costs]
 
-def money(
-    counts: Mapping[str, int],
-    costs: Mapping[str, Cost],
-    pairs: int | None,
-    core_hour: float | None,
-    million_tokens: float | None,
-) -> str:
-    """What that comes to at stated prices, in whatever currency they are: of an hour of one core, and of a million tokens
-    that a language model reads or writes behind an endpoint. Raises SecateurError for a price below 0."""
-    for name, price in (("--core-hour", core_hour), ("--million-tokens", million_tokens)):
-        if price is not None and not 0 <= price < math.inf:
-            raise SecateurError(f"{name} {price:g}: a price is 0 or more. Fix: {name} 0.05")
-    rows, seconds, _ = estimate(counts, costs, pairs)
-    tokens = sum(row.get("tokens") or 0 for row in rows)
-    said = []
-    if core_hour is not None:
-        said.append(f"{seconds / 3600 * core_hour:.2f} for {seconds / 3600:.2f} hours of one core")
-    if million_tokens is not None:
-        said.append(f"{tokens / 1e6 * million_tokens:.2f} for {tokens:,} tokens, where an endpoint reads them")
-    return "; ".join(said)
+    def summary(self, cores: int) -> str:
+        """Jobs, minutes and pairs in one line."""
+        clauses = [f"{sum(self.counts.values())} jobs to run"]
+        if len(self.unknown) < len(self.counts):
+            minutes = self.seconds / 60
+            time = f"about {minutes:.1f} minutes of one core, at least {minutes / cores:.1f} on {cores}"
+            clauses.append(time + self._elsewhere())
+        if self.unknown:
+            clauses.append(f"cost unknown: {', '.join(self.unknown)}")
+        if SCORING in self.counts and self.pairs is None:
+            clauses.append(f"logs/{SCORING} will tell how many pairs of question and passage a language model reads")
+        elif SCORING in self.counts:
+            clauses.append(f"a language model reads at most {self.pairs:,} pairs of question and passage")
+        return "; ".join(clauses)
 
+    def _elsewhere(self) -> str:
+        """How many of the known costs were not measured here on the same data."""
+        measured = [self.costs[rule].measured for rule in self.counts if rule in self.costs]
+        clauses = [
+            f"{measured.count(place)} of {len(measured)} rules measured {place}"
+            for place in (OTHER_DATA, REFERENCE)
+            if place in measured
+        ]
+        return f", {' and '.join(clauses)} (larger data take longer)" if clauses else ""
 
-def _whose(counts: Mapping[str, int], costs: Mapping[str, Cost]) -> str:
-    """Whose figures they are, where not all are of the data at hand."""
-    have = [costs[rule].of for rule in counts if rule in costs]
-    said = [
-        ("" if have.count(of) == len(have) else f"{have.count(of)} of {len(have)} rules ") + f"by jobs {of}"
-        for of in (ELSEWHERE, LENT)
-        if of in have
-    ]
-    return f", {' and '.join(said)} (larger data take longer)" if said else ""
+    def money(self, core_hour: float | None, million_tokens: float | None) -> str:
+        """The cost at the given prices, in their currency.
 
-
-def _read(counts: Mapping[str, int], pairs: int | None) -> list[str]:
-    if SCORING not in counts:
-        return []
-    if pairs is None:
-        return [f"how many pairs of question and passage a language model reads, logs/{SCORING} will say"]
-    return [f"a language model reads {pairs:,} pairs of question and passage at most"]
+        core_hour: price of an hour of one core; million_tokens: price of a million tokens at an endpoint. Raises
+        SecateurError for a price below 0.
+        """
+        for name, price in (("--core-hour", core_hour), ("--million-tokens", million_tokens)):
+            if price is not None and not 0 <= price < math.inf:
+                raise SecateurError(f"{name} {price:g}: a price is 0 or more. Fix: {name} 0.05")
+        clauses, hours = [], self.seconds / 3600
+        tokens = sum(row.get("tokens") or 0 for row in self.rows)
+        if core_hour is not None:
+            clauses.append(f"{hours * core_hour:.2f} for {hours:.2f} hours of one core")
+        if million_tokens is not None:
+            clauses.append(f"{tokens / 1e6 * million_tokens:.2f} for {tokens:,} tokens, if an endpoint reads them")
+        return "; ".join(clauses)
 
 
 def pairs_to_read(
-    conf: Path, found: Sequence[Variant], overrides: tuple[str, ...], counts: Mapping[str, int]
+    conf: Path, variants: Sequence[Variant], overrides: tuple[str, ...], counts: Mapping[str, int]
 ) -> int | None:
-    """How many pairs of question and passage the jobs of an experiment read at most, those of all models together; None where
-    that is not known before questions and passages are fetched. Of shards some of which are there already it is a share."""
+    """Pairs of question and passage that an experiment's jobs read at most, over all models.
+
+    None where the texts must be fetched first. Where some shards exist already, the share of the others.
+    """
     if SCORING not in counts:
         return 0
-    own = [v for v in found if v["family"] == "utility" and v.study is None]
-    own = list({layout.selection(v.wildcards): v for v in own}.values())
-    most = [_pairs(conf, v, overrides, counts) for v in own]
-    shards = sum(option(conf, "ecs", v["ecs"], overrides).shards for v in own)
-    return None if None in most else math.ceil(sum(most) * counts[SCORING] / shards)
+    scored = [v for v in variants if v["family"] == "utility" and v.study is None]
+    scored = list({layout.selection(v.wildcards): v for v in scored}.values())
+    pairs = [_pairs(conf, v, overrides, counts) for v in scored]
+    shards = sum(option(conf, "ecs", v["ecs"], overrides).shards for v in scored)
+    return None if None in pairs else math.ceil(sum(pairs) * counts[SCORING] / shards)
 
 
 def _pairs(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> int | None:
@@ -198,24 +215,24 @@ def _pairs(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Map
     dataset, ecs = (option(conf, group, variant.wildcards[group], overrides) for group in ("dataset", "ecs"))
     subsets = members(questions, evidence, {"types": {}, "first": dataset.first})
     scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
-    refused = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
-    asked = questions.filter(~refused & pl.col("question_id").is_in(list(scored)))
-    return pairs_at_most(asked, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
+    unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
+    answerable = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
+    return pairs_at_most(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
 
 
 def _texts(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> Texts | None:
-    """Questions, evidence and passages: of the folder that holds them, else as an earlier run prepared them."""
+    """Questions, evidence and passages: from the user's folder, else as an earlier run prepared them."""
     corpus, dataset = (option(conf, group, variant.wildcards[group], overrides) for group in ("corpus", "dataset"))
     if corpus.folder and dataset.folder and reads_folder(corpus.format) and reads_folder(dataset.format):
         try:
             passages = load_corpus(corpus.format, {"folder": Path(corpus.folder)}).passages
             name, files = unlimited(variant.dataset)[0], {"folder": Path(dataset.folder)}
-            found = load_questions(dataset.format, dataset.control_of or name, files, passages, "group")
+            texts = load_questions(dataset.format, dataset.control_of or name, files, passages, "group")
         except SecateurError:
-            return None  # the stage that reads them says what is wrong, with all of it
-        found = some_questions(found, dataset.sample)
-        found = first_questions(found, dataset.split, dataset.limit) if dataset.limit else found
-        return found.questions, found.evidence, passages
+            return None  # the stage that reads these files reports all errors
+        texts = some_questions(texts, dataset.sample)
+        texts = first_questions(texts, dataset.split, dataset.limit) if dataset.limit else texts
+        return texts.questions, texts.evidence, passages
     folder = Path(layout.folder(variant.wildcards))
     paths = {name: folder / "questions" / f"{name}.parquet" for name in ("questions", "evidence")}
     paths |= {"passages": Path(layout.passages(variant.wildcards))}
