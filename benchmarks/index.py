@@ -24,7 +24,7 @@ from secateur.core.tables.table import write_table
 from secateur.datasets import loaders
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import load_registry
-from secateur.graph.triples.extraction import extract_cached, frame_of
+from secateur.graph.triples.extraction import extract_cached, triples_table
 from secateur.stage.contract import Context, Inputs, Outputs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +74,7 @@ class Workspace:
         self.bytes = int(passages["text"].str.len_bytes().sum())
         self.ctx = Context(logging.getLogger("bench"), cache, {}, "bench")
         rows, _, _ = extract_cached(passages, cfg.extractor, self.ctx)
-        for name, frame in (("passages", passages), ("triples", frame_of(rows))):
+        for name, frame in (("passages", passages), ("triples", triples_table(rows))):
             write_table(TABLES[name], frame, self.made("prepare", name))
 
     def made(self, stage: str, table: str) -> Path:

@@ -16,7 +16,7 @@ from secateur.evaluation.subsets import answered
 from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import session_material
 from secateur.graph.retrieval.candidates import question_symbols
-from secateur.graph.triples.extraction import alone
+from secateur.graph.triples.extraction import text_extractor
 from secateur.memory.sessions import sessions
 from secateur.memory.store import GOLD, Store, Support, exchange, memories, support
 from secateur.models.embedder import Embedder
@@ -44,7 +44,7 @@ class _Replay:
     def __init__(self, cfg, inputs, ctx) -> None:
         self.cfg, self.ctx = cfg, ctx
         self.embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
-        self.read = alone(cfg.extractor, ctx)
+        self.read = text_extractor(cfg.extractor, ctx)
         self.lm = load(cfg.lm, ctx.cache, ctx.device)
         self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
         self.configurations = lattice(cfg.memory.enabled)

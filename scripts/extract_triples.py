@@ -1,4 +1,4 @@
-"""One shard of a corpus: passages to triples, cached by document block; or the triples of an imported graph."""
+"""Extract the triples of one shard of a corpus, cached by block, or read those of an imported graph."""
 
 from secateur.graph.triples.extraction import extract, shard_of
 from secateur.stage.contract import main

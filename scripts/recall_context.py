@@ -15,7 +15,7 @@ from secateur.evaluation.subsets import answered
 from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import session_material
 from secateur.graph.retrieval.candidates import Symbols, question_symbols
-from secateur.graph.triples.extraction import alone
+from secateur.graph.triples.extraction import text_extractor
 from secateur.memory.sessions import sessions
 from secateur.memory.store import Remembered, Store, exchange, memories, support
 from secateur.memory.transcript import Transcript
@@ -93,7 +93,7 @@ def run(cfg, inputs, outputs, ctx):
     shown = shown_as(book[0], inputs["aliases"])
     blocks, triples = _blocks(cfg, inputs, ctx, edges), triples_of(inputs["triples"])
     symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
-    generate, read = generator(cfg, ctx), alone(cfg.extractor, ctx)
+    generate, read = generator(cfg, ctx), text_extractor(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
     choose, rows, heard, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
     parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")

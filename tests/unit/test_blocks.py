@@ -72,9 +72,9 @@ def test_shards_and_the_whole_corpus_give_the_same_triples(parser, context, tmp_
 
 def test_rows_carry_their_place_and_fit_the_table(parser, context):
     rows, _, _ = blocks.extract_cached(passages(), CFG, context)
-    frame = blocks.frame_of(rows)
+    frame = blocks.triples_table(rows)
     assert frame.select("doc_id", "position", "n", "passage_id", "tail").row(0) == ("d0", 0, 0, "d0.0", "d0 says 0")
-    assert blocks.frame_of([]).height == 0
+    assert blocks.triples_table([]).height == 0
 
 
 def test_a_second_run_parses_nothing(parser, context):

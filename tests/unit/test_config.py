@@ -406,7 +406,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest():
 
 
 def test_files_belong_to_a_kind_that_reads_them():
-    assert extractor("rebel", "+extractor.files=[a/b.csv]") == ["extractor.files does not belong to kind rebel"]
+    assert extractor("rebel", "+extractor.files=[a/b.csv]") == ["extractor.files is not read by rebel"]
 
 
 @pytest.mark.parametrize(
@@ -435,4 +435,4 @@ def test_the_three_forms_of_an_import_are_taken(files):
 
 
 def test_an_import_is_one_job():
-    assert extractor("lightrag_medical", "extractor.shards=2") == ["extractor.shards is 2, an import is one job"]
+    assert extractor("lightrag_medical", "extractor.shards=2") == ["extractor.shards is 2; an import needs 1"]

@@ -38,7 +38,7 @@ def test_a_triple_is_of_the_sentence_that_holds_its_words(tmp_path):
     [
         ([DOCUMENT], "expected an object with a list `docs`"),
         ({"docs": [{"passage": "Ghent"}]}, "docs 0: extracted_triples is missing"),
-        ({"docs": [DOCUMENT | {"passage": "Elsewhere"}]}, "none of the triples of its 1 passages finds a passage"),
+        ({"docs": [DOCUMENT | {"passage": "Elsewhere"}]}, "no triple of its 1 passages matches a passage"),
     ],
 )
 def test_a_file_of_another_form_or_of_another_corpus_is_refused(tmp_path, content, said):

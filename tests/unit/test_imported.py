@@ -108,7 +108,7 @@ def test_a_fact_without_a_passage_is_counted(files):
 
 
 def test_a_graph_of_another_corpus_is_refused(files):
-    refused(files(graph(edge()), {"c1": {"content": "Elsewhere."}}), "none of its 1 triples finds a passage")
+    refused(files(graph(edge()), {"c1": {"content": "Elsewhere."}}), "none of its 1 triples matches a passage")
 
 
 BILLION = '<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
@@ -129,9 +129,9 @@ UTF16 = (f'<?xml version="1.0" encoding="utf-16"?>{BILLION}' + graph(edge(descri
         (b"\xff\xfe\x00", "malformed XML"),
         ("", "malformed XML"),
         ("<html/>", "the root is <html>"),
-        ("<graphml><graph/></graphml>", "no GraphML"),
-        (graph(), "holds no edge"),
-        (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is no node"),
+        ("<graphml><graph/></graphml>", "not GraphML"),
+        (graph(), "has no edge"),
+        (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is not a node"),
         (graph(edge(description=None, keywords="")), "has no description; .*has no keywords"),
         (graph(edge(chunk=None)), "has no source_id"),
         (graph(edge(chunk="c1&lt;SEP&gt;c9")), "chunk 'c9' is not in chunks.json"),
@@ -142,13 +142,13 @@ def test_a_hostile_or_broken_graph_is_refused(files, text, match):
 
 
 def test_all_problems_of_a_graph_are_listed_at_once(files):
-    refused(files(graph(edge(target="X"), edge(keywords=""))), "2 problems; .*'X' is no node; .*has no keywords")
+    refused(files(graph(edge(target="X"), edge(keywords=""))), "2 problems; .*'X' is not a node; .*has no keywords")
 
 
 def test_a_huge_graph_is_refused_before_it_is_read(files):
     paths = files(graph(edge()))
     os.truncate(paths[0], imported.MAX_BYTES + 1)
-    refused(paths, "more than the 1073741824 that are read")
+    refused(paths, "above the limit of 1073741824")
 
 
 def test_a_missing_graph_is_named(files):
@@ -159,7 +159,7 @@ def test_a_missing_graph_is_named(files):
 
 @pytest.mark.parametrize("chunks", [{}, [], {"c1": "text"}, {"c1": {"content": 3}}])
 def test_chunks_of_another_form_are_refused(files, chunks):
-    refused(files(graph(edge()), chunks), "expected an object of chunk ids")
+    refused(files(graph(edge()), chunks), "expected an object of chunks by id")
 
 
 # --- a table of triples --------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def test_a_row_whose_passage_is_unknown_is_counted(tmp_path):
         (pl.DataFrame({"head": ["a"]}), "no column relation, tail, doc_id, position; it has head"),
         (pl.DataFrame(ROWS | {"doc_id": ["d", "d"]}), "no column position"),
         (pl.DataFrame(ROWS | {"passage_id": ["d:1", None]}), "passage_id: empty in 1 row, the first is row 2"),
-        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}), "none of its 2 triples finds a passage"),
-        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}).clear(), "none of its 0 triples finds a passage"),
+        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}), "none of its 2 triples matches a passage"),
+        (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}).clear(), "none of its 0 triples matches a passage"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -219,7 +219,7 @@ def test_silence_is_asked_again_after_the_timeout(server, context):
 
 
 def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
-    with pytest.raises(SecateurError, match=r"2 of 4 passages.*ConnectError.*Fix: look at the endpoint"):
+    with pytest.raises(SecateurError, match=r"2 of 4 passages.*ConnectError.*Fix: check the endpoint"):
         extracted(server, context, url="http://127.0.0.1:9/v1")
 
 

@@ -24,7 +24,7 @@ from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.material import edges_of, material_of
 from secateur.graph.retrieval.candidates import Book, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
-from secateur.graph.triples.extraction import alone
+from secateur.graph.triples.extraction import text_extractor
 from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
 from secateur.library.options import cache_folder, chosen, context
@@ -130,7 +130,7 @@ class Memory:
         self.embedder = Embedder(self.options["embedder"], cache_folder())
         self.vectors = Vectors(self.embedder)
         self.needs_graph = self.by_graph or plugins.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
-        self._read: Any = alone(self.options["extractor"], context(), Replies()) if self.needs_graph else None
+        self._read: Any = text_extractor(self.options["extractor"], context(), Replies()) if self.needs_graph else None
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
 

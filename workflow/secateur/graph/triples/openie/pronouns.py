@@ -1,8 +1,8 @@
-"""What a subject pronoun stands for, in its own text or in the one after."""
+"""Resolution of subject pronouns, within a text and from one text to the next."""
 
 from typing import NamedTuple
 
-from secateur.graph.triples.openie.phrases import variants, written
+from secateur.graph.triples.openie.phrases import text_of, variants
 from secateur.graph.triples.openie.tree import (
     MAX_CHAIN,
     NOUN_TAGS,
@@ -11,7 +11,7 @@ from secateur.graph.triples.openie.tree import (
     SUBJECTS,
     Tree,
     conjuncts,
-    own_subject,
+    direct_subject,
 )
 from secateur.graph.triples.surface import is_pronoun, normalise, word_set
 
@@ -21,7 +21,7 @@ SINGULAR, PERSONAL = word_set("it"), word_set("he she")
 
 
 class Antecedent(NamedTuple):
-    """What a later pronoun may stand for; `plural` is None where both numbers fit."""
+    """Antecedent of later pronouns; `plural` is None where both numbers fit."""
 
     text: str
     plural: bool | None
@@ -31,10 +31,10 @@ class Antecedent(NamedTuple):
 def resolve(
     tree: Tree, antecedent: Antecedent | None, title: str = "", speaker: str | None = None
 ) -> Antecedent | None:
-    """Fill `stands_for` with what subject pronouns mean; the antecedent that the text leaves to the next one.
+    """Resolve the subject pronouns of a text into `tree.antecedents`; return the antecedent for the next text.
 
-    Safe means: the nearest main subject before, alike in number, a name for a person; else the pronoun stays
-    unresolved, and nothing later is resolved to what stood before it.
+    A pronoun takes the nearest preceding main subject if the numbers agree and, for a person, it is a name. Otherwise
+    the pronoun stays unresolved, and later pronouns ignore earlier subjects.
     """
     for i, dep in enumerate(tree.deps):
         if dep not in SUBJECTS:
@@ -42,24 +42,24 @@ def resolve(
         main = _is_main(tree, tree.heads[i])
         if is_pronoun(tree.words[i]):
             if speaker and tree.words[i] == "I":
-                tree.stands_for[i] = speaker
+                tree.antecedents[i] = speaker
                 continue
-            candidate = _following(tree, i) or antecedent
-            if candidate and _agrees(tree.words[i].lower(), candidate) and not _is_dummy(tree, i):
-                tree.stands_for[i] = candidate.text
+            candidate = _later_subject(tree, i) or antecedent
+            if candidate and _agrees(tree.words[i].lower(), candidate) and not _is_expletive(tree, i):
+                tree.antecedents[i] = candidate.text
             elif main:
                 antecedent = None
         elif main and tree.tags[i] in NOUN_TAGS:
             antecedent = _as_antecedent(tree, i)
-            if antecedent.text.casefold() == title.casefold():  # "the brown bear ... they": a kind has both numbers
+            if antecedent.text.casefold() == title.casefold():  # "the brown bear ... they": a species has both numbers
                 antecedent = antecedent._replace(plural=None)
     return antecedent
 
 
-def _following(tree: Tree, pronoun: int) -> Antecedent | None:
-    """The main subject behind a pronoun in an opening clause: "although they sleep, bears are light sleepers"."""
+def _later_subject(tree: Tree, pronoun: int) -> Antecedent | None:
+    """The main subject after a pronoun in an opening clause: "although they sleep, bears are light sleepers"."""
     verb = tree.heads[pronoun]
-    subject = own_subject(tree, tree.heads[verb]) if tree.deps[verb] == "advcl" else None
+    subject = direct_subject(tree, tree.heads[verb]) if tree.deps[verb] == "advcl" else None
     if subject is None or subject < pronoun or tree.tags[subject] not in NOUN_TAGS or is_pronoun(tree.words[subject]):
         return None
     return _as_antecedent(tree, subject)
@@ -75,7 +75,7 @@ def _is_main(tree: Tree, verb: int) -> bool:
 
 
 def _agrees(pronoun: str, antecedent: Antecedent) -> bool:
-    """True where a pronoun may stand for the antecedent."""
+    """True if a pronoun agrees with an antecedent in number and person."""
     if pronoun in PERSONAL:
         return antecedent.name and not antecedent.plural
     return (pronoun in SINGULAR and not antecedent.plural) or (
@@ -83,19 +83,19 @@ def _agrees(pronoun: str, antecedent: Antecedent) -> bool:
     )
 
 
-def _is_dummy(tree: Tree, subject: int) -> bool:
-    """True for the "it" of "it is thought that", which stands for the clause."""
+def _is_expletive(tree: Tree, subject: int) -> bool:
+    """True for an expletive: the "it" of "it is thought that"."""
     verb = tree.heads[subject]
     return tree.words[subject].lower() == "it" and any(
         tree.deps[k] in ("ccomp", "csubj", "csubjpass")
-        or (tree.deps[k] in ("xcomp", "advcl") and any(tree.deps[j] == "acomp" for j in tree.kids[verb]))
-        for k in tree.kids[verb]
+        or (tree.deps[k] in ("xcomp", "advcl") and any(tree.deps[j] == "acomp" for j in tree.children[verb]))
+        for k in tree.children[verb]
     )
 
 
 def _as_antecedent(tree: Tree, subject: int) -> Antecedent:
-    """A subject as later pronouns may take it."""
+    """The antecedent that a subject becomes for later pronouns."""
     nouns = conjuncts(tree, subject)
-    text = " and ".join(normalise(written(tree, variants(tree, n)[0])) for n in nouns)
+    text = " and ".join(normalise(text_of(tree, variants(tree, n)[0])) for n in nouns)
     plural = len(nouns) > 1 or tree.tags[subject] in PLURAL_TAGS
     return Antecedent(text, plural, tree.tags[subject] == "NNP")

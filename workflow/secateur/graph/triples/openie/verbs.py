@@ -1,4 +1,4 @@
-"""The words of a relation: a verb with its auxiliaries, negation, particle and near adverbs."""
+"""Verb groups, the words of relations: a verb with auxiliaries, negation, particle and near adverbs."""
 
 from secateur.graph.triples.openie.phrases import CONNECTIVES, phrase, spelled_out
 from secateur.graph.triples.openie.tree import (
@@ -6,10 +6,10 @@ from secateur.graph.triples.openie.tree import (
     PLURAL_PRONOUNS,
     PLURAL_TAGS,
     Tree,
-    hanging_prepositions,
+    attached_prepositions,
+    direct_subject,
     is_infinitive,
     is_verb,
-    own_subject,
 )
 from secateur.graph.triples.surface import word_set
 
@@ -17,7 +17,7 @@ __all__ = ["condition", "copula_of", "group_tokens", "is_chained", "is_near_adve
 
 AUXILIARIES = word_set("aux auxpass neg prt")
 FINITE_TAGS = word_set("VBZ VBP VBD MD")
-CONDITIONS = word_set("if unless whether until")  # what they open is not asserted: they stay in the relation
+CONDITIONS = word_set("if unless whether until")  # their clause is not asserted, so they stay in the relation
 FREQUENCY = word_set(
     "never rarely seldom often always usually sometimes frequently occasionally hardly scarcely barely generally "
     "commonly typically normally nearly almost no not"
@@ -25,15 +25,19 @@ FREQUENCY = word_set(
 
 
 def is_chained(tree: Tree, verb: int) -> bool:
-    """True for a verb that is read as part of the one above: "try to eat", "came to find", "by eating"."""
+    """True for a verb that extends its governor's relation: "try to eat", "came to find", "by eating"."""
     for _ in range(MAX_CHAIN):
-        shared = tree.deps[verb] == "conj" and is_verb(tree, tree.heads[verb]) and own_subject(tree, verb) is None
-        if not shared:
+        coordinated = (
+            tree.deps[verb] == "conj" and is_verb(tree, tree.heads[verb]) and direct_subject(tree, verb) is None
+        )
+        if not coordinated:
             break
-        if tree.tags[verb] != tree.tags[tree.heads[verb]] or any(tree.tags[k] in FINITE_TAGS for k in tree.kids[verb]):
+        if tree.tags[verb] != tree.tags[tree.heads[verb]] or any(
+            tree.tags[k] in FINITE_TAGS for k in tree.children[verb]
+        ):
             return False
         verb = tree.heads[verb]
-    dep, governor, subject = tree.deps[verb], tree.heads[verb], own_subject(tree, verb)
+    dep, governor, subject = tree.deps[verb], tree.heads[verb], direct_subject(tree, verb)
     if subject is not None:
         return dep in ("ccomp", "xcomp") and tree.tags[verb] in ("VB", "VBP") and _is_object_pronoun(tree, subject)
     if dep == "pcomp":
@@ -44,29 +48,29 @@ def is_chained(tree: Tree, verb: int) -> bool:
 
 
 def _is_object_pronoun(tree: Tree, i: int) -> bool:
-    """True for a pronoun that the verb above governs: "causes them to stop"."""
+    """True for a pronoun that the governing verb takes as object: "causes them to stop"."""
     return tree.tags[i] == "PRP" and tree.words[i].lower() in ("them", "him", "her", "it", "us", "me", "you")
 
 
 def condition(tree: Tree, verb: int) -> str:
-    """The word that makes a clause a condition, with a space, or nothing."""
-    for kid in tree.kids[verb]:
-        if tree.deps[kid] == "mark" and tree.words[kid].lower() in CONDITIONS:
-            return tree.words[kid] + " "
+    """The conjunction of a conditional clause and a space, or an empty string."""
+    for child in tree.children[verb]:
+        if tree.deps[child] == "mark" and tree.words[child].lower() in CONDITIONS:
+            return tree.words[child] + " "
     return ""
 
 
 def verb_group(tree: Tree, verb: int) -> str:
-    """A verb with its auxiliaries, negation, particle and near adverbs."""
+    """Text of a verb group."""
     return spelled_out(tree, group_tokens(tree, verb))
 
 
 def group_tokens(tree: Tree, verb: int) -> list[int]:
-    """The tokens of a verb group, in text order; do-support only with a negation."""
-    kids = tree.kids[verb]
-    negated = any(tree.deps[k] == "neg" for k in kids)
+    """Tokens of a verb group in text order; do-support only with a negation."""
+    children = tree.children[verb]
+    negated = any(tree.deps[k] == "neg" for k in children)
     tokens = [verb]
-    for k in kids:
+    for k in children:
         dep, word = tree.deps[k], tree.words[k].lower()
         if dep == "advmod":
             if is_near_adverb(tree, verb, k):
@@ -77,14 +81,14 @@ def group_tokens(tree: Tree, verb: int) -> list[int]:
 
 
 def is_near_adverb(tree: Tree, verb: int, adverb: int) -> bool:
-    """True for adverbs of frequency and those beside their verb; connectives and question words are left out."""
+    """True for adverbs of frequency and adverbs next to their verb, except connectives and question words."""
     word = tree.words[adverb].lower()
     if tree.tags[adverb] == "WRB" or word in CONNECTIVES:
         return False
     between = tree.words[adverb + 1 : verb] if adverb < verb else tree.words[verb + 1 : adverb]
-    return word in FREQUENCY or ("," not in between and len(between) <= 2 and not hanging_prepositions(tree, adverb))
+    return word in FREQUENCY or ("," not in between and len(between) <= 2 and not attached_prepositions(tree, adverb))
 
 
 def copula_of(tree: Tree, noun: int) -> str:
-    """The copula that suits a noun in number."""
+    """The copula that agrees with a noun in number."""
     return "are" if tree.tags[noun] in PLURAL_TAGS or tree.words[noun].lower() in PLURAL_PRONOUNS else "is"
