@@ -87,8 +87,8 @@ def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(lo
     error = running._failure(read(TEXT), 1, "secateur report custom --data mine")
     assert isinstance(error, SecateurError)
     assert str(error) == (
-        "stopped after 1 of 3 jobs, for the reason above; what was finished is kept, and shown by "
-        "`secateur report custom --data mine`. Log: logs/snakemake.log"
+        "stopped after 1 of 3 jobs, for the reason above; finished jobs are kept; "
+        "`secateur report custom --data mine` shows them. Log: logs/snakemake.log"
     )
 
 
@@ -97,9 +97,7 @@ def test_where_no_stage_said_why_snakemakes_own_words_stand(logged):
     logged(text)
     error = running._failure(read(text), 1, "secateur report custom")
     assert "Error in rule prepare_corpus" in str(error)
-    assert "stopped after 1 of 3 jobs (exit code 1); what was finished is kept, and shown by `secateur report" in str(
-        error
-    )
+    assert "stopped after 1 of 3 jobs (exit code 1); finished jobs are kept; `secateur report custom`" in str(error)
 
 
 def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
@@ -110,5 +108,5 @@ def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
 
 
 def test_the_page_of_a_run_is_asked_for_as_the_run_was():
-    said = running._page_so_far("custom@20", "my data", ["ecs.pool=8", "eval.budgets=[64,128]"])
+    said = running._report_command("custom@20", "my data", ["ecs.pool=8", "eval.budgets=[64,128]"])
     assert said == "secateur report custom@20 --data 'my data' --set ecs.pool=8 --set 'eval.budgets=[64,128]'"

@@ -1,4 +1,4 @@
-"""`secateur`: figures, summaries, runs and generated pages from a shell."""
+"""Command line of a clone of Secateur: run experiments, read their results, export graphs."""
 
 import sys
 from typing import Annotated
@@ -12,45 +12,39 @@ from secateur.core.redaction import redacted
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-SECTIONS = {
-    "What was found": (
-        figures.summary,
-        figures.table,
-        figures.compare,
-        figures.show,
-        figures.figures,
-        figures.keep,
-    ),
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+PANELS = {
+    "Results": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
     "Runs": (
         *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.orphans),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "This project": (runs.docs, runs.costs),
+    "Development": (runs.docs, runs.costs),
 }
-for section, calls in SECTIONS.items():
-    for call in calls:
-        app.command(rich_help_panel=section)(call)
-RENAMED = {"ignore_unknown_options": True, "allow_extra_args": True}
-app.command(hidden=True, context_settings=RENAMED)(runs.gc)
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.command(hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(runs.gc)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"secateur {secateur.__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print it")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
 ) -> None:
-    """Figures, summaries, runs and generated pages of a clone, from its root."""
+    """Run experiments, read their results and export graphs. Call it in the root of a clone."""
 
 
 def main() -> None:
-    """Entry point. Exit code 2, without a traceback, for what the user can mend."""
+    """Entry point. An error that the user can solve ends with exit code 2 and no traceback."""
     try:
         app()
     except SecateurError as error:

@@ -1,4 +1,4 @@
-"""Commands on what was found: tables, comparisons, questions, figures for a paper."""
+"""Commands on results: tables, comparisons, questions, plots, figures of the papers."""
 
 import json
 import os
@@ -16,26 +16,28 @@ from secateur.report.finding import small_print, stated
 
 __all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
-SHOWN = 5  # lines of a data set that a summary prints
+SHOWN = 5  # lines that a summary prints for a data set
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
 Drawn = Enum("Drawn", {name: name for name in ("md", "csv", "latex", "svg", "pdf", "png")}, type=str)
 Order = Enum("Order", {"blind": "blind", "aware": "aware"}, type=str)
-Experiment = Annotated[str, Argument(help="one that has been run")]
+Experiment = Annotated[str, Argument(help="Name of an experiment that has been run.")]
 
 
 def table(
     experiment: Experiment,
-    form: Annotated[Format, Option("--format", help="how it is written")] = Format.text,
-    as_json: Annotated[bool, Option("--json", help="the same as --format json")] = False,
-    published: Annotated[bool, Option(help="add published figures, marked")] = False,
-    dataset: Annotated[str | None, Option(help="of one data set")] = None,
-    system: Annotated[str | None, Option(help="of one system")] = None,
-    metric: Annotated[str | None, Option(help="of one metric, with all its budgets or with one (@256)")] = None,
-    subset: Annotated[str | None, Option(help="of one subset of the questions")] = None,
-    sort: Annotated[str | None, Option(help="by a column; value: the greatest first")] = None,
-    limit: Annotated[int | None, Option(min=1, help="so many rows")] = None,
+    form: Annotated[Format, Option("--format", help="Output format.")] = Format.text,
+    as_json: Annotated[bool, Option("--json", help="Same as --format json.")] = False,
+    published: Annotated[bool, Option(help="Include published figures.")] = False,
+    dataset: Annotated[str | None, Option(help="Only rows of this data set.")] = None,
+    system: Annotated[str | None, Option(help="Only rows of this system.")] = None,
+    metric: Annotated[
+        str | None, Option(help="Only rows of this metric, at all budgets or at one, e.g. evidence_recall@256.")
+    ] = None,
+    subset: Annotated[str | None, Option(help="Only rows of this subset of the questions.")] = None,
+    sort: Annotated[str | None, Option(help="Column to sort by; numbers in descending order.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="Maximum number of rows.")] = None,
 ) -> None:
-    """The figures of an experiment, a row each."""
+    """Print the figures of an experiment, one per row."""
     frame = table_of(experiment, "metrics")
     frame = frame if published else frame.filter(~pl.col("published"))
     for column, wanted in (("dataset", dataset), ("system", system), ("metric", metric), ("subset", subset)):
@@ -43,26 +45,25 @@ def table(
             frame = frame.filter(_matching(frame, column, wanted))
     if sort is not None:
         if sort not in frame.columns:
-            known = ", ".join(frame.columns)
-            raise SecateurError(f"--sort {sort}: allowed: {known}{nearest(sort, frame.columns)}")
+            raise SecateurError(f"--sort {sort}: allowed: {', '.join(frame.columns)}{nearest(sort, frame.columns)}")
         frame = frame.sort(sort, descending=frame.schema[sort].is_numeric(), nulls_last=True, maintain_order=True)
-    rows = frame.head(limit if limit is not None else frame.height).to_dicts()
+    rows = frame.head(limit or frame.height).to_dicts()
     print(written(rows, "json" if as_json else form.value))
 
 
 def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
-    """Rows that have it; SecateurError names what there is. A metric without a budget stands for all of its budgets."""
-    found = pl.col(column) == wanted
+    """Rows with the value; a metric without a budget matches all its budgets. Raises SecateurError for no row."""
+    matches = pl.col(column) == wanted
     if column == "metric" and "@" not in wanted:
-        found = found | pl.col(column).str.starts_with(f"{wanted}@")
-    if frame.filter(found).is_empty():
+        matches = matches | pl.col(column).str.starts_with(f"{wanted}@")
+    if frame.filter(matches).is_empty():
         known = list(dict.fromkeys(frame[column].drop_nulls().str.split("@").list.first().to_list()))
         raise SecateurError(f"--{column} {wanted}: allowed: {', '.join(known)}{nearest(wanted, known)}")
-    return found
+    return matches
 
 
 def summary(experiment: Experiment) -> None:
-    """What was found; the last line is the report's path."""
+    """Print the main results, and the report's path as the last line."""
     from secateur.report.compare import settings
     from secateur.report.page import About, found
 
@@ -89,46 +90,58 @@ def summary(experiment: Experiment) -> None:
 
 def compare(
     experiment: Experiment,
-    a: Annotated[str, Argument(help="[EXPERIMENT:]SYSTEM[/RANKER]")],
-    b: Annotated[str, Argument(help="the same, or a published row")],
-    metric: Annotated[str | None, Option(help="default: the first claim that both have")] = None,
-    dataset: Annotated[str | None, Option(help="where both have several")] = None,
-    order: Annotated[Order | None, Option(help="default: blind, where both have it")] = None,
-    as_json: Annotated[bool, Option("--json", help="one object")] = False,
+    a: Annotated[str, Argument(help="First row: [EXPERIMENT:]SYSTEM[/RANKER].")],
+    b: Annotated[str, Argument(help="Second row, in the same form, or a published row.")],
+    metric: Annotated[
+        str | None, Option(help="Metric to compare; default: the first claimed metric of both rows.")
+    ] = None,
+    dataset: Annotated[str | None, Option(help="Data set to compare on, if the rows share several.")] = None,
+    order: Annotated[Order | None, Option(help="Order of the rows; default: blind, if both have it.")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """The paired difference of any two rows: A minus B, question by question."""
-    from secateur.report import compare as between
+    """Compare two rows by their paired difference over questions, A minus B."""
+    from secateur.report.compare import compare, lines
 
-    made = between.compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
-    print(json.dumps(made, ensure_ascii=False) if as_json else "\n".join(between.lines(made)))
+    comparison = compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
+    print(json.dumps(comparison, ensure_ascii=False) if as_json else "\n".join(lines(comparison)))
 
 
 def show(
     experiment: Experiment,
-    question_id: Annotated[str, Argument()],
+    question_id: Annotated[str, Argument(help="Id of the question.")],
     system: Annotated[
-        str | None, Option(help="SYSTEM, or SYSTEM/RANKER of a list; default: the first by the graph")
+        str | None, Option(help="SYSTEM, or SYSTEM/RANKER for a list of rankers; default: the first graph system.")
     ] = None,
-    order: Annotated[Order | None, Option(help="of document order; default: the system's first")] = None,
-    dataset: Annotated[str | None, Option(help="where several data sets have a question of that id")] = None,
-    full: Annotated[bool, Option(help="the whole ranking, and the context at every budget")] = False,
+    order: Annotated[
+        Order | None, Option(help="Whether the system sees document order; default: its first row.")
+    ] = None,
+    dataset: Annotated[str | None, Option(help="Data set of the question, if several have its id.")] = None,
+    full: Annotated[bool, Option(help="Print the whole ranking, and the context at every budget.")] = False,
 ) -> None:
-    """One question: evidence, candidates, ranking, figures, context."""
+    """Print the evidence, candidates, ranking, figures and context of a question."""
     from secateur.report.question import show
 
-    chosen = {"system": system, "order": order.value if order else None, "dataset": dataset, "full": full}
-    print(show(Path(), experiment, question_id, **chosen))
+    order = order.value if order else None
+    print(show(Path(), experiment, question_id, system=system, order=order, dataset=dataset, full=full))
 
 
 def score(
-    question: Annotated[str, Option(help="the question")],
-    candidates: Annotated[Path, Option(metavar="FILE.jsonl", help="text, speaker, date, id")],
-    answer: Annotated[str | None, Option(help="the gold answer; without it candidates are ranked by pmi_q")] = None,
-    lm: Annotated[str, Option(help="option of conf/lm")] = "smollm2",
-    settings: Annotated[list[str] | None, Option("--set", metavar="GROUP.KEY=VALUE", help="of ecs or lm")] = None,
-    top: Annotated[int | None, Option(min=1, help="print the best ones only")] = None,
+    question: Annotated[str, Option(help="Text of the question.")],
+    candidates: Annotated[
+        Path,
+        Option(metavar="FILE.jsonl", help="Candidates: an object per line with text, and speaker, date, id if known."),
+    ],
+    answer: Annotated[
+        str | None, Option(help="Gold answer; without it, candidates are ranked by query likelihood (pmi_q).")
+    ] = None,
+    lm: Annotated[str, Option(help="Option of conf/lm.")] = "smollm2",
+    settings: Annotated[
+        list[str] | None,
+        Option("--set", metavar="GROUP.KEY=VALUE", help="Override a configuration value of ecs or lm."),
+    ] = None,
+    top: Annotated[int | None, Option(min=1, help="Number of candidates to print; default: all.")] = None,
 ) -> None:
-    """Candidates of a file by how far each moves a question's answer."""
+    """Rank the candidates of a file by how much each changes the answer's probability."""
     from secateur.config.compose import option
     from secateur.ecs.adhoc import candidates as read
     from secateur.ecs.adhoc import rank
@@ -144,30 +157,30 @@ def score(
 
 
 def keep(experiment: Experiment) -> None:
-    """Keep the figures of an experiment for the pages."""
+    """Save the figures of an experiment in docs/results for the pages."""
     from secateur.report.kept import keep
 
     print(keep(Path("results"), Path("docs"), experiment))
 
 
 def figures(
-    experiment: Annotated[str | None, Argument(help="its plots, as files")] = None,
+    experiment: Annotated[str | None, Argument(help="Experiment to plot.")] = None,
     paper: Annotated[
-        str | None, Option(metavar="ecs:1", help="a table or figure of a paper instead; list: all of them")
+        str | None, Option(metavar="ecs:1", help="Table or figure of a paper instead; list: print their names.")
     ] = None,
     form: Annotated[
-        Drawn | None, Option("--format", help="of an experiment svg, pdf or png; default pdf, of a paper md")
+        Drawn | None, Option("--format", help="Experiments: svg, pdf (default) or png. Papers: any; default: md.")
     ] = None,
-    out: Annotated[Path | None, Option(help="file of a drawing, or folder of an experiment's")] = None,
+    out: Annotated[Path | None, Option(help="Folder for an experiment's plots; file for a paper's figure.")] = None,
 ) -> None:
-    """The plots of an experiment, or the tables and figures of the papers with what has been run."""
+    """Write the plots of an experiment, or a table or figure of the papers from your results."""
     if experiment is not None:
         from secateur.report.figures import drawings
 
         chosen = form.value if form else "pdf"
         if chosen not in ("svg", "pdf", "png"):
             raise SecateurError(
-                f"--format {chosen}: of an experiment svg, pdf or png. Fix: secateur table {experiment}"
+                f"--format {chosen}: plots are svg, pdf or png. Fix: secateur table {experiment} --format {chosen}"
             )
         tables = [table_of(experiment, name) for name in ("metrics", "comparisons")]
         for path in drawings(Path(), experiment, *tables, out or EXPERIMENTS / experiment / "figures", chosen):
@@ -178,11 +191,11 @@ def figures(
     if paper in (None, "list"):
         print("\n".join(f"{name:16} {title}" for name, title in papers.names(Path()).items()))
         return
-    made = papers.artefact(Path(), paper)
+    artefact = papers.artefact(Path(), paper)
     chosen = form.value if form else "md"
     if chosen in ("md", "csv", "latex"):
-        print(papers.written(made, chosen))
+        print(papers.written(artefact, chosen))
         return
     path = out or Path(f"{paper.replace(':', '-')}.{chosen}")
-    papers.drawn(made, path)
+    papers.drawn(artefact, path)
     print(path)

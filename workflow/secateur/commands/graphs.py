@@ -1,4 +1,4 @@
-"""Commands on graphs: what was joined, GraphML, an endpoint that answers from triples."""
+"""Commands on graphs: list joined entities, export GraphML, serve triples as an endpoint."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,42 +15,43 @@ from secateur.core.tables.table import read_table
 
 __all__ = ["aliases", "export", "serve"]
 
-Experiment = Annotated[str, Argument(help="one that has been run, with a graph")]
+Experiment = Annotated[str, Argument(help="Experiment with a graph that has been run.")]
 
 
 def _graphs(experiment: str) -> dict[Path, Path]:
-    """The folders of an experiment's consolidated graphs, each with that of its codebook."""
+    """The folders of an experiment's consolidated graphs, with their codebooks' folders."""
     from secateur.planning.plan import variants
 
-    graph = [v for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
-    if not graph:
-        raise SecateurError(f"{experiment} has no graph variant, so it has no graph and no aliases.")
-    tables = ("edges", "entities")
-    paths = ([Path(layout.table_of_graph(table)(v.wildcards)).parent for table in tables] for v in graph)
-    found = dict(map(tuple, paths))
-    for folder in found:
+    graph_of, book_of = layout.table_of_graph("edges"), layout.table_of_graph("entities")
+    options = [v.wildcards for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
+    if not options:
+        raise SecateurError(f"{experiment} has no graph. Fix: name an experiment with a system of family graph")
+    folders = {Path(graph_of(o)).parent: Path(book_of(o)).parent for o in options}
+    for folder in folders:
         if not (folder / "run.json").exists():
-            raise SecateurError(f"{folder}: not there. Fix: {command(experiment)}")
-    return found
+            raise SecateurError(f"{folder}: no such folder. Fix: {command(experiment)}")
+    return folders
 
 
 def export(
     experiment: Experiment,
-    out: Annotated[Path | None, Option(metavar="FILE.graphml", help="where the experiment has one graph")] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FILE.graphml", help="File to write, if the experiment has a single graph.")
+    ] = None,
 ) -> None:
-    """Write the consolidated graphs as GraphML; a graph does not depend on the order."""
+    """Export the consolidated graphs as GraphML."""
     from secateur.graph.export import graph_of, write_graphml
 
     graphs = {}
     for folder, book in _graphs(experiment).items():
         options = dict(zip(layout.GRAPH, folder.name.split("."), strict=True))
-        del options["order"]
+        del options["order"]  # the orders have the same graph
         name = "-".join([folder.parts[1], *options.values()]) + ".graphml"
         graphs.setdefault(EXPERIMENTS / experiment / name, (folder, book))
     if out and len(graphs) > 1:
         raise SecateurError(
-            f"{experiment} has {len(graphs)} graphs ({', '.join(p.stem for p in graphs)}), --out names one file. "
-            "Fix: leave out --out, each gets a file of its own."
+            f"--out names one file, but {experiment} has {len(graphs)} graphs: {', '.join(p.stem for p in graphs)}. "
+            "Fix: leave out --out to write a file for each."
         )
     for path, (folder, book) in graphs.items():
         tables = dict.fromkeys(("entities", "relations"), book) | dict.fromkeys(
@@ -64,7 +65,7 @@ def export(
 
 
 def aliases(experiment: Experiment) -> None:
-    """Which entities were joined, with cosine and rule."""
+    """List joined entities, with cosine and rule."""
     for path in (folder / "aliases.parquet" for folder in _graphs(experiment)):
         rows = read_table(TABLES["aliases"], path).sort("representative", "text")
         print(f"{path} ({rows.height})")
@@ -72,12 +73,12 @@ def aliases(experiment: Experiment) -> None:
 
 
 def serve(
-    corpus: Annotated[str, Argument(help="one of results, with passages and triples")],
-    adapter: Annotated[str, Option(help="whose prompts it understands: a file of peers/adapters")],
-    extractor: Annotated[str, Option(help="option of conf/extractor whose triples answer")] = "openie",
-    port: Annotated[int, Option(help="on this machine; default: any that is free")] = 0,
+    corpus: Annotated[str, Argument(help="Folder of results/ with passages and triples.")],
+    adapter: Annotated[str, Option(help="Plug-in of peers/adapters whose prompts it answers.")],
+    extractor: Annotated[str, Option(help="Option of conf/extractor that extracted the triples.")] = "openie",
+    port: Annotated[int, Option(help="Port on this machine; 0: any free port.")] = 0,
 ) -> None:
-    """An endpoint that answers another system from the triples of a corpus, until it is interrupted."""
+    """Serve an endpoint that answers another system from a corpus's triples, until interrupted."""
     from secateur.peers.serve import serve
 
     serve(Path(), corpus, adapter, extractor, port)

@@ -1,4 +1,4 @@
-"""Processes of this folder on this machine: drivers of runs, and their jobs."""
+"""Finds the processes of this folder on this machine: drivers of runs, and their jobs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ __all__ = ["drivers", "workers"]
 
 
 def _command_lines() -> Iterator[tuple[Path, list[str]]]:
-    """Each process that may be looked at: its folder in /proc, its arguments."""
+    """(folder in /proc, arguments) of each readable process."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             yield entry, (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -27,7 +27,7 @@ def workers() -> dict[int, str]:
 
 
 def drivers() -> list[int]:
-    """Process ids of the Snakemakes that drive a run. A dry run and what a job starts drive nothing."""
+    """Process ids of the Snakemakes that drive a run; dry runs and Snakemakes inside jobs do not count."""
     return sorted(
         int(entry.name)
         for entry, parts in _command_lines()

@@ -1,4 +1,4 @@
-"""`secateur resume`: go on with a run whose driver was killed, or whose terminal was closed."""
+"""`secateur resume`: continue a run whose driver was killed, or whose terminal was closed."""
 
 import os
 import signal
@@ -18,18 +18,20 @@ from secateur.core.errors import SecateurError
 
 __all__ = ["resume"]
 
-WAIT = 60  # seconds that a job has to write its record and end
+WAIT = 60  # seconds in which a job must write its record and end
 
 
 def resume(
-    anyway: Annotated[bool, Option("--anyway", help="The driver on another machine is known to be dead.")] = False,
+    anyway: Annotated[
+        bool, Option("--anyway", help="Ignore a driver on another machine that you know is dead.")
+    ] = False,
     only_clean: Annotated[
-        bool, Option("--only-clean", help="Stop jobs that were left, unlock, start nothing.")
+        bool, Option("--only-clean", help="Stop leftover jobs and unlock, but start nothing.")
     ] = False,
 ) -> None:
-    """Go on with a run that was killed: stop the jobs it left behind, unlock the folder, run its command again."""
+    """Continue a killed run: stop its leftover jobs, unlock the folder, repeat its command."""
     last = remembered()
-    _alone(last, anyway)
+    _check_alone(last, anyway)
     for job in cancel(Path.cwd()):
         print(f"cancelled  SLURM job {job.job} ({job.rule}, {job.state.lower()})")
     _stop_workers()
@@ -39,19 +41,21 @@ def resume(
         os.execv(sys.executable, [sys.executable, "-m", "snakemake", *last.arguments])
 
 
-def _alone(last: Driver, anyway: bool) -> None:
-    """Refuses where a driver is at work: two would write the same files."""
+def _check_alone(last: Driver, anyway: bool) -> None:
+    """Raises SecateurError if another driver may be active: two would write the same files."""
     if running := drivers():
-        raise SecateurError(f"a run is driven here by process {running[0]}. Fix: wait for it, or end it with Ctrl-C")
+        raise SecateurError(
+            f"process {running[0]} drives a run in this folder. Fix: wait for it, or end it with Ctrl-C"
+        )
     if last.host != socket.gethostname() and any(Path(".snakemake/locks").glob("*")) and not anyway:
         raise SecateurError(
-            f"the last run was driven on {last.host}, by process {last.process}, and may go on there. "
-            "Fix: look there; where it is dead, secateur resume --anyway"
+            f"process {last.process} on {last.host} drove the last run and may still be active. "
+            "Fix: check there; if it is dead, secateur resume --anyway"
         )
 
 
 def _stop_workers() -> None:
-    """Ends the jobs that still run on this machine; each writes why it ended."""
+    """Terminates the jobs that still run on this machine; each writes why it ended."""
     reported: set[int] = set()
     for _ in range(WAIT):
         jobs = workers()
@@ -64,7 +68,9 @@ def _stop_workers() -> None:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
         time.sleep(1)
-    raise SecateurError(f"process {min(workers())} of this folder does not end. Fix: kill -9 it, then run it again")
+    raise SecateurError(
+        f"process {min(workers())} of this folder did not end in {WAIT} s. Fix: kill -9 it, then repeat the command"
+    )
 
 
 def _unlock(last: Driver) -> None:

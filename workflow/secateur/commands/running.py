@@ -1,4 +1,4 @@
-"""`secateur run`: an experiment with one line of progress; Snakemake's own text goes to a file."""
+"""`secateur run`: run an experiment behind a progress line. Snakemake's output goes to a file."""
 
 import json
 import os
@@ -28,14 +28,14 @@ from secateur.planning.snakemake_output import RunProgress, failure
 __all__ = ["report", "run"]
 
 LOG = Path("logs/snakemake.log")
-Estimate = Callable[[dict[str, int]], str]  # planned jobs by rule -> a line on their cost
-INTERRUPTED = 130  # exit code, as shells have it
-STEP = 10  # lines of progress where there is no terminal
-SHOWN = 30  # last lines of Snakemake's text where it says no more than that something failed
+Forecast = Callable[[dict[str, int]], str]  # planned jobs by rule -> their cost in one line
+INTERRUPTED = 130  # exit code of shells after SIGINT
+STEP = 10  # lines of progress without a terminal
+SHOWN = 30  # last lines of Snakemake's output in a message, if no stage wrote one
 
 
 def _phases() -> dict[str, str]:
-    """The phase of each rule: the file that it stands in."""
+    """The phase of each rule: its file of workflow/rules."""
     return {
         rule: path.stem
         for path in sorted(Path("workflow/rules").glob("*.smk"))
@@ -45,94 +45,91 @@ def _phases() -> dict[str, str]:
 
 def run(
     experiment: Annotated[
-        str, Argument(help="a file of conf/experiment; NAME@20: its first 20 questions")
+        str, Argument(help="Name of a file in conf/experiment; NAME@20: its first 20 questions.")
     ] = "quickstart",
-    profile: Annotated[str, Option(help="a folder of profiles")] = "local",
-    cores: Annotated[str, Option(help="how many, or all")] = "all",
+    profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
+    cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
     data: Data = None,
     changed: Overrides = None,
-    asked: Annotated[
-        list[str] | None, Option("--resource", metavar="RULE.NAME=VALUE", help="what one rule asks of a cluster")
+    resources: Annotated[
+        list[str] | None,
+        Option("--resource", metavar="RULE.NAME=VALUE", help="Override a resource of a rule on a cluster."),
     ] = None,
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
-    """Run an experiment, with one line of progress; then print what was found."""
+    """Run an experiment with a progress line, then print its main results."""
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += arguments(experiment, changed or (), data)
-    command += [f"resources=[{','.join(map(json.dumps, asked))}]"] if asked else []
+    command += [f"resources=[{','.join(map(json.dumps, resources))}]"] if resources else []
     if plain:
-        code = subprocess.run(command, check=False).returncode
-        if code:
+        if code := subprocess.run(command, check=False).returncode:
             raise SystemExit(code)
         summary(experiment)
         return
     phases, started = _phases(), time.monotonic()
     processors = int(cores) if cores.isdigit() else os.cpu_count() or 1
 
-    def estimate(counts: dict[str, int]) -> str:
+    def cost(counts: dict[str, int]) -> str:
         try:
             return forecast(experiment, data, changed or (), counts, processors)
-        except (SecateurError, OSError) as error:  # e.g. tables that the run is about to make anew
+        except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
             return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
 
     progress = RunProgress(frozenset(phases))
-    code = _follow(command, progress, phases, estimate)
-    if code:
-        raise _failure(progress, code, _page_so_far(experiment, data, changed))
+    if code := _follow(command, progress, phases, cost):
+        raise _failure(progress, code, _report_command(experiment, data, changed))
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = f"{spent.ru_utime + spent.ru_stime:.0f} CPU seconds"
-    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu}; Snakemake's own text: {LOG}")
+    cpu = spent.ru_utime + spent.ru_stime
+    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {LOG}")
     summary(experiment)
 
 
 def report(
-    experiment: Annotated[str, Argument(help="a file of conf/experiment that is being run, or was stopped")],
+    experiment: Annotated[str, Argument(help="Experiment that is running or was stopped.")],
     data: Data = None,
     changed: Overrides = None,
 ) -> None:
-    """The page of what there is of an experiment that has not ended; it says what is missing. Runs nothing else."""
-    place = EXPERIMENTS / experiment_named(experiment) / "unfinished"
+    """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else."""
+    page = EXPERIMENTS / experiment_named(experiment) / "unfinished/report.html"
     config = [*arguments(experiment, changed or (), data), "unfinished=true"]
-    alone = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # beside a run
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *alone, "--", str(place / "report.html")]
+    rules = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # a run may be active
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *rules, "--", str(page)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise failure(done.stderr, SHOWN)
-    print(place / "report.html")
+    print(page)
 
 
-def _page_so_far(experiment: str, data: Path | None, changed: Sequence[str] | None) -> str:
-    """The command that shows what there is of a run."""
+def _report_command(experiment: str, data: Path | None, changed: Sequence[str] | None) -> str:
+    """The command that writes the report of an unfinished run."""
     folder = ["--data", str(data)] if data else []
-    settings = [part for one in changed or () for part in ("--set", one)]
+    settings = [part for value in changed or () for part in ("--set", value)]
     return shlex.join(["secateur", "report", experiment, *folder, *settings])
 
 
-def _follow(command: list[str], progress: RunProgress, phases: dict[str, str], estimate: Estimate) -> int:
-    """Runs a command, shows its progress and logs its text. Returns its exit code."""
+def _follow(command: list[str], progress: RunProgress, phases: dict[str, str], cost: Forecast) -> int:
+    """Runs a command, shows its progress and logs its output. Returns its exit code."""
     LOG.parent.mkdir(exist_ok=True)
     env = os.environ | {"PYTHONUNBUFFERED": "1"}
-    for end in (signal.SIGTERM, signal.SIGHUP):  # of a batch system, `timeout`, a closed terminal: jobs are stopped too
+    for end in (signal.SIGTERM, signal.SIGHUP):  # from a batch system, `timeout`, a closed terminal
         if signal.getsignal(end) is not signal.SIG_IGN:
             signal.signal(end, signal.default_int_handler)
     with LOG.open("w", encoding="utf-8") as log:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
         try:
-            _show(child, log, progress, phases, estimate)
+            _show(child, log, progress, phases, cost)
         except BaseException as error:
-            child.send_signal(signal.SIGINT)  # it stops its jobs and unlocks
+            child.send_signal(signal.SIGINT)  # Snakemake stops its jobs and unlocks
             child.communicate()
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            print("interrupted: what was finished is kept, the same command goes on from there", file=sys.stderr)
+            print("interrupted; finished jobs are kept, and the same command continues", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
     return child.wait()
 
 
-def _show(
-    child: subprocess.Popen, log: TextIO, progress: RunProgress, phases: dict[str, str], estimate: Estimate
-) -> None:
-    """Shows the progress of a run until it ends, and logs its text."""
+def _show(child: subprocess.Popen, log: TextIO, progress: RunProgress, phases: dict[str, str], cost: Forecast) -> None:
+    """Shows the progress of a run until it ends, and logs its output."""
     console = Console(stderr=True)
     columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
     columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
@@ -141,10 +138,10 @@ def _show(
         for line in child.stdout:
             log.write(line)
             log.flush()
-            counted = bool(progress.jobs)
+            was_planned = bool(progress.jobs)
             message = progress.read(line.rstrip("\n"))
-            if progress.counts and progress.jobs and not counted:
-                message = estimate(progress.counts)
+            if progress.counts and progress.jobs and not was_planned:
+                message = cost(progress.counts)
             if message:
                 bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
             now = ", ".join(sorted(set(workers().values()))) if console.is_terminal and progress.planned else ""
@@ -156,15 +153,16 @@ def _show(
                 last = share
 
 
-def _failure(progress: RunProgress, code: int, page: str) -> Exception:
-    """What to say of a failed run: that stages have said why, else Snakemake's own words.
+def _failure(progress: RunProgress, code: int, report: str) -> Exception:
+    """The error of a failed run. It quotes Snakemake's output only if no stage has printed the reason.
 
-    page: the command that shows the results so far.
+    report: the command that shows the results so far.
     """
-    end = f"what was finished is kept, and shown by `{page}`. Log: {LOG}"
+    stopped = f"stopped after {progress.done} of {progress.jobs} jobs"
+    end = f"finished jobs are kept; `{report}` shows them. Log: {LOG}"
     if any("Fix:" in line and "MLflow" not in line for line in progress.messages):
-        return SecateurError(f"stopped after {progress.done} of {progress.jobs} jobs, for the reason above; {end}")
+        return SecateurError(f"{stopped}, for the reason above; {end}")
     error = failure(LOG.read_text(encoding="utf-8"), SHOWN)
     if not progress.planned or isinstance(error, OSError):
         return error
-    return SecateurError(f"{error}\nstopped after {progress.done} of {progress.jobs} jobs (exit code {code}); {end}")
+    return SecateurError(f"{error}\n{stopped} (exit code {code}); {end}")

@@ -21,16 +21,16 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def experiment_named(name: str) -> str:
-    """The name of an experiment that there is; SecateurError with the nearest one, where there is none."""
+    """Returns the name; raises SecateurError with the nearest one if there is no such experiment."""
     known = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
     whole, _ = unlimited(name)
     if known and whole not in known:
-        raise SecateurError(f"{name}: no such experiment; there are {', '.join(known)}{nearest(name, known)}")
+        raise SecateurError(f"{name}: no such experiment; allowed: {', '.join(known)}{nearest(name, known)}")
     return name
 
 
 def table_of(experiment: str, name: str) -> pl.DataFrame:
-    """A table of an experiment; SecateurError names the command to run where it has not run."""
+    """A table of an experiment. Raises SecateurError with the command to run if it has not run."""
     path = EXPERIMENTS / experiment_named(experiment) / f"{name}.parquet"
     if not path.exists():
         raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")

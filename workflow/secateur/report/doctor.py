@@ -1,4 +1,4 @@
-"""What a machine has and lacks."""
+"""Checks what a run needs: packages, models, data, disk, locks, MLflow, SLURM."""
 
 import os
 import shutil
@@ -28,65 +28,64 @@ PACKAGES = (
     "faiss-cpu",
     "mlflow",
 )
-LEAST = 5e9  # bytes of disk for quickstart, its caches and the converted models
-Check = tuple[str, bool, str]  # name, whether it is fine, what was found and what to do
+SPACE = 5e9  # bytes of disk for quickstart, its caches and the converted models
+Check = tuple[str, bool, str]  # name, whether it passes, what is there and how to fix it
 
 
 def checks() -> Iterator[Check]:
-    """Every check in turn."""
-    yield (
-        "python",
-        sys.version_info >= (3, 11),
-        f"{sys.version.split()[0]} at {sys.executable} (3.11 or later is needed)",
-    )
+    """Runs all checks."""
+    version_text = f"{sys.version.split()[0]} at {sys.executable} (3.11 or later is needed)"
+    yield "python", sys.version_info >= (3, 11), version_text
     yield _packages()
     yield from (_model(group, name) for group, name in (("embedder", "minilm"), ("lm", "smollm2")))
     yield _mirror()
     yield _disk()
     yield _lock()
     yield _store()
-    yield from _slurm()
+    yield _slurm()
 
 
 def _packages() -> Check:
-    found, missing = [], []
+    installed, missing = [], []
     for name in PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            installed.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
-    return "packages", not missing, f"missing: {', '.join(missing)}. Fix: make setup" if missing else ", ".join(found)
+    if missing:
+        return "packages", False, f"missing: {', '.join(missing)}. Fix: make setup"
+    return "packages", True, ", ".join(installed)
 
 
 def _model(group: str, name: str) -> Check:
     if name not in names(Path("conf"), group):
-        return group, False, f"conf/{group}/{name}.yaml is not here. Fix: run in the root of the clone"
+        return group, False, f"conf/{group}/{name}.yaml: no such file. Fix: change to the root of the clone"
     address = option(Path("conf"), group, name).model
     try:
         package = address.partition(":")[2].partition("/")[0] or address
-        where = locate(address) if address.startswith("package:") else version(package.replace("_", "-"))
+        place = locate(address) if address.startswith("package:") else version(package.replace("_", "-"))
     except (SecateurError, PackageNotFoundError) as error:
         return group, False, f"{address}: {error}. Fix: make setup"
-    return group, True, f"{name}: {where}"
+    return group, True, f"{name}: {place}"
 
 
 def _mirror() -> Check:
-    known = os.environ.get("SECATEUR_MIRROR") or local(Path("conf")).mirror
-    if not known:
-        return "mirror", True, "none set: files come from their addresses (MIRROR=DIR asks a folder first)"
-    there = Path(known).is_dir()
-    return "mirror", there, known if there else f"{known} is no folder. Fix: MIRROR=DIR"
+    mirror = os.environ.get("SECATEUR_MIRROR") or local(Path("conf")).mirror
+    if not mirror:
+        return "mirror", True, "none: data sets are downloaded (MIRROR=DIR names a folder with their files)"
+    exists = Path(mirror).is_dir()
+    return "mirror", exists, mirror if exists else f"{mirror}: no such folder. Fix: MIRROR=DIR"
 
 
 def _disk() -> Check:
     free = shutil.disk_usage(".").free
-    return "disk", free >= LEAST, f"{free / 1e9:.0f} GB free here" + ("" if free >= LEAST else "; 5 GB are needed")
+    return "disk", free >= SPACE, f"{free / 1e9:.0f} GB free, {SPACE / 1e9:.0f} GB are needed"
 
 
 def _lock() -> Check:
-    left = Path(".snakemake/locks").exists() and any(Path(".snakemake/locks").iterdir())
-    fix = "a run is going on, or was killed. Fix: wait for it, or snakemake --unlock"
-    return "lock", not left, fix if left else "none"
+    if any(Path(".snakemake/locks").glob("*")):
+        return "lock", False, "a run is active or was killed. Fix: wait for it, or secateur resume"
+    return "lock", True, "none"
 
 
 def _store() -> Check:
@@ -98,21 +97,15 @@ def _store() -> Check:
     return "mlflow", True, redacted(uri)
 
 
-def _slurm() -> Iterator[Check]:
-    """Nothing where there is no SLURM."""
+def _slurm() -> Check:
     if not shutil.which("sbatch"):
-        yield "slurm", True, "none here: jobs run on this machine"
-        return
-    asked = ["sbatch", "--test-only", "--wrap", "true"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
-    said = ((done.stderr or done.stdout).strip().splitlines() or ["a job would be taken"])[-1]
+        return "slurm", True, "not installed: jobs run on this machine"
+    command = ["sbatch", "--test-only", "--wrap", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode and UNCONFIGURED.search(done.stderr):
-        yield "slurm", True, "its programs are here and no cluster is: jobs run on this machine"
-    elif done.returncode:
-        yield (
-            "slurm",
-            False,
-            f"{said}. Fix: wait until `scontrol ping` answers, or correct account and partition in profiles/slurm",
-        )
-    else:
-        yield "slurm", True, said
+        return "slurm", True, "installed but not configured: jobs run on this machine"
+    reply = ((done.stderr or done.stdout).strip().splitlines() or ["a test job was accepted"])[-1]
+    if done.returncode:
+        fix = "wait until `scontrol ping` answers, or correct account and partition in profiles/slurm"
+        return "slurm", False, f"{reply}. Fix: {fix}"
+    return "slurm", True, reply
