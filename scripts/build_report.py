@@ -1,6 +1,6 @@
 """Tables to one page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -10,10 +10,11 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
 from secateur.evaluation.subsets import of_split
-from secateur.report.browser import Given, Set, best, browsed
+from secateur.report.browser import Set, best, browsed
 from secateur.report.contents import Contents, labelled, tables
 from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
+from secateur.report.trace import Traces, turns
 from secateur.stage.contract import main
 from secateur.stage.ledger import costs, records
 
@@ -35,49 +36,46 @@ def _peers(plan: Contents) -> list[dict]:
     ]
 
 
-def _turns(row: dict, passages: pl.DataFrame) -> Iterator[Given]:
-    """What each of a list's best scorers selects of a dialogue."""
-    spoken = pl.concat_str(pl.col("speaker") + ": ", pl.col("text") + "\n", ignore_nulls=True)
-    texts = passages.select("passage_id", text=spoken)
-    rows = read_table(TABLES["selections"], row["selections"]).join(texts, on="passage_id", maintain_order="left")
-    rows = rows.with_columns(place="rank", tokens=pl.lit(None, pl.Int32))
+def _turns(row: dict, passages: pl.DataFrame, *about: pl.DataFrame) -> Iterator[tuple[str, Traces]]:
+    """(name, traces) of the best scorers of a system, through the turns that each selects. about: questions, evidence."""
+    rows = turns(read_table(TABLES["selections"], row["selections"]), passages)
     figures = tables("question_metrics", row["question_metrics"])
     for scorer in best(figures):
-        own = pl.col("scorer") == scorer
-        yield Given(row_name(row["system"], scorer), rows.filter(own), figures.filter(own), {})
+        yield (
+            row_name(row["system"], scorer),
+            Traces(*about, rows.filter(scorer=scorer), figures.filter(scorer=scorer)),
+        )
 
 
-def _given(row: dict, budget: int) -> Given:
-    """What a row sends within a budget."""
-    rows = read_table(TABLES["contexts"], row["contexts"]).filter(pl.col("budget") == budget)
-    answers = tables("answers", row["answers"])
-    figures = tables("question_metrics", row["question_metrics"]).filter(pl.col("hop").is_null())
-    aware = ", order-aware" if row["order"] == "aware" else ""
-    said = dict(answers.select("question_id", "text").iter_rows())
-    return Given(row["system"] + aware, rows, figures, said)
+def _contexts(row: dict, budget: int, *about: pl.DataFrame) -> tuple[str, Traces]:
+    """(name, traces) of a system through its contexts at a budget. about: questions, evidence."""
+    contexts = read_table(TABLES["contexts"], row["contexts"]).filter(budget=budget)
+    answers = dict(tables("answers", row["answers"]).select("question_id", "text").iter_rows())
+    name = row["system"] + (", order-aware" if row["order"] == "aware" else "")
+    return name, Traces(*about, contexts, tables("question_metrics", row["question_metrics"]), answers)
 
 
-def _ordered(families: Mapping[str, str], given: list[Given]) -> list[Given]:
-    """The first by a model or graph, the first plain one, which stand beside each other at first, and the rest."""
-    plain = [families[row_of(one.name.partition(",")[0])[0]] == "lexical" for one in given]
+def _ordered(families: Mapping[str, str], systems: Sequence[tuple[str, Traces]]) -> dict[str, Traces]:
+    """The systems, first one that is no plain ranking, then a plain one: the page opens with these side by side."""
+    plain = [families[row_of(name.partition(",")[0])[0]] == "lexical" for name, _ in systems]
     firsts = [plain.index(kind) for kind in (False, True) if kind in plain]
-    return [given[n] for n in (*firsts, *(n for n in range(len(given)) if n not in firsts))]
+    return dict(systems[n] for n in dict.fromkeys((*firsts, *range(len(systems)))))
 
 
-def _browsed(plan: Contents, claim: tuple[int, ...]) -> list[Set]:
+def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
     """The data sets of the question browser, contexts at the largest budget that is claimed."""
     sets = []
-    for row in plan.browsed_sets:
-        shown = [one for one in plan.browsed if one["dataset"] == row["dataset"]]
-        if "passages" in row:
-            budget, passages = None, read_table(TABLES["passages"], row["passages"])
-            given = [turns for one in shown for turns in _turns(one, passages)]
+    for dataset in plan.browsed_sets:
+        rows = [row for row in plan.browsed if row["dataset"] == dataset["dataset"]]
+        questions = of_split(read_table(TABLES["questions"], dataset["questions"]), dataset["split"]).sort("position")
+        about = (questions, read_table(TABLES["evidence"], dataset["evidence"]))
+        if "passages" in dataset:
+            budget, passages = None, read_table(TABLES["passages"], dataset["passages"])
+            systems = [system for row in rows for system in _turns(row, passages, *about)]
         else:
             budget = max(claim)
-            given = [_given(one, budget) for one in shown]
-        questions = of_split(read_table(TABLES["questions"], row["questions"]), row["split"]).sort("position")
-        evidence = read_table(TABLES["evidence"], row["evidence"])
-        sets.append(Set(row["dataset"], questions, evidence, _ordered(plan.families, given), budget))
+            systems = [_contexts(row, budget, *about) for row in rows]
+        sets.append(Set(dataset["dataset"], _ordered(plan.families, systems), budget))
     return sets
 
 

@@ -7,8 +7,9 @@ import pytest
 from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
 
 from secateur.core.tables.catalog import TABLES
-from secateur.report.browser import Given, Set, browsed
+from secateur.report.browser import Set, browsed
 from secateur.report.page import About, Figures, render
+from secateur.report.trace import Traces
 
 pytestmark = pytest.mark.slow
 
@@ -51,10 +52,15 @@ def _questions() -> Set:
     pieces = {"question_id": [i for i in ids for _ in (0, 1)], "place": [0, 1] * 30, "passage_id": ["p0", "p1"] * 30}
     texts = ["Alder Ltd bought the Finch mill in 2021.\n", f"The mill is old. {HOSTILE}\n"] * 30
     sent = pl.DataFrame(pieces | {"text": texts, "tokens": [21] * 60})
-    figures = pl.DataFrame({"question_id": ids, "metric": ["evidence_recall@512"] * 30, "value": [1.0] * 30})
-    without = sent.filter(pl.col("passage_id") == "p1")
-    rows = [Given("secateur", sent, figures, {"q0": HOSTILE}), Given("title_zsum", without, figures.head(0), {})]
-    return Set("harbour", asked, gold, rows, 512)
+    figures, without = _recalls(ids), sent.filter(pl.col("passage_id") == "p1")
+    secateur = Traces(asked, gold, sent, figures, {"q0": HOSTILE})
+    return Set("harbour", {"secateur": secateur, "title_zsum": Traces(asked, gold, without, figures.head(0))}, 512)
+
+
+def _recalls(ids: list[str]) -> pl.DataFrame:
+    """Figures: full recall at 512 tokens for each question."""
+    columns = {"question_id": ids, "metric": ["evidence_recall@512"] * len(ids), "value": [1.0] * len(ids)}
+    return pl.DataFrame(columns).with_columns(hop=pl.lit(None, pl.String))
 
 
 def _many(count: int) -> Set:
@@ -65,10 +71,10 @@ def _many(count: int) -> Set:
     gold = pl.DataFrame({"question_id": ids, "n": [0] * count, "passage_id": ids})
     texts = [f"Alder Ltd bought mill {n} in 2021, and the neighbour's in the year after. " * 12 for n in range(count)]
     gold = gold.with_columns(text=pl.Series(texts))
-    figures = pl.DataFrame({"question_id": ids, "metric": ["evidence_recall@512"] * count, "value": [1.0] * count})
+    asked = asked.with_columns(answer=pl.lit("Alder Ltd"), type=nothing)
     sent = pl.DataFrame({"question_id": ids, "place": [0] * count, "passage_id": ids, "text": texts})
-    rows = [Given(f"system{n}", sent.with_columns(tokens=pl.lit(90)), figures, {"q0": "x"}) for n in range(12)]
-    return Set("harbour", asked.with_columns(answer=pl.lit("Alder Ltd"), type=nothing), gold, rows, 512)
+    traces = Traces(asked, gold, sent.with_columns(tokens=pl.lit(90)), _recalls(ids), {"q0": "x"})
+    return Set("harbour", {f"system{n}": traces for n in range(12)}, 512)
 
 
 def _written(path: Path, browsed: dict) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
-from secateur.report.browser import Given, Set, browsed
+from secateur.report.browser import Set, browsed
 from secateur.report.format import named, with_enough_data
 from secateur.report.page import About, Figures, render
 from secateur.report.plots.style import inline, words
@@ -16,6 +16,7 @@ from secateur.report.sections.differences import paired_parts
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.recall import recall_parts
 from secateur.report.table import markdown
+from secateur.report.trace import Traces
 
 WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all"}
 
@@ -231,23 +232,27 @@ def test_an_experiment_without_rows_says_so():
 # --- the questions -------------------------------------------------------------------------------
 
 
-def given(name: str, count: int, text: str) -> Given:
-    ids = [f"q{n}" for n in range(count)]
-    pieces = {"question_id": ids, "place": [0] * count, "passage_id": ids, "text": [text + i for i in ids]}
-    values = {"question_id": ids, "metric": ["evidence_recall@512"] * count, "value": [0.5] * count}
-    return Given(name, pl.DataFrame(pieces | {"tokens": [9] * count}), pl.DataFrame(values), {"q0": "an answer"})
-
-
-def questions(count: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    ids = [f"q{n}" for n in range(count)]
-    nothing = [None] * count
-    asked = pl.DataFrame({"question_id": ids, "text": ids, "answer": nothing, "type": nothing})
+def questions(count: int, text: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """So many questions with their gold evidence. text: of each question, in the place of its id."""
+    ids, nothing = [f"q{n}" for n in range(count)], [None] * count
+    rows = {"question_id": ids, "text": [text or i for i in ids], "answer": nothing, "type": nothing}
     gold = {"question_id": ids, "n": [0] * count, "text": [f"gold {i}" for i in ids], "passage_id": ids}
-    return asked, pl.DataFrame(gold)
+    return pl.DataFrame(rows), pl.DataFrame(gold)
+
+
+def traces(count: int, text: str) -> Traces:
+    """So many questions through a system whose contexts are the gold passage: the text, then its id."""
+    ids = [f"q{n}" for n in range(count)]
+    rows = {"question_id": ids, "place": [0] * count, "passage_id": ids, "text": [text + i for i in ids]}
+    contexts = pl.DataFrame(rows | {"tokens": [9] * count})
+    values = {"question_id": ids, "metric": ["evidence_recall@512"] * count, "hop": [None] * count}
+    figures = pl.DataFrame(values | {"value": [0.5] * count})
+    return Traces(*questions(count), contexts, figures, {"q0": "an answer"})
 
 
 def test_a_question_is_shown_with_its_gold_its_tokens_and_its_figures():
-    made = browsed([Set("toy", *questions(2), [given("secateur", 2, "text of "), given("bm25", 2, "text of ")], 512)])
+    systems = {name: traces(2, "text of ") for name in ("secateur", "bm25")}
+    made = browsed([Set("toy", systems, 512)])
     (one,) = made["sets"]
     first = one["questions"][0]
     assert (one["systems"], one["of"], first["id"]) == (["secateur", "bm25"], 2, "q0")
@@ -262,19 +267,20 @@ def test_a_question_is_shown_with_its_gold_its_tokens_and_its_figures():
 
 
 def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how_many_are_shown():
-    rows = [given(name, 10_000, "words " * 200) for name in ("a", "b", "c")]
-    made = browsed([Set("toy", *questions(10_000), rows, 512)], 3_000_000)
+    toy = Set("toy", {name: traces(10_000, "words " * 200) for name in ("a", "b", "c")}, 512)
+    made = browsed([toy], 3_000_000)
     (one,) = made["sets"]
     assert 1_000 < len(one["questions"]) < one["of"] == 10_000
     page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=made)
     assert len(page.encode()) < 3_500_000
     assert f"{len(one['questions'])} of 10000 questions, contexts within 512 tokens, drawn by hash" in page
-    again = browsed([Set("toy", *questions(10_000), rows, 512)], 3_000_000)
-    assert again == made
+    assert browsed([toy], 3_000_000) == made
 
 
 def test_a_questions_own_words_end_no_script():
-    asked, gold = questions(1)
-    asked = asked.with_columns(text=pl.lit("</script><script>alert(1)</script>"))
-    page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=browsed([Set("toy", asked, gold, [], 512)]))
+    hostile = questions(1, "</script><script>alert(1)</script>")
+    empty = (TABLES[name].empty() for name in ("contexts", "question_metrics"))
+    toy = Set("toy", {"secateur": Traces(*hostile, *empty)}, 512)
+    page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=browsed([toy]))
+    assert "alert(1)" in page
     assert "<script>alert" not in page

@@ -3,17 +3,17 @@
 from types import SimpleNamespace
 
 import polars as pl
-from scripts.sample_questions import _chosen, _edges, _kept, _present
+from scripts.sample_questions import _chosen, _edges, _kept
 
-CONTEXT = pl.DataFrame(
-    [
-        (0, True, "p1", []),
-        (1, False, "p2", [4, 5]),
-        (2, False, "p3", [4, 6]),
-    ],
-    schema={"place": pl.Int32, "whole": pl.Boolean, "passage_id": pl.String, "edge_ids": pl.List(pl.Int32)},
-    orient="row",
-)
+from secateur.report.trace import Trace
+
+
+def trace(*gold: str) -> Trace:
+    """A question whose context is one whole sentence, then lines of two others. gold: passages of its evidence."""
+    rows = [("p1", True, []), ("p2", False, [4, 5]), ("p3", False, [4, 6])]
+    context = [{"passage_id": passage, "whole": whole, "edge_ids": edges} for passage, whole, edges in rows]
+    evidence = [{"passage_id": passage, "text": ""} for passage in gold]
+    return Trace(question={}, evidence=evidence, context=context, figures={}, answer=None, steps={})
 
 
 def settings(samples: int, seed: int = 7, split: str = "test") -> SimpleNamespace:
@@ -45,7 +45,7 @@ def test_without_hits_misses_are_drawn_and_without_evidence_any():
 
 
 def test_a_whole_sentence_stands_for_its_edges_and_gold_wins_where_an_edge_occurs_twice():
-    edges = _edges(CONTEXT, {"p1": [1, 2], "p2": [4, 5, 9]}, {"p3"})
+    edges = _edges(trace("p3"), {"p1": [1, 2], "p2": [4, 5, 9]})
     assert edges == [
         (1, "p1", False, True),
         (2, "p1", False, True),
@@ -60,4 +60,4 @@ def test_gold_edges_are_kept_before_others_in_the_order_of_the_context():
 
 
 def test_evidence_is_whole_as_lines_absent_or_unresolved():
-    assert [_present(CONTEXT, p) for p in ("p1", "p2", "p9", None)] == ["whole", "lines", "absent", "unresolved"]
+    assert [trace().presence(p) for p in ("p1", "p2", "p9", None)] == ["whole", "lines", "absent", "unresolved"]
