@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 from secateur import cli
 from secateur.cli import app
-from secateur.commands import runs
+from secateur.commands import doctor, runs
 from secateur.commands.shared import written
 from secateur.core.errors import SecateurError, refused
 from secateur.planning import snakemake_output
 from secateur.planning.orphans import orphaned
 from secateur.planning.snakemake_output import failure, parse_dry_run
-from secateur.report import doctor, reference
+from secateur.report import reference
 from secateur.stage import provenance
 
 RESULTS = Path("results")

@@ -53,7 +53,6 @@ ORDER = [
     "report.lookup",
     "report.question report.compare report.figures report.tracking report.paper",
     "report.reference",
-    "report.doctor",
     "stage.contract",
     "cluster.*",
     "library.*",

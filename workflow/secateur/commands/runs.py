@@ -191,7 +191,7 @@ def _queued() -> str:
 
 def doctor() -> None:
     """Check packages, models, data, disk, locks, MLflow and SLURM. The exit code is 1 if a check fails."""
-    from secateur.report.doctor import checks
+    from secateur.commands.doctor import checks
 
     failed = 0
     for name, passed, text in checks():
