@@ -146,7 +146,7 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
         assert path.read_bytes() == b"GGUF one, and two"
     assert not path.exists()
     (package / "b.part").unlink()
-    with pytest.raises(SecateurError, match=r"b\.part not there"):
+    with pytest.raises(SecateurError, match=r"b\.part missing"):
         prepare.weights_digest("assemble:pieces")
 
 
@@ -154,7 +154,7 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
     ("model", "message"),
     [
         ("assemble:no_such_package", r"package no_such_package is not installed.*Fix: install it"),
-        ("nowhere/weights.gguf", r"nowhere/weights\.gguf not there.*Fix: "),
+        ("nowhere/weights.gguf", r"nowhere/weights\.gguf missing.*Fix: "),
         ("nobody/such-model", r"cannot be loaded as a causal language model.*Fix: "),
     ],
 )
@@ -185,7 +185,7 @@ def test_dtype_and_pack_name_both_devices(tmp_path):
 def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
     lm = tiny_lm("gemma3_text")
     lm._config = type("Config", (), {"sliding_window": None, "layer_types": ["linear_attention"]})()
-    with pytest.raises(SecateurError, match="layers of kind linear_attention cannot be scored"):
+    with pytest.raises(SecateurError, match="layers of type linear_attention cannot be scored"):
         lm.prefill([[5, 6]])
 
 

@@ -113,7 +113,7 @@ def test_what_is_split_is_counted_and_told(tmp_path):
     assert (said, counts) == ([], {"split": 0})
     embedder.tell_split(["bear " * 15, "short"], "passages", job)
     assert counts == {"split": 1}
-    assert said == ["1 passages are longer than the embedder's window of 8 tokens; they were read in parts"]
+    assert said == ["1 passages are longer than the embedder's window of 8 tokens: read in parts"]
 
 
 def test_both_engines_give_the_same_directions(tmp_path):

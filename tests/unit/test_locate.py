@@ -42,13 +42,13 @@ def test_pieces_of_a_zip_file_are_joined_and_unpacked_once(installed, monkeypatc
 
 def test_a_missing_piece_is_named_and_leaves_nothing(installed, tmp_path):
     (installed / "model-part_2" / "input" / "model.zip.2").unlink()
-    with pytest.raises(SecateurError, match=r"model\.zip\.0, model\.zip\.1 are no zip file .*install all"):
+    with pytest.raises(SecateurError, match=r"model\.zip\.0, model\.zip\.1 form no zip file .*install all"):
         locate(ADDRESS)
     assert list((tmp_path / "cache" / "models").iterdir()) == []
 
 
 def test_packages_that_are_not_installed_say_so(installed):
-    with pytest.raises(SecateurError, match="no installed package has it"):
+    with pytest.raises(SecateurError, match="in no installed package"):
         locate("zipped:other_*/x.zip.*")
 
 

@@ -318,7 +318,7 @@ def test_an_endpoint_that_dies_ends_in_one_message_and_what_was_scored_is_kept(s
     pieces = statistics(lm, QUESTIONS, PASSAGES, cfg, cache=tmp_path)
     done = [next(pieces), next(pieces)]
     server.always = (500, {}, "")
-    with pytest.raises(SecateurError, match=r"status 500, after 3 attempts\. Fix: look at the server.*cached"):
+    with pytest.raises(SecateurError, match=r"status 500, after 3 attempts\. Fix: check the server.*cached"):
         list(pieces)
     server.always = None
     server.asked.clear()

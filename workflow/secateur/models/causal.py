@@ -1,9 +1,9 @@
-"""A causal language model that reads many sequences at once without padding, sharing what they begin with.
+"""A causal language model that reads many sequences in one pass, without padding and with shared prefixes.
 
-Sequences stand one behind the other in a single row. A mask lets each token see its own sequence up to itself, and the
-prefix its sequence hangs on; positions count from the sequence's own beginning. So a score depends on neither the batch
-nor the order, but for its last bits; no token is computed for nothing, and a prefix's keys and values are computed once.
-Where the last bits matter too, `chunk` reads rows of one shape.
+Sequences are packed into one row. A mask lets each token see its own sequence up to itself, and its sequence's prefix;
+positions count from the start of the sequence. So a score depends on neither batch nor order, except in its last bits. No
+padding is computed, and the keys and values of a prefix are computed once. Where the last bits matter, `chunk` reads rows
+of one shape.
 """
 
 import os
@@ -32,17 +32,17 @@ class Prefix:
 
 
 NOTHING = Prefix(0, ())
-PASSING = ("_name_or_path", "transformers_version")  # of a model's settings: where it lay, and who saved it
+PASSING = ("_name_or_path", "transformers_version")  # settings of a model that change no score
 
 
 def _shared(prefixes: Sequence[Prefix]) -> tuple[list[Prefix], int]:
-    """The distinct prefixes in order, without empty ones, and their tokens."""
-    found = [p for p in dict.fromkeys(prefixes) if p.length]
-    return found, sum(p.length for p in found)
+    """The distinct non-empty prefixes in order, and the sum of their tokens."""
+    distinct = [p for p in dict.fromkeys(prefixes) if p.length]
+    return distinct, sum(p.length for p in distinct)
 
 
 def _joined(prefixes: Sequence[Prefix]) -> Prefix:
-    """Prefixes one behind the other."""
+    """Prefixes, concatenated."""
     import torch
 
     layers = zip(*(p.layers for p in prefixes if p.length), strict=True)
@@ -51,18 +51,18 @@ def _joined(prefixes: Sequence[Prefix]) -> Prefix:
 
 
 def _extended(prefix: Prefix, more: Prefix) -> Prefix:
-    """A prefix, and what comes after it."""
+    """A prefix and its continuation."""
     return _joined([prefix, more]) if prefix.length else more
 
 
 def _cut(cache, start: int, length: int) -> Prefix:
-    """Some consecutive tokens of a cache."""
+    """`length` tokens of a cache, from `start`."""
     part = slice(start, start + length)
     return Prefix(length, tuple((layer.keys[:, :, part], layer.values[:, :, part]) for layer in cache.layers))
 
 
 class CausalLM:
-    """A model with its tokenizer. window: tokens it may read at once; pack: tokens read in one forward pass."""
+    """A model with its tokenizer. window: most tokens of a sequence; pack: tokens of one forward pass."""
 
     backend = "transformers"
 
@@ -74,7 +74,7 @@ class CausalLM:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of weights, architecture, tokenizer, chat template, data type and window: what a score depends on."""
+        """Digest of all that a score depends on: weights, architecture, tokenizer, chat template, data type, window."""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
         return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY, PRODUCTS)
@@ -87,17 +87,19 @@ class CausalLM:
         return [_cut(cache, start, length) for start, length in zip(starts, lengths, strict=True)]
 
     def logits(self, sequences: Sequence[Sequence[int]], prefixes: Sequence[Prefix], rows: Sequence[int]):
-        """(rows, vocabulary) logits, in the model's type, after the tokens at `rows` of the sequences laid end to end.
+        """(rows, vocabulary) logits, in the model's type, after the tokens at `rows` of the concatenated sequences.
 
-        prefixes: for each sequence what it continues; the same object for those that share it.
+        prefixes: of each sequence; the same object where it is shared.
         """
         return self._forward(sequences, prefixes, rows)[0]
 
     def step(
         self, tokens: Sequence[int], prefixes: Sequence[Prefix], tails: Sequence[Prefix]
     ) -> tuple[Any, list[Prefix]]:
-        """One token more after each prefix and its tail, which is this token's alone: (tokens, vocabulary) logits in fp32,
-        and the tails with it."""
+        """One more token after each prefix and its tail: (tokens, vocabulary) logits in float32, and the longer tails.
+
+        A tail belongs to one token's sequence alone.
+        """
         logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)), tails)
         start = _shared(prefixes)[1] + sum(tail.length for tail in tails)
         new = (_cut(cache, start + n, 1) for n in range(len(tokens)))
@@ -110,10 +112,10 @@ class CausalLM:
         kept: Sequence[int],
         more: Sequence[int],
     ):
-        """Rows of one width, each after prefixes that are equally long: (rows, kept, vocabulary) logits, in the model's
-        type, after their tokens at `kept`, and the keys and values of the rows `more`, those that go on.
+        """Read rows of one width after prefixes of one length.
 
-        Each row has a place of its own in the batch, so its sums hang on its width and on what stands before it alone.
+        Returns (rows, kept, vocabulary) logits, in the model's type, after the tokens at `kept`; and keys and values of the
+        rows `more`, which continue. Rows are a batch, so a row's sums depend on its width and its prefix alone.
         """
         import torch
         from transformers import DynamicCache
@@ -190,7 +192,7 @@ class CausalLM:
         return self._by_layer(seen, at, keys), at
 
     def _by_layer(self, seen, at, keys):
-        """The mask as the model takes it: one for all layers, or one for each kind of layer."""
+        """The mask as the model takes it: one for all layers, or one for each type of layer."""
         import torch
 
         def additive(visible):
@@ -204,24 +206,23 @@ class CausalLM:
         known = {"full_attention": seen, "sliding_attention": near}
         if set(kinds) - set(known):
             raise SecateurError(
-                f"lm {self.name}: layers of kind {', '.join(sorted(set(kinds) - set(known)))} cannot be scored here. "
-                "Fix: take a model whose layers attend fully or within a sliding window."
+                f"lm {self.name}: layers of type {', '.join(sorted(set(kinds) - set(known)))} cannot be scored here. "
+                "Fix: use a model whose layers attend fully or within a sliding window."
             )
         return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
 
 
 def in_process(cfg, cache: Path, device: str) -> CausalLM:
-    """The model of an `lm` option in this process, in the data type that it names for the device, GGUF weights converted
-    first.
+    """Load the model of an `lm` option in this process, in the option's data type for the device.
 
-    Raises SecateurError where the address holds no causal language model.
+    GGUF weights are converted first. Raises SecateurError where the address holds no causal language model.
     """
     steady()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # it would fill a job's log
+    logging.disable_progress_bar()  # a bar would fill the job's log
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
     address = prepare(cfg.model, cache)
@@ -237,9 +238,9 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
 
 
 def _weights(named: str, address: str, model) -> str:
-    """What tells the weights apart: the digest of the files, or a hub's commit."""
+    """Identity of the weights: the digest of their files, or the hub's commit."""
     if is_gguf(named):
-        return Path(address).name  # the folder is named by the digest
+        return Path(address).name  # the folder's name is the digest
     if Path(address).is_dir():
         return weights_digest(address)
     return f"{address}@{getattr(model.config, '_commit_hash', None)}"

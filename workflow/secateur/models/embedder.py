@@ -21,42 +21,41 @@ __all__ = ["Embedder"]
 class Embedder:
     """A sentence-transformers model behind a cache.
 
-    What the cache lacks is computed in blocks of like length. A vector does not depend on what it is computed with, so
-    neither do the results on what was known before, on other jobs, or on a kill.
+    Missing vectors are computed in blocks of similar length. A vector does not depend on the other strings of its block,
+    so results do not depend on the cache, on other jobs, or on a kill.
     """
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
         self.cfg, self.log, self._run = cfg, log, None
-        self._turns = threading.Lock()  # a model has one place for what it computes
+        self._turns = threading.Lock()  # the engine reuses its output memory
         self.identity = self._digest()
         self.cache = VectorCache(cache / "embeddings" / self.identity, cfg.dim)
 
     def _digest(self) -> str:
-        """Of everything that a vector depends on besides its string."""
+        """Digest of all that a vector depends on, except its string."""
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
         return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP, STEADY, *identity)
 
     def split(self, texts: Iterable[str]) -> int:
-        """How many strings are longer than the model's window (counted only where a tokenizer is at hand)."""
-        room = self.cfg.max_tokens - 2  # the window holds two special tokens
-        long = [t for t in texts if len(t) > room]  # a token is one character at least
+        """Number of strings longer than the model's window; 0 where the model's folder has no tokenizer.json."""
+        room = self.cfg.max_tokens - 2  # two special tokens
+        long = [t for t in texts if len(t) > room]  # a token has one character or more
         if not long or not (Path(locate(self.cfg.model)) / "tokenizer.json").exists():
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())
 
     def tell_split(self, texts: Iterable[str], what: str, ctx) -> None:
-        """Count in a job's record how many strings are read in parts, and say so on screen where some are."""
+        """Count strings that are read in parts, in the job's record, with a warning."""
         count = ctx.counts["split"] = self.split(texts)
         if count:
             ctx.warn(
-                f"{count} {what} are longer than the embedder's window of {self.cfg.max_tokens} tokens; they were read in "
-                "parts"
+                f"{count} {what} are longer than the embedder's window of {self.cfg.max_tokens} tokens: read in parts"
             )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n, d) unit vectors of n strings, in order."""
+        """(n, d) vectors of length one of n strings, in order."""
         plan = sorted(sorted(set(texts)), key=len)
         known, vectors = self.cache.get(plan)
         if not known.all():
@@ -65,7 +64,7 @@ class Embedder:
         return vectors[[place[t] for t in texts]] if texts else vectors
 
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
-        """Compute the vectors that are not known, in place, block by block."""
+        """Compute missing vectors in place, block by block."""
         todo = np.flatnonzero(~known)
         for start in range(0, len(todo), self.cfg.block):
             part = todo[start : start + self.cfg.block]
@@ -74,7 +73,7 @@ class Embedder:
                 self.log.info("embedded %d of %d strings", start + len(part), len(todo))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n, d) unit vectors of n strings, past the cache: for strings that are not asked for again."""
+        """(n, d) vectors of length one of n strings, without the cache: for strings that do not recur."""
         with self._turns:
             self._run = self._run or encoder(self.cfg, self.cache.folder)
             vectors = self._run(texts)

@@ -1,9 +1,9 @@
-"""What runs a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give unit vectors in fp32.
+"""Engines of a sentence-transformers model: OpenVINO on a CPU, PyTorch on a GPU. Both give float32 vectors of length one.
 
-A string that is longer than the window is read in parts, and its vector is their mean, weighted by their tokens.
+A string longer than the window is read in parts; its vector is the mean of theirs, weighted by tokens.
 
-A vector is a function of its string alone, to the bit: strings are padded to a width of their own and batched with none
-of another, and of one width a row's sums hang on neither the other rows nor on how many there are.
+A vector is a function of its string alone, to the bit: each batch holds strings of one padded width, and at one width the
+sums of a row depend neither on other rows nor on their number.
 """
 
 import os
@@ -23,27 +23,26 @@ from secateur.models.locate import locate
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
-Ids = list[list[int]]  # the tokens of parts of strings
-PARTS = "mean of parts"  # what becomes of a string beyond the window
-SEAL = "model.json"  # what the files of a converted model hold, beside them
-PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # of what OpenVINO computes, by engine
-STEP = ROWS  # widths are multiples of it, so that no product has fewer rows
+Ids = list[list[int]]  # tokens of parts of strings
+PARTS = "mean of parts"  # how strings beyond the window are read; part of the embedder's identity
+SEAL = "model.json"  # digests of a converted model's files
+PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # OpenVINO's precision, by engine
+STEP = ROWS  # widths are multiples of it, so that no product has fewer rows than it needs
 
 
 def encoder(cfg, cache: Path) -> Encode:
-    """The encoder of an embedder option, on the engine `engine` names."""
+    """The encoder of an embedder option, on the engine that `engine` names."""
     precision = PRECISION.get(engine(cfg))
     return _openvino(cfg, cache, precision) if precision else _torch(cfg)
 
 
 def engine(cfg) -> str:
-    """openvino, openvino_bf16, torch, or cuda: a GPU takes PyTorch whatever the option says. Asked without importing
-    torch."""
+    """openvino, openvino_bf16, torch, or cuda. A GPU uses PyTorch whatever the option says. Does not import torch."""
     return "cuda" if shutil.which("nvidia-smi") else cfg.engine
 
 
 def sentence_transformer(cfg, device: str):
-    """The model as sentence-transformers loads it, with the option's window."""
+    """The model loaded by sentence-transformers, with the option's window."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
@@ -58,7 +57,9 @@ def _torch(cfg) -> Encode:
 
     torch.set_num_threads(_threads())
     model = sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
-    rows = cfg.batch if model.device.type == "cuda" else 0  # a GPU's kernel hangs on the number of rows: always as many
+    rows = (
+        cfg.batch if model.device.type == "cuda" else 0
+    )  # a GPU's kernel depends on the number of rows: keep it fixed
 
     def tokens(texts: list[str]) -> tuple[Ids, list[int]]:
         found = model.tokenizer(texts, truncation=True, max_length=cfg.max_tokens, return_overflowing_tokens=True)
@@ -78,8 +79,10 @@ def _threads() -> int:
 
 
 def _openvino(cfg, cache: Path, precision: str) -> Encode:
-    """Twice PyTorch's rate at cosine .9999999 to it, and neither torch nor transformers is imported. In bfloat16, where the
-    CPU multiplies that, half as fast again, at .9999."""
+    """OpenVINO: twice PyTorch's rate at cosine .9999999 to it, without importing torch or transformers.
+
+    In bfloat16, on CPUs that multiply it, 1.5 times as fast again, at cosine .9999.
+    """
     import openvino
     from tokenizers import Tokenizer
 
@@ -97,7 +100,7 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
         mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
         tokens = np.zeros(mask.shape, np.int64)
         tokens[mask] = np.concatenate(ids)
-        return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run writes into the same memory
+        return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run overwrites this memory
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         parts = [[whole, *whole.overflowing] for whole in tokenizer.encode_batch_fast(list(texts))]
@@ -110,8 +113,10 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
 def _encoded(
     ids: Ids, owners: list[int], most: int, rows: Callable[[int], int], forward: Callable[[Ids, int], NDArray]
 ) -> NDArray:
-    """(n, d) unit vectors of n strings. ids: of their parts, owners: whose each is, rising; rows: parts of a width that
-    are run at once; forward: runs them."""
+    """(n, d) vectors of length one of n strings.
+
+    ids: tokens of their parts; owners: the string of each part, rising; rows(width): parts per batch; forward: runs one.
+    """
     lengths = np.array([len(one) for one in ids])
     wide = widths(lengths, most)
     together = list(batches(wide, rows))
@@ -129,7 +134,7 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def widths(lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """What strings of these lengths are padded to: the next multiple of STEP, within the window.
+    """Padded widths of strings: the next multiple of STEP, within the window.
 
     >>> widths(np.array([2, 4, 5, 29]), 30)
     array([ 4,  4,  8, 30])
@@ -138,15 +143,15 @@ def widths(lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def batches(wide: NDArray[np.int64], rows: Callable[[int], int]) -> Iterator[NDArray[np.int64]]:
-    """Places by rising width, each batch of one width and at most so many rows; one at least."""
+    """Batches of indices by rising width: each of one width, with at most rows(width) rows and at least one."""
     for width in np.unique(wide):
         places, size = np.flatnonzero(wide == width), max(1, rows(int(width)))
         yield from (places[start : start + size] for start in range(0, len(places), size))
 
 
 def _convert(cfg, saved: Path) -> None:
-    """Trace the whole model, pooling included, once, and keep it beside its vectors; weights stay fp32."""
-    sys.modules.setdefault("openvino_telemetry", None)  # the converter would report its use over the network
+    """Trace the whole model with its pooling, once, and keep it beside its vectors; weights stay float32."""
+    sys.modules.setdefault("openvino_telemetry", None)  # the converter would report usage over the network
     import openvino
     import torch
 
@@ -165,10 +170,10 @@ def _convert(cfg, saved: Path) -> None:
     shape = openvino.PartialShape([-1, -1])
     converted = openvino.convert_model(Traced(), example_input=example, input=[shape, shape])
     saved.parent.mkdir(parents=True, exist_ok=True)
-    temporary = saved.with_name(f".{secrets.token_hex(4)}.tmp.xml")  # nodes that share the folder share process numbers
+    temporary = saved.with_name(f".{secrets.token_hex(4)}.tmp.xml")  # process numbers are not unique on a shared folder
     try:
         openvino.save_model(converted, temporary, compress_to_fp16=False)
-        temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: it is what is looked for
+        temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: readers look for it
         named = {saved.with_suffix(".bin"): saved.with_suffix(".bin"), saved: temporary}
         write_json(saved.with_name(SEAL), {path.name: file_digest(held) for path, held in named.items()})
         temporary.replace(saved)

@@ -1,6 +1,6 @@
-"""Text to the tokens a causal model reads: context and continuation together, split where the context ends.
+"""Text to the tokens of a causal model: context and continuation are encoded together and split where the context ends.
 
-The rules are those of lm-evaluation-harness, so that log-probabilities can be compared with its own.
+The rules are those of lm-evaluation-harness, so log-probabilities are comparable with it.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,11 @@ __all__ = ["Encoded", "Encoder", "starts_with_bos"]
 
 @dataclass(frozen=True)
 class Encoded:
-    """One sequence. ids: context, then continuation; start: the first token of the continuation, len(ids) without one;
-    asked: first and one past the last token of the question, where its log-probability is defined; cut: tokens of the
-    context that did not fit the window."""
+    """One sequence. ids: context, then continuation; start: the first token of the continuation, len(ids) without one.
+
+    asked: [first, end) of the question's tokens, where its log-probability is defined; cut: context tokens beyond the
+    window.
+    """
 
     ids: tuple[int, ...]
     start: int
@@ -24,24 +26,26 @@ class Encoded:
 
     @property
     def read(self) -> tuple[int, ...]:
-        """The tokens the model reads: the last one of a continuation is only predicted."""
+        """The tokens that the model reads; the last token of a continuation is only predicted."""
         return self.ids[: max(self.start, len(self.ids) - 1)]
 
     @property
     def predicting(self) -> list[int]:
-        """Positions whose predictions are needed: those before the question's tokens, then those before the answer's;
-        without an answer the last one."""
+        """Positions whose predictions are needed: those before the question's tokens, then those before the answer's.
+
+        Without an answer, the last position.
+        """
         low, high = self.asked or (1, 1)
         return [*range(low - 1, high - 1), *range(self.start - 1, max(self.start, len(self.ids) - 1))]
 
 
 def starts_with_bos(tokenizer) -> bool:
-    """Whether a tokenizer itself begins a text with its BOS token (having one is not enough: SmolLM2 has, and does not)."""
+    """Whether a tokenizer starts a text with its BOS token (SmolLM2 has one and does not)."""
     return tokenizer.bos_token_id is not None and tokenizer("a").input_ids[:1] == [tokenizer.bos_token_id]
 
 
 class Encoder:
-    """Contexts and continuations to `Encoded`, within a window of input tokens. BOS stands first, once, or not at all."""
+    """Contexts and continuations to `Encoded`, within a window of input tokens. BOS comes first and once, or never."""
 
     def __init__(self, tokenizer, window: int) -> None:
         self._tokens, self.window = tokenizer.backend_tokenizer, window
@@ -50,7 +54,7 @@ class Encoder:
         self._tokens.no_padding()
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, without special ones."""
+        """Tokens of each text, without special tokens."""
         return [len(e.ids) for e in self._tokens.encode_batch_fast(list(texts), add_special_tokens=False)]
 
     def encode(
@@ -60,26 +64,24 @@ class Encoder:
         asked: Sequence[tuple[int, int] | None],
         names: Sequence[str],
     ) -> list[Encoded]:
-        """One sequence for each context, continuation ("" for none) and span of characters of the question in it.
+        """One sequence for each context, continuation ("" for none) and character span of the question in the context.
 
-        Trailing spaces of a context move to its continuation, if it has one. The context is cut from the left where
-        both do not fit.
-        Raises SecateurError, with the sequence's name, where the continuation alone does not fit or nothing stands
-        before it.
+        Trailing spaces of a context move to its continuation. Where both do not fit, the context is cut from the left.
+        Raises SecateurError, with the sequence's name, where the continuation and one context token do not fit.
         """
         bare = [c.rstrip() if more else c for c, more in zip(contexts, continuations, strict=True)]
         wholes = [context + more for context, more in zip(contexts, continuations, strict=True)]
         encoded = self._tokens.encode_batch(wholes, add_special_tokens=False)
         lengths = self.count(bare)
-        found = []
+        sequences = []
         for whole, length, more, span, name in zip(encoded, lengths, continuations, asked, names, strict=True):
             start = min(length, len(whole.ids) - 1) if more else len(whole.ids)
             tokens = _tokens_of(whole, span)
-            found.append(self._fitted(Encoded(tuple(whole.ids), start, tokens, 0), name))
-        return found
+            sequences.append(self._fitted(Encoded(tuple(whole.ids), start, tokens, 0), name))
+        return sequences
 
     def continued(self, one: Encoded, path: Sequence[int]) -> Encoded:
-        """The same context with other tokens after it, and no question to score."""
+        """The same context with another continuation, and no question to score."""
         return self._fitted(replace(one, ids=one.ids[: one.start] + tuple(path), asked=None), "a trajectory")
 
     def _fitted(self, one: Encoded, name: str) -> Encoded:
@@ -89,8 +91,8 @@ class Encoder:
         drop = lead + extra
         if one.start <= drop:
             raise SecateurError(
-                f"{name}: its answer has {len(one.ids) - one.start} tokens, and one of the context must stand before "
-                f"it; the window is {self.window}. Fix: a shorter answer, or a higher lm.window."
+                f"{name}: its answer has {len(one.ids) - one.start} tokens and needs one context token before it; "
+                f"the window is {self.window}. Fix: a shorter answer, or a higher lm.window."
             )
         shift = len(self.bos) - drop
         known = one.asked is not None and one.asked[0] + (len(self.bos) if not extra else 0) > drop
@@ -99,12 +101,12 @@ class Encoder:
 
 
 def _tokens_of(encoding, span: tuple[int, int] | None) -> tuple[int, int] | None:
-    """The tokens that hold the characters [low, high) of a text."""
+    """[first, end) of the tokens that cover the characters [low, high) of a text."""
     if span is None or span[0] >= span[1]:
         return None
     first, last = encoding.char_to_token(span[0]), encoding.char_to_token(span[1] - 1)
     if first is None or last is None:
         return None
     while last + 1 < len(encoding.ids) and encoding.token_to_chars(last + 1)[0] < span[1]:
-        last += 1  # a character of several tokens
+        last += 1  # a character may span several tokens
     return first, last + 1

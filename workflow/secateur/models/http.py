@@ -1,4 +1,4 @@
-"""An HTTP endpoint that is asked with patience: it may be busy, silent, or answer with something else for a while."""
+"""An HTTP endpoint with retries: it may be busy, silent, or reply with something else for a while."""
 
 import os
 import time
@@ -12,30 +12,32 @@ from secateur.core.errors import SecateurError, Unusable
 
 __all__ = ["KEYS", "Endpoint", "Unusable", "retry_after", "used", "why_ended"]
 
-KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables, the first that is set counts
-LONGEST = 1 << 24  # bytes of a reply; none that is asked for has a thousandth of it
-MOST = 1 << 31  # tokens that a count may hold
+KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables; the first one set is used
+LONGEST = 1 << 24  # bytes of a reply; real replies have a thousandth of it
+MOST = 1 << 31  # a larger token count is invalid
 SHOWN = 200  # characters of a refusal that are shown
 Answer = TypeVar("Answer")
 
 
 class Endpoint:
-    """One address, for any number of threads. cfg: url, timeout, delays, max_wait, as the option of `group` has them.
+    """One address, safe for threads. cfg: an option of `group` with url, timeout, delays and max_wait.
 
-    The key comes from the environment only. Raises SecateurError for one that no header can carry.
+    The API key comes from the environment only. Raises SecateurError for a key that no header can carry.
     """
 
     def __init__(self, cfg, group: str, log) -> None:
         self.cfg, self.group, self.log, self.key = cfg, group, log, _key()
 
     def ask(self, path: str, body: dict[str, Any] | None, read: Callable[[Any], Answer]) -> Answer:
-        """What `read` makes of the response to a body that is posted, or to a GET without one; as often as there are
-        delays, and once more. Raises Unusable after the last attempt, SecateurError for what waiting cannot mend."""
+        """read(response) to a POST of the body, or to a GET without one; retried after each of cfg.delays.
+
+        Raises Unusable after the last attempt, and SecateurError where a retry cannot help.
+        """
         for delay in (*self.cfg.delays, None):
             try:
                 return read(self._response(path, body))
             except Unusable as problem:
-                self.log.warning("%s: %s%s", self.cfg.url, problem, "" if delay is None else "; asked again")
+                self.log.warning("%s: %s%s", self.cfg.url, problem, "" if delay is None else "; retrying")
                 if delay is None:
                     raise
                 time.sleep(max(delay, self._patience(problem.wait)))
@@ -68,7 +70,7 @@ class Endpoint:
         return response
 
     def _whole(self, chunks: Iterator[bytes], end: float) -> Iterator[bytes]:
-        """The parts of a reply. Raises Unusable for one that is endless in time or in size."""
+        """The chunks of a reply. Raises Unusable beyond a time or a size."""
         size = 0
         for chunk in chunks:
             size += len(chunk)
@@ -80,7 +82,7 @@ class Endpoint:
 
     @cached_property
     def _client(self):
-        """Made with the first request; redirects are not followed, so the key goes nowhere else."""
+        """The client, made at the first request. It follows no redirects, so the key goes nowhere else."""
         import httpx
 
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -95,14 +97,14 @@ class Endpoint:
 
 
 def used(body: Any) -> dict[str, int | None]:
-    """What a reply says of its tokens; None where it says nothing that can be."""
-    said = body.get("usage") if isinstance(body.get("usage"), dict) else {}
-    counts = {"tokens_in": said.get("prompt_tokens"), "tokens_out": said.get("completion_tokens")}
+    """Token usage of the reply, or None if the server sent none or an invalid one."""
+    usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
+    counts = {"tokens_in": usage.get("prompt_tokens"), "tokens_out": usage.get("completion_tokens")}
     return {name: n if type(n) is int and 0 <= n < MOST else None for name, n in counts.items()}
 
 
 def why_ended(choice: Any) -> str:
-    """A choice's finish_reason. Raises Unusable where the endpoint says that it failed."""
+    """The finish_reason of a choice. Raises Unusable for `error`."""
     reason = choice.get("finish_reason")
     if reason == "error":
         raise Unusable("a reply whose finish_reason is `error`")
@@ -110,18 +112,18 @@ def why_ended(choice: Any) -> str:
 
 
 def _key() -> str:
-    """The key, or an empty text. Raises SecateurError, without showing it, for one that no header can carry."""
+    """The API key, or an empty text. Raises SecateurError, without showing it, for a key that no header can carry."""
     for name in KEYS:
         key = os.environ.get(name, "").strip()
         if key and not (key.isascii() and key.isprintable()):
-            raise SecateurError(f"{name}: holds characters that no key has. Fix: set it to the key alone, in ASCII.")
+            raise SecateurError(f"{name}: contains characters that no key has. Fix: set it to the key alone, in ASCII.")
         if key:
             return key
     return ""
 
 
 def retry_after(value: str) -> float:
-    """Seconds of a Retry-After header, given as a number or as a date; 0 where it is neither."""
+    """Seconds of a Retry-After header, a number or a date; 0 for anything else."""
     if value.strip().isdecimal():
         return float(value)
     try:

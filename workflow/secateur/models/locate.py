@@ -1,6 +1,6 @@
-"""Where a model's files are: a folder, a hub id, or inside an installed package.
+"""Addresses of model files: a folder, a hub id, or files of an installed package.
 
-`package:PACKAGE/PATH` is a folder or file of a package, `zipped:PATTERN` a zip file that packages hold in pieces.
+`package:PACKAGE/PATH` is a folder or file of a package; `zipped:PATTERN` is a zip file that packages hold in pieces.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ PACKAGE, ZIPPED = "package:", "zipped:"
 
 
 def locate(model: str) -> str:
-    """A path for an address inside a package (which is found, not imported), else the address as it is.
+    """The path of an address inside a package, which is not imported; any other address unchanged.
 
-    Pieces of a zip file are joined and unpacked once, under SECATEUR_CACHE.
-    Raises SecateurError where the package or the file in it is missing.
+    Pieces of a zip file are joined and unpacked once, under SECATEUR_CACHE. Raises SecateurError for a missing package or
+    file.
     """
     if model.startswith(PACKAGE):
         return str(_inside(model))
@@ -45,10 +45,10 @@ def _inside(model: str) -> Path:
 
 
 def _unpacked(model: str) -> Path:
-    """The folder in a zip file whose pieces match a pattern among the installed packages, in the order of their names."""
+    """The model's folder in a zip file, whose pieces match a pattern in site-packages and are joined by name."""
     pieces = sorted(Path(sysconfig.get_path("purelib")).glob(model.removeprefix(ZIPPED)))
     if not pieces:
-        raise SecateurError(f"model {model}: no installed package has it. Fix: install its packages (docs/data.md).")
+        raise SecateurError(f"model {model}: in no installed package. Fix: install its packages (docs/data.md).")
     sizes = [(piece.name, piece.stat().st_size) for piece in pieces]
     known = hashlib.sha256(repr((model, sizes)).encode()).hexdigest()
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
@@ -67,5 +67,5 @@ def _unpack(model: str, pieces: list[Path], folder: Path) -> None:
         except zipfile.BadZipFile as error:
             names = ", ".join(piece.name for piece in pieces)
             raise SecateurError(
-                f"model {model}: {names} are no zip file ({error}). Fix: install all of its packages."
+                f"model {model}: {names} form no zip file ({error}). Fix: install all of its packages."
             ) from error

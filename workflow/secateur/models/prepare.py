@@ -1,7 +1,7 @@
-"""A language model's weights in the form that loads fast: a GGUF file becomes a folder of safetensors, once.
+"""Weights in a form that loads fast: a GGUF file is converted once to a folder of safetensors.
 
-An address is a folder, a hub id, a GGUF file, `package:PACKAGE/FILE.gguf` inside an installed package, or
-`assemble:PACKAGE` for a package that keeps one GGUF file in pieces.
+An address is a folder, a hub id, a GGUF file, `package:PACKAGE/FILE.gguf` in an installed package, or `assemble:PACKAGE`
+for a package that holds one GGUF file in pieces.
 """
 
 import hashlib
@@ -23,17 +23,17 @@ from secateur.models.locate import locate
 __all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
 
 ASSEMBLE = "assemble:"
-SEAL = "sha256.json"  # of converted weights, beside them
+SEAL = "sha256.json"  # digests of converted weights
 LOG = logging.getLogger("secateur")
 
 
 def is_gguf(address: str) -> bool:
-    """Whether an address names GGUF weights, which have to be converted."""
+    """Whether an address names GGUF weights, which need conversion."""
     return address.startswith(ASSEMBLE) or address.endswith(".gguf")
 
 
 def _pieces(address: str) -> list[Path]:
-    """The files that make up a GGUF file, in order. Raises SecateurError where a package or a file is missing."""
+    """The pieces of a GGUF file, in order. Raises SecateurError for a missing package or file."""
     if not address.startswith(ASSEMBLE):
         files = [Path(locate(address))]
     elif find_spec(address.removeprefix(ASSEMBLE)) is None:
@@ -45,13 +45,13 @@ def _pieces(address: str) -> list[Path]:
         files = import_module(address.removeprefix(ASSEMBLE)).chunk_paths()
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
-        raise SecateurError(f"lm.model {address}: {', '.join(missing)} not there. Fix: correct lm.model or reinstall.")
+        raise SecateurError(f"lm.model {address}: {', '.join(missing)} missing. Fix: correct lm.model or reinstall.")
     return files
 
 
 @contextmanager
 def gguf_file(address: str) -> Iterator[Path]:
-    """The GGUF file of an address; one that a package keeps in pieces is put together for as long as it is used."""
+    """The GGUF file of an address; pieces are joined into a temporary file."""
     pieces = _pieces(address)
     if len(pieces) == 1:
         yield pieces[0]
@@ -66,7 +66,7 @@ def gguf_file(address: str) -> Iterator[Path]:
 
 
 def weights_digest(address: str) -> str:
-    """sha256 of a model's weights; the address itself for a hub id, whose files are not read here."""
+    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here."""
     folder = Path(address)
     if is_gguf(address):
         files = _pieces(address)
@@ -89,10 +89,10 @@ def weights_digest(address: str) -> str:
 
 
 def prepare(address: str, cache: Path) -> str:
-    """A folder or hub id that transformers loads directly.
+    """A folder or hub id that transformers can load.
 
-    GGUF weights are de-quantised to fp32 once and kept under cache/models/DIGEST, which appears whole or not at all;
-    later loads take a second instead of half a minute. Anything else is used as it is.
+    GGUF weights are dequantised to float32 once, into cache/models/DIGEST, which appears whole or not at all. Later loads
+    take a second instead of half a minute. Other addresses are returned by `locate`.
     """
     if not is_gguf(address):
         return locate(address)
@@ -103,14 +103,16 @@ def prepare(address: str, cache: Path) -> str:
 
 @cache_of_calls
 def _whole(folder: Path) -> None:
-    """Remove converted weights of which a file is not what was written: a flipped bit would be read as a weight. Those of
-    earlier versions have no seal, and are taken as they are."""
+    """Remove converted weights that differ from their seal: a flipped bit would be read as a weight.
+
+    Weights of earlier versions have no seal and are kept.
+    """
     try:
         changed = unsealed(folder / SEAL) if (folder / SEAL).is_file() else []
     except SecateurError:
         changed = [SEAL]
     if changed:
-        LOG.warning("%s: damaged (%s); removed, and made anew", folder, ", ".join(changed))
+        LOG.warning("%s: damaged (%s); removed, will be converted again", folder, ", ".join(changed))
         shutil.rmtree(folder)
 
 
@@ -120,8 +122,10 @@ def _sealed(address: str, folder: Path) -> None:
 
 
 def _convert(address: str, folder: Path) -> None:
-    """Write what transformers makes of a GGUF file. It asks for the file's fields for settings, weights and tokenizer each,
-    at two CPU seconds a time and more; they are read once here."""
+    """Convert a GGUF file with transformers.
+
+    transformers reads the file's fields three times, at two CPU seconds or more each; the patch makes it one.
+    """
     import gguf
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig

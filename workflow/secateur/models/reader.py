@@ -1,4 +1,4 @@
-"""The language model of an `lm` option, by the kind of reader that it names: in this process, or behind a server."""
+"""The language model of an `lm` option, in this process or behind a server."""
 
 from pathlib import Path
 
@@ -12,12 +12,9 @@ __all__ = ["load"]
 
 
 def load(cfg, cache: Path, device: str = "cpu") -> CausalLM | Served:
-    """The model of an `lm` option.
-
-    Raises SecateurError where keys of the option do not fit together, and where the model cannot be had.
-    """
+    """Load the model of an `lm` option. Raises SecateurError for keys that do not fit, and for a missing model."""
     if wrong := lm_problems(cfg):
         raise SecateurError(f"lm {cfg.model}: {'; '.join(wrong)}. Fix: conf/lm, or the override that set it.")
-    kind = plugins.load("reader", cfg.backend)
-    with plugins.calling("reader", kind):
-        return kind.load(cfg, cache, device)
+    backend = plugins.load("reader", cfg.backend)
+    with plugins.calling("reader", backend):
+        return backend.load(cfg, cache, device)

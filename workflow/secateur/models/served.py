@@ -1,7 +1,7 @@
-"""A causal language model behind a server: the tokens are made here, their log-probabilities come over HTTP.
+"""A causal language model behind a server: tokens are made here, log-probabilities come over HTTP.
 
-The prompts are token ids of the local tokenizer, so a score is of the same tokens as in process. A server gives the
-log-probabilities of a prompt's own tokens, and of a few next ones; never a distribution over the vocabulary.
+Prompts are token ids of the local tokenizer, so scores are of the same tokens as in process. A server gives
+log-probabilities of the prompt's tokens and of a few next tokens, never of the whole vocabulary.
 """
 
 import logging
@@ -22,13 +22,13 @@ __all__ = ["KEYS", "Served", "Wire", "connect"]
 
 KEYS = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})  # of conf/lm
 
-ROUNDING = 1e-3  # by which a log-probability may be above 0
+ROUNDING = 1e-3  # a log-probability may exceed 0 by this much
 LOG = logging.getLogger(__name__)
 Item, Value = TypeVar("Item"), TypeVar("Value")
 
 
 class Wire(Protocol):
-    """What a server is asked, and what its replies say: a module in readers/."""
+    """Requests and replies of a server: a module in readers/."""
 
     PATH: str
     prompt_request: Callable[..., dict[str, Any]]
@@ -38,42 +38,47 @@ class Wire(Protocol):
 
 
 class Served:
-    """A model that a server states, with the local tokenizer. cfg: an `lm` option with a url; wire: how it is asked.
+    """A served model with the local tokenizer. cfg: an `lm` option with a url; wire: requests and replies.
 
     Raises SecateurError where the server does not answer, serves another model, or takes fewer tokens than the window.
     """
 
-    pack = None  # a server packs as it likes
+    pack = None  # the server decides how it packs
 
     def __init__(self, cfg, tokenizer, wire: Wire, log: logging.Logger = LOG) -> None:
         self.cfg, self.tokenizer, self.backend, self.name = cfg, tokenizer, cfg.backend, cfg.model
         self.top_logprobs, self.encoder = cfg.top_logprobs, Encoder(tokenizer, cfg.window)
         self._wire, self._endpoint = wire, Endpoint(cfg, "lm", log)
         self._stated = self._find(self._ask("/v1/models", None, _cards))
-        log.info("%s: serves %s; in which data type it does not say", cfg.url, self._stated["id"])
+        log.info("%s: serves %s; it does not state the data type", cfg.url, self._stated["id"])
 
     @cached_property
     def identity(self) -> str:
-        """Digest of backend, model, what the server calls it, tokenizer and window. The data type is unknown, and the
-        address no part of it: a server may move."""
+        """Digest of backend, model, its name on the server, tokenizer and window.
+
+        The server's data type is unknown. The address is left out: a server may move.
+        """
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         stated = (self._stated["id"], self._stated.get("root"))
         return digest(self.backend, self.name, *stated, *tokenizer, self.encoder.window, self.top_logprobs)
 
     def read(self, sequences: Sequence[Encoded]) -> Iterator[tuple[list[float], dict[int, float]]]:
-        """Of each sequence, in order: log-probabilities of its tokens from the question on (from the answer on, where
-        no question is asked), and of the most probable first answer tokens by token, none where none are asked for."""
+        """For each sequence, in order: (log-probabilities, first).
+
+        Log-probabilities are of its tokens from the question on, or from the answer on without a question. first: token ->
+        log-probability of the most probable first answer tokens, empty where lm.top_logprobs is 0.
+        """
         return self._each(self._read, sequences)
 
     def named(self, sequences: Sequence[Encoded], tokens: Sequence[int]) -> Iterator[list[float]]:
-        """Of each sequence, in order: log-probabilities of the tokens at the first answer position."""
+        """For each sequence, in order: log-probabilities of `tokens` at the first answer position."""
         return self._each(lambda one: self._named(one.ids[: one.start], tokens), sequences)
 
     def _read(self, one: Encoded) -> tuple[list[float], dict[int, float]]:
         first = one.asked[0] if one.asked else one.start
-        return self._said(one.ids, first) if first < len(one.ids) else [], self._top(one.ids[: one.start])
+        return self._prompt(one.ids, first) if first < len(one.ids) else [], self._top(one.ids[: one.start])
 
-    def _said(self, ids: Sequence[int], first: int) -> list[float]:
+    def _prompt(self, ids: Sequence[int], first: int) -> list[float]:
         request = self._wire.prompt_request(self._stated["id"], ids, first)
         found = self._ask(
             self._wire.PATH, request, lambda reply: _logprobs(self._wire.prompt_logprobs(reply, ids, first))
@@ -103,7 +108,7 @@ class Served:
         )
 
     def _each(self, call: Callable[[Item], Value], items: Sequence[Item]) -> Iterator[Value]:
-        """The results in order, `concurrency` calls at once; after a failure none begins."""
+        """Results in order, `concurrency` calls at once; after a failure no call starts."""
         with ThreadPoolExecutor(self.cfg.concurrency) as pool:
             yield from pool.map(call, items)
 
@@ -119,31 +124,31 @@ class Served:
         except Unusable as problem:
             raise SecateurError(
                 f"{self.cfg.url}{path}: {problem}, after {len(self.cfg.delays) + 1} attempts. "
-                "Fix: look at the server and run again; blocks that were scored are cached."
+                "Fix: check the server and run again; scored blocks are cached."
             ) from problem
 
     def _find(self, cards: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """What the server says of the model. One more token than the window is sent, and one is generated."""
-        found = [card for card in cards if self.name in (card["id"], card.get("root"))]
-        if not found:
+        """The server's entry for the model. A request needs two tokens beyond the window: one sent, one generated."""
+        matching = [card for card in cards if self.name in (card["id"], card.get("root"))]
+        if not matching:
             raise SecateurError(
                 f"{self.cfg.url}: serves {', '.join(card['id'] for card in cards) or 'no model'}, not lm.model "
                 f"{self.name}. Fix: lm.model as it is served, or a server with --served-model-name {self.name}."
             )
-        longest = found[0].get("max_model_len")
+        longest = matching[0].get("max_model_len")
         if longest is not None and longest < self.encoder.window + 2:
             raise SecateurError(
                 f"{self.cfg.url}: takes {longest} tokens, a window of {self.encoder.window} needs two more than that. "
                 f"Fix: lm.window={longest - 2}, or a server with a longer one."
             )
-        return found[0]
+        return matching[0]
 
     def _lacking(self, what: str, instead: str) -> SecateurError:
-        return SecateurError(f"{self.cfg.url}: its replies hold {what}. Fix: {instead}.")
+        return SecateurError(f"{self.cfg.url}: its replies have {what}. Fix: {instead}.")
 
 
 def _logprobs(values: list[float] | None) -> list[float] | None:
-    """The values as they are. Raises ValueError for what cannot be log-probabilities."""
+    """The values, unchanged. Raises ValueError for values that cannot be log-probabilities."""
     if values is not None and not all(math.isfinite(value) and value <= ROUNDING for value in values):
         raise ValueError("log-probabilities above 0 or not finite (vLLM: --logprobs-mode raw_logprobs)")
     return values
@@ -155,7 +160,7 @@ def _by_token(found: dict[int, float]) -> dict[int, float]:
 
 
 def _cards(reply: Any) -> list[dict[str, Any]]:
-    """The models of a server: id, and root and max_model_len where it says so."""
+    """The models of a server: id, with root and max_model_len where it states them."""
     return [
         {"id": str(card["id"]), **{k: card[k] for k in ("root", "max_model_len") if k in card}}
         for card in reply["data"]
@@ -163,7 +168,7 @@ def _cards(reply: Any) -> list[dict[str, Any]]:
 
 
 def connect(cfg, cache: Path, wire: Wire) -> Served:
-    """The model of an `lm` option with a url, asked over a wire. Raises SecateurError where the address holds no tokenizer."""
+    """The served model of an `lm` option. Raises SecateurError where the address holds no tokenizer."""
     from transformers import AutoTokenizer
 
     try:

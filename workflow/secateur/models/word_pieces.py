@@ -14,11 +14,11 @@ from secateur.models.prepare import gguf_file, is_gguf, weights_digest
 
 __all__ = ["Counter", "lm_counter", "word_piece_counter"]
 
-SEAL = ".sha256"  # of a tokenizer's file, beside it: a flipped bit may be another token
+SEAL = ".sha256"  # digest of a tokenizer's file: a flipped bit may be another token
 
 
 class Counter(Protocol):
-    """Counts tokens, without special ones."""
+    """Counts tokens, without special tokens."""
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(n,) token counts."""
@@ -35,8 +35,10 @@ class _Counter:
 
 @cache
 def word_piece_counter(model: str) -> Counter:
-    """Counter of the embedder's own tokenizer. Word pieces never span white space or punctuation, so counts of
-    parts joined by white space or punctuation add up."""
+    """Counter of the embedder's tokenizer.
+
+    Word pieces never span white space or punctuation, so counts of parts joined by either add up.
+    """
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(Path(locate(model)) / "tokenizer.json"))
@@ -47,10 +49,10 @@ def word_piece_counter(model: str) -> Counter:
 
 @cache
 def lm_counter(model: str, cache: Path) -> Counter:
-    """Counter of a language model's tokenizer, read from its GGUF file or folder; the weights are not loaded.
+    """Counter of a language model's tokenizer, from its GGUF file or folder; weights are not loaded.
 
-    What stands in a GGUF file is converted once and kept under cache/tokenizers/DIGEST of the file: that takes ten
-    seconds, to read it again a tenth of one.
+    The tokenizer of a GGUF file is converted once, into cache/tokenizers/DIGEST. That takes ten seconds, a later read a
+    tenth of a second.
     """
     from tokenizers import Tokenizer
 

@@ -1,4 +1,4 @@
-"""Words as evidence recall counts them, and the word pieces budgets are counted in."""
+"""Content words, as evidence metrics count them."""
 
 import re
 import unicodedata
@@ -33,19 +33,21 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def _counted(word: str) -> str:
-    """A word's stem, one string for all its places; empty where it does not count."""
+    """A word's stem, one shared string; empty for stop words and single characters."""
     return stem(word) if len(word) >= 2 and word not in _stop_words() else ""
 
 
 @lru_cache(maxsize=1 << 18)
 def word_list(text: str) -> tuple[str, ...]:
-    """Content words in order, with repeats: NFKC, lower case, [a-z0-9]+, two characters or more,
-    without scikit-learn's stop list, S-stemmed."""
+    """Content words in order, with repeats: NFKC, lower case, [a-z0-9]+, two characters or more, S-stemmed.
+
+    scikit-learn's English stop words are left out.
+    """
     words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
     return tuple(filter(None, map(_counted, words)))
 
 
 @lru_cache(maxsize=1 << 18)
 def content_words(text: str) -> frozenset[str]:
-    """Content-word types of a text."""
+    """Distinct content words of a text."""
     return frozenset(word_list(text))

@@ -1,8 +1,8 @@
-"""What SGLang is asked over HTTP, and what its replies say: POST /generate with `input_ids`.
+"""SGLang: POST /generate with `input_ids`.
 
-Log-probabilities of the prompt begin at `logprob_start_len`, where the entry itself is null: that token is only read.
-Each entry is [log-probability, token, text]. `top_logprobs_num` gives the most probable next tokens,
-`token_ids_logprob` named ones. Temperature 1 without any cut leaves the probabilities as the model has them.
+Log-probabilities of the prompt start at `logprob_start_len`, whose own entry is null. Each entry is [log-probability,
+token, text]. `top_logprobs_num` gives the most probable next tokens, `token_ids_logprob` chosen ones. Temperature 1
+without truncation leaves the model's probabilities unchanged.
 """
 
 import sys
@@ -31,14 +31,16 @@ PLAIN = {"max_new_tokens": 1, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "mi
 
 
 def prompt_request(model: str, ids: Sequence[int], first: int) -> dict[str, Any]:
-    """For the log-probabilities of ids[first:]."""
+    """Request for log-probabilities of ids[first:]."""
     wanted = {"return_logprob": True, "logprob_start_len": first - 1}
     return {"input_ids": list(ids), "sampling_params": PLAIN} | wanted
 
 
 def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) -> list[float] | None:
-    """Log-probabilities of ids[first:], None where the server gives none. Raises KeyError, ValueError and the like for
-    what is no such reply."""
+    """Log-probabilities of ids[first:]; None where the server gives none.
+
+    Raises KeyError, ValueError or the like for a malformed reply.
+    """
     found = reply["meta_info"].get("input_token_logprobs")
     if found is None:
         return None
@@ -48,18 +50,18 @@ def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) ->
 
 
 def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:
-    """For the `count` most probable tokens after the prompt, or for the named ones."""
+    """Request for the `count` most probable tokens after the prompt, or for the named tokens."""
     wanted = {"return_logprob": True, "logprob_start_len": -1, "top_logprobs_num": count}
     wanted |= {"token_ids_logprob": list(named)} if named else {}
     return {"input_ids": list(ids), "sampling_params": PLAIN} | wanted
 
 
 def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
-    """Log-probabilities by token."""
+    """Token -> log-probability."""
     name = "output_token_ids_logprobs" if named else "output_top_logprobs"
     return {token: value for value, token, *_ in reply["meta_info"][name][0]}
 
 
 def load(cfg, cache: Path, device: str) -> Served:
-    """The model that the server states, with the tokenizer here."""
+    """The served model, with the local tokenizer."""
     return connect(cfg, cache, sys.modules[__name__])

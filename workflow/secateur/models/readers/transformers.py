@@ -1,4 +1,4 @@
-"""In this process, with transformers: a folder, a hub id, or a GGUF file that is converted once."""
+"""transformers, in this process: a folder, a hub id, or a GGUF file, which is converted once."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ IN_PROCESS = True
 
 
 def load(cfg, cache: Path, device: str):
-    """The model, with its weights."""
+    """The model with its weights."""
     from secateur.models.causal import in_process
 
     return in_process(cfg, cache, device)

@@ -1,8 +1,8 @@
-"""What vLLM is asked over HTTP, and what its replies say: POST /v1/completions with a prompt of token ids.
+"""vLLM: POST /v1/completions with a prompt of token ids.
 
-`prompt_logprobs` 0 gives the log-probability of each token of the prompt and of no other. `logprobs` k gives the k most
-probable next tokens, `logprob_token_ids` named ones. The sampling settings are stated so that the server's defaults
-(generation_config.json) do not enter the probabilities.
+`prompt_logprobs` 0 gives the log-probability of each prompt token alone. `logprobs` k gives the k most probable next
+tokens, `logprob_token_ids` chosen ones. Sampling settings are explicit, so that the server's defaults
+(generation_config.json) do not change probabilities.
 """
 
 import sys
@@ -32,13 +32,15 @@ MARK = "token_id:"
 
 
 def prompt_request(model: str, ids: Sequence[int], first: int) -> dict[str, Any]:
-    """For the log-probabilities of the prompt's own tokens; all come, `first` or not."""
+    """Request for log-probabilities of the prompt's tokens; vLLM gives all, whatever `first` is."""
     return {"model": model, "prompt": list(ids), "prompt_logprobs": 0} | PLAIN
 
 
 def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) -> list[float] | None:
-    """Log-probabilities of ids[first:], None where the server gives none. Raises KeyError, ValueError and the like for
-    what is no such reply."""
+    """Log-probabilities of ids[first:]; None where the server gives none.
+
+    Raises KeyError, ValueError or the like for a malformed reply.
+    """
     found = reply["choices"][0].get("prompt_logprobs")
     if found is None:
         return None
@@ -48,14 +50,14 @@ def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) ->
 
 
 def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:
-    """For the `count` most probable tokens after the prompt, or for the named ones."""
+    """Request for the `count` most probable tokens after the prompt, or for the named tokens."""
     wanted = {"logprobs": count or len(named), "return_tokens_as_token_ids": True}
     wanted |= {"logprob_token_ids": list(named)} if named else {}
     return {"model": model, "prompt": list(ids)} | PLAIN | wanted
 
 
 def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
-    """Log-probabilities by token, the sampled one among them."""
+    """Token -> log-probability, the sampled token included."""
     return {
         int(name.removeprefix(MARK)): value
         for name, value in reply["choices"][0]["logprobs"]["top_logprobs"][0].items()
@@ -63,5 +65,5 @@ def next_logprobs(reply: Mapping[str, Any], named: bool) -> dict[int, float]:
 
 
 def load(cfg, cache: Path, device: str) -> Served:
-    """The model that the server states, with the tokenizer here."""
+    """The served model, with the local tokenizer."""
     return connect(cfg, cache, sys.modules[__name__])
