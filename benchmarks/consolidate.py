@@ -16,7 +16,7 @@ import numpy as np
 from harness import Figure, cpu_seconds, publish
 
 from secateur.config import compose
-from secateur.graph.consolidation.groups import groups, medoids, range_pairs
+from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.neighbours import approximate_pairs
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
@@ -62,7 +62,7 @@ def exact(count: int) -> list[Figure]:
 
     def ours() -> None:
         kept["ours"] = range_pairs(entities, OPTION.tau)
-        made, _ = groups(names, entities, kept["ours"], link=OPTION.tau - OPTION.slack, guarded=False)
+        made, _ = alias_groups(names, entities, kept["ours"], link=OPTION.tau - OPTION.slack, guarded=False)
         medoids(entities, made)
 
     slow, fast = cpu_seconds(bare, ours, repeats=3 if count <= COUNT else 1)

@@ -1,4 +1,4 @@
-"""Alias groups among the entities, and the codebook, provenance and runs remapped to representatives."""
+"""Group aliases among the entities, and remap codebook, provenance and runs to representatives."""
 
 from secateur.graph.consolidation.consolidate import aliases_of, consolidated
 from secateur.stage.contract import main

@@ -12,8 +12,7 @@ from secateur.graph.consolidation.compress import Budget, compress, same_tokens
 from secateur.graph.consolidation.groups import range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.graph.consolidation.prune import prune_rare
-from secateur.graph.consolidation.remap import remap_mentions
+from secateur.graph.consolidation.remap import prune_rare, remap_mentions
 
 quick = settings(max_examples=40)
 FLOOR = 0.8

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.graph.consolidation.groups import groups, medoids, range_pairs
+from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 
 quick = settings(max_examples=60)
@@ -39,7 +39,7 @@ def test_the_range_graph_is_exact(vectors, tau):
 @given(vectors=unit_vectors(), tau=st.floats(0.8, 0.97))
 def test_groups_are_disjoint_and_every_pair_of_a_group_is_linked(vectors, tau):
     names = [f"entity{chr(97 + n % 26)}{chr(97 + n // 26)}x" for n in range(len(vectors))]
-    made, rule = groups(names, vectors, range_pairs(vectors, tau), link=tau - 0.02, guarded=True)
+    made, rule = alias_groups(names, vectors, range_pairs(vectors, tau), link=tau - 0.02, guarded=True)
     members = [m for group in made for m in group]
     assert len(members) == len(set(members))
     assert set(members) == set(rule)

@@ -8,8 +8,8 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.graph.consolidation import screen
 from secateur.graph.consolidation.alias_file import read_aliases
-from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
-from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
+from secateur.graph.consolidation.groups import acronyms, alias_groups, medoids, range_pairs
+from secateur.graph.consolidation.guards import blocked_by, normal_form
 
 NEVER = [
     ("report of 2023", "report of 2024", "number"),
@@ -46,15 +46,15 @@ ALWAYS = [
 def test_forms_that_differ_in_a_distinctive_token_never_merge(left, right, rule):
     assert blocked_by(left, right) == blocked_by(right, left) == rule
     same = np.ones((2, 1), np.float32)
-    made, _ = groups([left, right], same, range_pairs(same, 0.93), link=0.91, guarded=True)
+    made, _ = alias_groups([left, right], same, range_pairs(same, 0.93), link=0.91, guarded=True)
     assert made == []
 
 
 @pytest.mark.parametrize(("left", "right"), ALWAYS)
 def test_forms_that_differ_in_case_punctuation_determiner_or_plural_merge(left, right):
-    assert same_but_for_form(left) == same_but_for_form(right)
+    assert normal_form(left) == normal_form(right)
     apart = np.eye(2, dtype=np.float32)
-    made, rule = groups([left, right], apart, range_pairs(apart, 0.93), link=0.91, guarded=True)
+    made, rule = alias_groups([left, right], apart, range_pairs(apart, 0.93), link=0.91, guarded=True)
     assert made == [[0, 1]]
     assert rule == {0: "form", 1: "form"}
 
@@ -94,16 +94,16 @@ def test_complete_link_keeps_a_chain_apart():
     angles = np.array([0.0, 0.35, 0.70])  # neighbours at cosine .94, the ends at .76
     vectors = np.stack([np.cos(angles), np.sin(angles)], 1).astype(np.float32)
     pairs = range_pairs(vectors, 0.93)
-    made, _ = groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=True)
+    made, _ = alias_groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=True)
     assert made == [[0, 1]]
-    released, _ = groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=False)
+    released, _ = alias_groups(["alpha", "beta", "gamma"], vectors, pairs, link=0.91, guarded=False)
     assert released == [[0, 1, 2]]
 
 
 def test_forced_pairs_join_and_forbidden_ones_stay_apart():
     vectors = np.ones((4, 1), np.float32)
     texts = ["IBM", "International Business Machines", "Mercury", "Mercury Records"]
-    made, rule = groups(
+    made, rule = alias_groups(
         texts,
         vectors,
         range_pairs(vectors, 0.93),
@@ -134,7 +134,7 @@ def test_an_alias_file_gives_pairs_of_ids_and_skips_forms_of_other_corpora(tmp_p
     ("text", "said"),
     [
         ("forc: []", "unknown key forc; did you mean 'force'?"),
-        ("force: [[IBM]]", r"force\[0\] is \['IBM'\], two different surface forms"),
+        ("force: [[IBM]]", r"force\[0\] is \['IBM'\], allowed: two different surface forms"),
         ("force: [[IBM, IBM]]", "two different surface forms"),
         ("force: [[IBM, Big Blue]]\nforbid: [[Big Blue, IBM]]", "contradicts itself: 'Big Blue' and 'IBM'"),
         (

@@ -1,4 +1,4 @@
-"""aliases.yaml: pairs of surface forms that must, and that must never, be one entity."""
+"""aliases.yaml: pairs of surface forms that are merged by force, or never merged."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,25 +15,27 @@ FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms o
 
 
 def _pairs(path: Path, name: str, value: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
-    found = []
+    pairs = []
     if not isinstance(value or [], list):
-        raise SecateurError(f"{path}: {name} is {value!r:.80}, a list of pairs is needed. {FIX}")
+        raise SecateurError(f"{path}: {name} is {value!r:.80}, allowed: a list of pairs. {FIX}")
     for n, pair in enumerate(value or []):
         if not (
             isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) and pair[0] != pair[1]
         ):
-            raise SecateurError(f"{path}: {name}[{n}] is {pair!r:.80}, two different surface forms are needed. {FIX}")
-        if all(form in place for form in pair):  # forms of other corpora are no error: one file may serve several
-            found.append((place[pair[0]], place[pair[1]]))
-    return found
+            raise SecateurError(f"{path}: {name}[{n}] is {pair!r:.80}, allowed: two different surface forms. {FIX}")
+        if all(form in place for form in pair):  # one file may serve several corpora
+            pairs.append((place[pair[0]], place[pair[1]]))
+    return pairs
 
 
 def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, int]], frozenset[frozenset[int]]]:
-    """(forced pairs, forbidden pairs) of entity ids. place: surface form -> entity id.
+    """(forced pairs, forbidden pairs) of entity ids. place: entity id by surface form.
 
-    Raises SecateurError for unreadable YAML, unknown keys, entries that are no pairs, and a file that contradicts
-    itself: a forbidden pair that the forced ones join.
+    Raises SecateurError for invalid YAML, unknown keys, entries that are not pairs, and a forbidden pair that the
+    forced pairs join.
     """
+    from scipy.cluster.hierarchy import DisjointSet
+
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -44,18 +46,12 @@ def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, 
         )
         raise SecateurError(f"{path}: unknown key {wrong}; allowed: {', '.join(KEYS)}. {FIX}")
     forced, forbidden = (_pairs(path, name, data.get(name), place) for name in KEYS)
-    joined: dict[int, int] = {}
-
-    def root(entity: int) -> int:
-        while joined.get(entity, entity) != entity:
-            entity = joined[entity]
-        return entity
-
+    groups = DisjointSet(place.values())
     for a, b in forced:
-        joined[root(a)] = root(b)
+        groups.merge(a, b)
     form = {n: text for text, n in place.items()}
     for a, b in forbidden:
-        if root(a) == root(b):
+        if groups.connected(a, b):
             raise SecateurError(
                 f"{path}: contradicts itself: {form[a]!r} and {form[b]!r} are forbidden, but forced together. {FIX}"
             )

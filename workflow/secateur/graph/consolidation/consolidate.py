@@ -1,4 +1,4 @@
-"""Consolidation (paper 2.4): alias groups among the entities, and the codebook, provenance and runs remapped to them."""
+"""Consolidation (paper 2.7): alias groups of entities, then codebook, provenance and runs remapped to them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,22 +10,19 @@ from numpy.typing import NDArray
 
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.alias_file import read_aliases
-from secateur.graph.consolidation.compress import Budget, compress, same_tokens
-from secateur.graph.consolidation.groups import acronyms, groups, medoids, range_pairs
+from secateur.graph.consolidation.compress import Budget, Members, compress, same_tokens
+from secateur.graph.consolidation.groups import acronyms, alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.graph.consolidation.prune import prune_rare
-from secateur.graph.consolidation.remap import remap_edges, remap_mentions
+from secateur.graph.consolidation.remap import prune_rare, remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
 
 __all__ = ["Graph", "aliases_of", "consolidated"]
 
-Members = dict[int, list[int]]  # representative -> its entities
-
 
 @dataclass(frozen=True)
 class Graph:
-    """The tables of a consolidated graph, by their names."""
+    """Tables of a consolidated graph."""
 
     aliases: pl.DataFrame
     edges: pl.DataFrame
@@ -36,7 +33,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class _Entities:
-    """texts; vectors (n, d): unit rows in float32; place: surface form -> id."""
+    """Texts, unit vectors (n, d) and ids by surface form."""
 
     texts: list[str]
     vectors: NDArray[np.float32]
@@ -46,7 +43,7 @@ class _Entities:
 def consolidated(
     cfg, aliases: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl.DataFrame, run_edges: pl.DataFrame
 ) -> Graph:
-    """The graph with each alias as its representative, and rare edges removed where the option says so.
+    """The graph with aliases replaced by representatives, and rare edges pruned if configured.
 
     cfg: the option `consolidation`.
     """
@@ -62,9 +59,9 @@ def consolidated(
 
 
 def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: Path | None, ctx) -> pl.DataFrame:
-    """The table `aliases`: layer 1 (cosine, spelling, acronyms), then layer 2 where too many entities remain.
+    """The table `aliases`: layer 1 (cosine, normal forms, acronyms), then layer 2 above the budget.
 
-    cfg: the option `consolidation`; alias_file: pairs that must or must not be merged.
+    cfg: the option `consolidation`; alias_file: forced and forbidden pairs.
     """
     if not cfg.merge:
         return TABLES["aliases"].empty()
@@ -79,18 +76,18 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     pairs = _near(cfg, e.vectors)
     near = _at_least(pairs, cfg.tau)
     settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": forbidden}
-    merged, rule = groups(e.texts, e.vectors, near, short_forms=short_forms, **settings)
+    merged, rules = alias_groups(e.texts, e.vectors, near, short_forms=short_forms, **settings)
     ctx.counts |= {"pairs": len(near[0]), "groups": len(merged), "acronyms": len(short_forms)}
-    first = {entity: keep for group, keep in zip(merged, medoids(e.vectors, merged), strict=True) for entity in group}
-    members: Members = {n: [n] for n in range(len(e.texts)) if n not in first}
-    members |= {first[group[0]]: group for group in merged}
+    medoid_of = {n: medoid for group, medoid in zip(merged, medoids(e.vectors, merged), strict=True) for n in group}
+    members: Members = {n: [n] for n in range(len(e.texts)) if n not in medoid_of}
+    members |= {medoid_of[group[0]]: group for group in merged}
     rows = []
-    for keep, group in _within_budget(cfg, e, pairs, members, forbidden, ctx).items():
+    for representative, group in _within_budget(cfg, e, pairs, members, forbidden, ctx).items():
         for n in group:
-            if n != keep:
-                cosine = float(e.vectors[n] @ e.vectors[keep])
-                why = rule[n] if first.get(n) == keep else "budget"
-                rows.append((n, keep, e.texts[n], e.texts[keep], cosine, why))
+            if n != representative:
+                cosine = float(e.vectors[n] @ e.vectors[representative])
+                rule = rules[n] if medoid_of.get(n) == representative else "budget"
+                rows.append((n, representative, e.texts[n], e.texts[representative], cosine, rule))
     return pl.DataFrame(rows, schema=TABLES["aliases"].empty().schema, orient="row")
 
 
@@ -102,14 +99,14 @@ def _entities(entities: pl.DataFrame) -> _Entities:
 
 
 def _near(cfg, vectors: NDArray[np.float32]) -> Pairs:
-    """Pairs that layer 1 may merge, and those of layer 2 where the budget may be exceeded."""
+    """Candidate pairs of layer 1, and of layer 2 if the budget may be exceeded."""
     tau = min(cfg.tau, cfg.floor) if len(vectors) > cfg.budget else cfg.tau
     exact = len(vectors) <= cfg.exact_limit
     return range_pairs(vectors, tau) if exact else approximate_pairs(vectors, tau, cfg.probes)
 
 
 def _at_least(pairs: Pairs, tau: float) -> Pairs:
-    """Pairs with a cosine of at least tau."""
+    """Pairs with cosine >= tau."""
     near = pairs[2] >= tau
     return tuple(part[near] for part in pairs)
 
@@ -117,7 +114,7 @@ def _at_least(pairs: Pairs, tau: float) -> Pairs:
 def _within_budget(
     cfg, e: _Entities, pairs: Pairs, members: Members, forbidden: Callable[[int, int], bool], ctx
 ) -> Members:
-    """Layer 2, where layer 1 leaves more entities than the budget allows."""
+    """Groups after layer 2, which runs if layer 1 leaves more entities than the budget."""
     if len(members) <= cfg.budget:
         return members
 
@@ -129,8 +126,8 @@ def _within_budget(
     remaining = compress(e.vectors, pairs, members, Budget(cfg.budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
     if len(remaining) > cfg.budget:
         ctx.warn(
-            f"{len(remaining)} entities remain, consolidation.budget is {cfg.budget}: the others lie below cosine "
-            f"{cfg.floor} or are kept apart by guards"
+            f"{len(remaining)} entities remain, consolidation.budget is {cfg.budget}: further merges are below cosine "
+            f"{cfg.floor} or blocked by guards"
         )
     ctx.counts |= {
         "over_budget": max(0, len(remaining) - cfg.budget),

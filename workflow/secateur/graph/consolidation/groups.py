@@ -1,32 +1,22 @@
-"""Entity-only consolidation, layer 1 (paper 2.7): alias groups over entity embeddings, then a remap.
+"""Layer 1 of consolidation (paper 2.7): alias groups over entity embeddings.
 
-Pairs come from an exact range graph; guards and complete link keep apart what only looks alike.
+Candidate pairs come from an exact range graph; guards and complete link prevent false merges.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.graph.consolidation.guards import blocked_by, same_but_for_form
+from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.consolidation.screen import ROUNDING, Pairs, near_pairs
 
-__all__ = ["Alias", "acronyms", "groups", "medoids", "range_pairs"]
+__all__ = ["acronyms", "alias_groups", "medoids", "range_pairs"]
 
-BLOCK = 1024  # rows of a product
-
-
-@dataclass(frozen=True)
-class Alias:
-    """Why an entity is shown as its representative."""
-
-    entity: int
-    representative: int
-    cosine: float
-    rule: str
+BLOCK = 1024  # rows of a matrix product
+SMALL_WORDS = ("of", "and", "for", "the", "in", "on", "to", "de", "la")
 
 
 def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
@@ -38,29 +28,24 @@ def range_pairs(vectors: NDArray[np.float32], tau: float) -> Pairs:
 
 
 def acronyms(texts: Iterable[str]) -> dict[str, str]:
-    """Acronym -> expansion where a text itself gives it: "Digital Services Act (DSA)" or "DSA (Digital Services Act)".
+    """Expansions by acronym, from texts such as "Digital Services Act (DSA)" or "DSA (Digital Services Act)".
 
-    An acronym with two different expansions is left out.
+    An acronym with two different expansions is omitted; of forms that differ in case, the first is taken.
     """
-    found: dict[str, set[str]] = defaultdict(set)
+    expansions: dict[str, dict[str, str]] = defaultdict(dict)  # by acronym, then case-folded
     for text in texts:
         for match in re.finditer(r"\(([A-Z][A-Za-z]{1,7})\)", text):
-            short, before = match[1], text[: match.start()].split()
-            letters = [c for c in short if c.isupper()]
-            phrase = _ending(before, letters)
-            if phrase:
-                found[short].add(phrase)
+            capitals = [c for c in match[1] if c.isupper()]
+            if phrase := _expansion(text[: match.start()].split(), capitals):
+                expansions[match[1]].setdefault(phrase.casefold(), phrase)
         for match in re.finditer(r"\b([A-Z]{2,8}) \(([^()]{4,80})\)", text):
-            if _ending(match[2].split(), list(match[1])) == match[2]:
-                found[match[1]].add(match[2])
-    return {short: next(iter(long)) for short, long in found.items() if len({x.casefold() for x in long}) == 1}
+            if _expansion(match[2].split(), match[1]) == match[2]:
+                expansions[match[1]].setdefault(match[2].casefold(), match[2])
+    return {short: next(iter(forms.values())) for short, forms in expansions.items() if len(forms) == 1}
 
 
-SMALL_WORDS = ("of", "and", "for", "the", "in", "on", "to", "de", "la")
-
-
-def _ending(words: Sequence[str], letters: Sequence[str]) -> str | None:
-    """The shortest end of `words` whose initials, small words aside, are the letters."""
+def _expansion(words: Sequence[str], letters: Sequence[str]) -> str | None:
+    """The shortest tail of `words` whose initials, small words aside, are the letters; else None."""
     if len(letters) < 2:
         return None
     for start in range(len(words) - 1, max(-1, len(words) - 2 * len(letters) - 2), -1):
@@ -71,27 +56,7 @@ def _ending(words: Sequence[str], letters: Sequence[str]) -> str | None:
     return None
 
 
-class _Groups:
-    """Disjoint groups; two join only if every pair across them may."""
-
-    def __init__(self) -> None:
-        self.of: dict[int, int] = {}
-        self.members: dict[int, list[int]] = {}
-
-    def group(self, entity: int) -> list[int]:
-        return self.members.setdefault(self.of.setdefault(entity, entity), [entity])
-
-    def join(self, a: int, b: int) -> None:
-        left, right = self.of[a], self.of[b]
-        if left == right:
-            return
-        keep, gone = min(left, right), max(left, right)
-        for entity in self.members.pop(gone):
-            self.of[entity] = keep
-            self.members[keep].append(entity)
-
-
-def groups(
+def alias_groups(
     texts: Sequence[str],
     vectors: NDArray[np.float32],
     pairs: Pairs,
@@ -102,54 +67,56 @@ def groups(
     forbidden: Callable[[int, int], bool] = lambda a, b: False,
     short_forms: Iterable[tuple[int, int]] = (),
 ) -> tuple[list[list[int]], dict[int, str]]:
-    """Alias groups with two members or more (sorted), and the rule by which each member joined.
+    """(sorted alias groups of two or more entities, the rule by which each member joined).
 
     Forced pairs join first, then acronyms and equal normal forms, then pairs by falling cosine under complete link:
-    every pair of a group has cosine >= `link`. Without `guarded` (the released code), components are joined as they are.
+    every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined.
     """
-    made, rule = _Groups(), {}
+    from scipy.cluster.hierarchy import DisjointSet
 
-    def allowed(a: int, b: int, near: float) -> bool:
-        if not guarded:
-            return True
-        across = [(x, y) for x in made.group(a) for y in made.group(b)]
+    groups, rules = DisjointSet(range(len(texts))), {}
+
+    def allowed(a: int, b: int, least: float) -> bool:
+        across = [(x, y) for x in groups.subset(a) for y in groups.subset(b)]
         if any(forbidden(x, y) or blocked_by(texts[x], texts[y]) for x, y in across):
             return False
-        return near == -1 or all(float(vectors[x] @ vectors[y]) >= near for x, y in across)
+        return least == -1 or all(float(vectors[x] @ vectors[y]) >= least for x, y in across)
 
-    def join(a: int, b: int, name: str, near: float) -> None:
-        made.group(a), made.group(b)
-        if made.of[a] != made.of[b] and (name == "forced" or allowed(a, b, near)):
-            made.join(a, b)
-            for entity in (a, b):
-                rule.setdefault(entity, name)
+    def join(a: int, b: int, rule: str) -> None:
+        groups.merge(a, b)
+        for entity in (a, b):
+            rules.setdefault(entity, rule)
+
+    def join_allowed(a: int, b: int, rule: str, least: float) -> None:
+        if not groups.connected(a, b) and (not guarded or allowed(a, b, least)):
+            join(a, b, rule)
 
     for a, b in forced:
-        join(a, b, "forced", -1)
+        if not groups.connected(a, b):
+            join(a, b, "forced")
     if guarded:
         for a, b in short_forms:
             if not forbidden(a, b):
-                made.group(a), made.group(b)
-                made.join(a, b)
-                rule.setdefault(a, "acronym")
-                rule.setdefault(b, "acronym")
+                join(a, b, "acronym")
         by_form: dict[str, list[int]] = defaultdict(list)
         for entity, text in enumerate(texts):
-            by_form[same_but_for_form(text)].append(entity)
-        for same in by_form.values():
-            for other in same[1:]:
-                join(same[0], other, "form", -1)
+            by_form[normal_form(text)].append(entity)
+        for first, *others in by_form.values():
+            for other in others:
+                join_allowed(first, other, "form", -1)
     i, j, cosine = pairs
     for n in np.lexsort((j, i, -cosine)):
-        join(int(i[n]), int(j[n]), "cosine", link)
-    return sorted(sorted(m) for m in made.members.values() if len(m) > 1), rule
+        join_allowed(int(i[n]), int(j[n]), "cosine", link)
+    return sorted(sorted(group) for group in groups.subsets() if len(group) > 1), rules
 
 
 def medoids(vectors: NDArray[np.float32], members: Sequence[Sequence[int]]) -> list[int]:
-    """The representative of each group: argmax of x . (sum of its group), exact for cosine (lemma 11); ties, as of any two,
-    to the earlier id, whatever the last bits of their sums."""
-    found = []
+    """Representative of each group: argmax of x . (sum of the group), exact for cosine (lemma 11).
+
+    Ties within rounding, such as in any pair, go to the earlier member.
+    """
+    representatives = []
     for group in members:
         central = vectors[list(group)] @ vectors[list(group)].sum(0)
-        found.append(int(group[int(np.argmax(central >= central.max() - ROUNDING * len(group)))]))
-    return found
+        representatives.append(int(group[int(np.argmax(central >= central.max() - ROUNDING * len(group)))]))
+    return representatives

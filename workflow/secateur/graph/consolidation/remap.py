@@ -1,25 +1,28 @@
-"""The quotient of a codebook by its aliases (paper 2.7): edges and sequences can only become fewer (lemma 9)."""
+"""Edges and mentions after consolidation (paper 2.7): remapped to representatives, and pruned.
+
+The quotient by aliases never adds edges or lengthens sequences (lemma 9).
+"""
 
 import polars as pl
 
 from secateur.core.distinct import first_places
 
-__all__ = ["remap_edges", "remap_mentions"]
+__all__ = ["prune_rare", "remap_edges", "remap_mentions"]
 
 
 def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(the distinct edges (m(h), r, m(t)) with dense ids anew, old edge_id -> new as columns edge_id, kept).
+    """(distinct edges (m(h), r, m(t)) with new dense ids, new ids as columns edge_id, kept).
 
-    A merged edge keeps the place and the line of its earliest original, so nothing is embedded anew (lemma 10).
-    An edge that states an alias (its ends become one entity) stays as written: it is the text's own evidence.
+    A merged edge keeps the place and the line of its earliest original, so nothing is re-embedded (lemma 10). An edge
+    whose two ends become one entity stays as written: it is the text's evidence for the alias.
     """
-    to, mapped = aliases.select("entity_id", "representative_id"), edges.sort("edge_id")
+    representatives, mapped = aliases.select("entity_id", "representative_id"), edges.sort("edge_id")
     for end in ("h", "t"):
-        mapped = mapped.join(to, left_on=end, right_on="entity_id", how="left", maintain_order="left")
+        mapped = mapped.join(representatives, left_on=end, right_on="entity_id", how="left", maintain_order="left")
         mapped = mapped.with_columns(pl.coalesce("representative_id", end).alias(f"m_{end}")).drop("representative_id")
-    stated = pl.col("m_h") == pl.col("m_t")
+    states_alias = pl.col("m_h") == pl.col("m_t")
     mapped = mapped.with_columns(
-        pl.when(stated).then(pl.col(end)).otherwise(pl.col(f"m_{end}")).alias(end) for end in ("h", "t")
+        pl.when(states_alias).then(pl.col(end)).otherwise(pl.col(f"m_{end}")).alias(end) for end in ("h", "t")
     )
     first, kept = first_places(mapped, ["h", "r", "t"])
     merged = mapped.select(edges.columns)[first].with_columns(edge_id=pl.int_range(pl.len(), dtype=pl.Int32))
@@ -27,8 +30,24 @@ def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFram
 
 
 def remap_mentions(mentions: pl.DataFrame, kept: pl.DataFrame, within: list[str]) -> pl.DataFrame:
-    """A table of edge mentions with kept ids; a repeat inside the same `within` is dropped, order stays."""
+    """Edge mentions with new ids, in order, each edge once per value of the columns `within`."""
     order = [c for c in ("run_id", "doc_id", "position", "n") if c in mentions.columns]
-    named = mentions.sort(order).join(kept, on="edge_id", maintain_order="left")
-    named = named.with_columns(edge_id="kept").drop("kept")
-    return named.unique([*within, "edge_id"], keep="first", maintain_order=True)
+    remapped = mentions.sort(order).join(kept, on="edge_id", maintain_order="left")
+    remapped = remapped.with_columns(edge_id="kept").drop("kept")
+    return remapped.unique([*within, "edge_id"], keep="first", maintain_order=True)
+
+
+def prune_rare(
+    edges: pl.DataFrame, sources: pl.DataFrame, min_mentions: int
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """(edges with at least `min_mentions` mentions and new dense ids, new ids as columns edge_id, kept, tombstones).
+
+    sources: one row per mention. Tombstones are the pruned edges.
+    """
+    counted = edges.join(sources.group_by("edge_id").len("count"), on="edge_id", how="left", maintain_order="left")
+    counted = counted.with_columns(pl.col("count").fill_null(0).cast(pl.Int32))
+    rare = pl.col("count") < min_mentions
+    frequent = counted.filter(~rare)
+    kept = frequent.select("edge_id", kept=pl.int_range(pl.len(), dtype=pl.Int32))
+    tombstones = counted.filter(rare).select("edge_id", "h", "r", "t", "count", reason=pl.lit("frequency"))
+    return frequent.select(edges.columns).with_columns(edge_id=kept["kept"]), kept, tombstones
