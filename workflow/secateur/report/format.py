@@ -243,7 +243,7 @@ def dots(
             value=row["value"],
             low=row["low"],
             high=row["high"],
-            said=f"{number(row['value'], digits)} ({interval(row, digits) or 'no interval'})",
+            figures=f"{number(row['value'], digits)} ({interval(row, digits) or 'no interval'})",
             counts=f"n {row['n']}",
             group=row.get("group", ""),
         )

@@ -216,10 +216,10 @@ def _dots(made: Artefact, cell: Cell) -> Iterator[Dot]:
     """The lines of a cell: the published figure, the measured one, or that there is neither."""
     if cell.printed is not None:
         value, said = cell.printed, f"{_number(cell.printed, made.digits)} published"
-        yield Dot(cell.row, "lexical", value, value, value, said, "", cell.column, unsure=True)
+        yield Dot(cell.row, "lexical", value, value, value, said, "", cell.column, hollow=True)
     if cell.measured:
         value, *ends, _ = cell.measured
         ends = [value if end is None else end for end in ends]
         yield Dot(cell.row, "graph", value, *ends, _said(made, replace(cell, printed=None)), "", cell.column)
     elif cell.printed is None:
-        yield Dot(cell.row, "graph", 0, None, None, "no figure", "", cell.column, untold=True)
+        yield Dot(cell.row, "graph", 0, None, None, "no figure", "", cell.column, empty=True)

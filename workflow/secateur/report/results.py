@@ -224,5 +224,5 @@ def _head(dataset: str, line: Line) -> str:
 def _dot(head: str, line: Line) -> Dot:
     said = f"{line.difference:+.3f} ({line.interval}), holds {number(line.value)}"
     return Dot(
-        line.name, line.family, line.difference, line.low, line.high, said, "", head, unsure=not line.significant
+        line.name, line.family, line.difference, line.low, line.high, said, "", head, hollow=not line.significant
     )

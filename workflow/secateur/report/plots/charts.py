@@ -12,26 +12,25 @@ from secateur.report.plots.style import FAMILIES, INCH, LIGHT, MARKERS, SERIES, 
 __all__ = ["Dot", "curves", "forest", "forests", "frontier", "panels", "spreads", "trades"]
 
 SHARES = (-0.02, 1.02)  # limits of an axis of shares
-NAMED, ROOM, ROUNDS = (
-    30,
-    16,
-    200,
-)  # characters of a name beside a line, names that fit above each other, rounds of moving
+NAME_LENGTH = 30  # characters of a name beside the end of a line
+NAMES_STACKED = 16  # names that fit above each other
+ROUNDS = 200  # of moving names apart
+
 # --- values with intervals -----------------------------------------------------------------------
 
 WIDE, NARROW = 1080, 372  # pixels of a forest plot, on a wide and on a small screen
-LABEL, SAID = 330, 330  # pixels for the name and for the figures of a line of the wide plot
+NAME_WIDTH, FIGURES_WIDTH = 330, 330  # pixels for the name and for the figures of a line of the wide plot
 LINE, TALL, HEAD, AXIS, STEP = 26, 40, 26, 38, 15  # pixels: line, narrow line, group's head, axis, line below the axis
-CHARACTER = 0.62  # width of a character over its size, roughly
-HEADED, NAME, SAYS, TICK = 14, 13, 12, 11  # sizes of text: group, name, figures, axis
+CHARACTER = 0.62  # mean width of a character over its size
+GROUP_SIZE, NAME_SIZE, FIGURES_SIZE, AXIS_SIZE = 14, 13, 12, 11  # points of text
 
 
 @dataclass(frozen=True)
 class Dot:
     """A value with its interval: one line of a forest plot.
 
-    low, high: None where unbounded; said: the figures in words; counts: sample sizes; group: the head it stands under;
-    untold: too little data, so nothing but the words is drawn; unsure: hollow.
+    low, high: None where unbounded; figures, counts: text of the figures and of the sample sizes; group: head above the
+    line; empty: no value to draw, text only; hollow: open circle, for values that are not significant or not measured.
     """
 
     name: str
@@ -39,70 +38,71 @@ class Dot:
     value: float
     low: float | None
     high: float | None
-    said: str
+    figures: str
     counts: str
     group: str = ""
-    untold: bool = False
-    unsure: bool = False
+    empty: bool = False
+    hollow: bool = False
 
 
 def forests(dots: Sequence[Dot], label: str, xlabel: str, reference: tuple[float, str] | None = None) -> list[str]:
-    """A forest plot for the page: wide, and narrow for small screens. label: text alternative."""
-    both = (("forest broad", False), ("forest narrow", True))
-    return [inline(forest(dots, xlabel, reference, narrow=narrow), label, form) for form, narrow in both]
+    """A forest plot as <svg>, wide and narrow: the page shows the one that fits the screen. label: text alternative."""
+    forms = {"forest broad": False, "forest narrow": True}
+    return [inline(forest(dots, xlabel, reference, narrow=narrow), label, form) for form, narrow in forms.items()]
 
 
 def forest(dots: Sequence[Dot], xlabel: str, reference: tuple[float, str] | None = None, *, narrow: bool = False):
-    """Values with their intervals, a line each. reference: a value and its name, e.g. (0, "the baseline")."""
+    """A forest plot: one line per value with its interval. reference: value and name, e.g. (0, "the baseline")."""
     groups: dict[str, list[Dot]] = {}
     for dot in dots:
         groups.setdefault(dot.group, []).append(dot)
     width, line = (NARROW, TALL) if narrow else (WIDE, LINE)
-    left, right = (8, width - 8) if narrow else (LABEL, width - SAID)
-    below = [xlabel, *([f"{reference[0]:g}: {reference[1]}"] if reference else [])]
-    below = (
-        [part for one in below for part in wrap(one, int(width / TICK / CHARACTER))] if narrow else ["; ".join(below)]
-    )
+    left, right = (8, width - 8) if narrow else (NAME_WIDTH, width - FIGURES_WIDTH)
+    captions = [xlabel, *([f"{reference[0]:g}: {reference[1]}"] if reference else [])]
+    room = int(width / AXIS_SIZE / CHARACTER)
+    below = [part for text in captions for part in wrap(text, room)] if narrow else ["; ".join(captions)]
     plot, foot = sum(HEAD * bool(g) for g in groups) + line * len(dots) + 4, AXIS + STEP * len(below)
     figure = blank(width / INCH, (plot + foot) / INCH)
     axis = figure.add_axes((left / width, foot / (plot + foot), (right - left) / width, plot / (plot + foot)))
-    low, high = _limits([dot for dot in dots if not dot.untold], reference)
+    low, high = _limits([dot for dot in dots if not dot.empty], reference)
     axis.set(xlim=(low, high), ylim=(plot, 0), yticks=[])
     axis.locator_params(axis="x", nbins=4 if narrow else 8)
-    axis.tick_params(length=0, labelsize=TICK, labelcolor=LIGHT["soft"])
+    axis.tick_params(length=0, labelsize=AXIS_SIZE, labelcolor=LIGHT["soft"])
     axis.spines[["left", "bottom"]].set_visible(False)
-    axis.set_xlabel("\n".join(below), fontsize=TICK, color=LIGHT["soft"], loc="left" if narrow else "center")
+    axis.set_xlabel("\n".join(below), fontsize=AXIS_SIZE, color=LIGHT["soft"], loc="left" if narrow else "center")
     if reference:
         axis.axvline(reference[0], color=LIGHT["ink"], linewidth=1.4)
 
     def write(text: str, x: float, y: float, size: int, colour: str = "ink", **style) -> None:
-        over = narrow or size == HEADED  # of the grid, which the text hides
-        paper = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1} if over else None
+        over_grid = narrow or size == GROUP_SIZE
+        paper = {"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1} if over_grid else None
         where = {"xycoords": ("figure points", "data"), "va": "center", "annotation_clip": False, "bbox": paper}
         axis.annotate(text, (x, y), fontsize=size, color=LIGHT[colour], **where, **style)
 
     y = 4.0
-    for group, own in groups.items():
-        shared = {dot.counts for dot in own} if narrow and group else set()  # a small screen states equal counts once
+    for group, members in groups.items():
+        shared = (
+            {dot.counts for dot in members} if narrow and group else set()
+        )  # a narrow plot states equal counts once
         counts = shared.pop() if len(shared) == 1 else ""
         if group:
-            write(" · ".join(filter(None, (group, counts))), 0, y + HEAD / 2, HEADED, fontweight="bold")
+            write(" · ".join(filter(None, (group, counts))), 0, y + HEAD / 2, GROUP_SIZE, fontweight="bold")
             y += HEAD
-        for dot in own:
-            said = " · ".join(filter(None, (dot.said, "" if narrow else dot.counts)))
-            room = (NARROW - len(said) * SAYS * CHARACTER if narrow else LABEL) - 12
-            above = y + (TALL / 4 if narrow else LINE / 2)
-            write(_cut(dot.name, int(room / NAME / CHARACTER)), 0, above, NAME)
-            end = {"ha": "right"} if narrow else {}
-            write(said, NARROW if narrow else WIDE - SAID + 12, above, SAYS, "soft", **end)
-            if not dot.untold:
+        for dot in members:
+            figures = " · ".join(filter(None, (dot.figures, "" if narrow else dot.counts)))
+            room = (NARROW - len(figures) * FIGURES_SIZE * CHARACTER if narrow else NAME_WIDTH) - 12
+            middle = y + (TALL / 4 if narrow else LINE / 2)  # of the text; a narrow plot has the interval below it
+            write(_cut(dot.name, int(room / NAME_SIZE / CHARACTER)), 0, middle, NAME_SIZE)
+            x, style = (NARROW, {"ha": "right"}) if narrow else (WIDE - FIGURES_WIDTH + 12, {})
+            write(figures, x, middle, FIGURES_SIZE, "soft", **style)
+            if not dot.empty:
                 _interval(axis, dot, (low, high), y + (0.7 * TALL if narrow else LINE / 2))
             y += line
     return figure
 
 
 def _limits(dots: Sequence[Dot], reference: tuple[float, str] | None) -> tuple[float, float]:
-    """Where the axis starts and ends: at 0 where all values are positive and there is no reference."""
+    """The limits of the axis; it starts at 0 where all values are positive and there is no reference."""
     ends = [end for dot in dots for end in (dot.value, dot.low, dot.high) if end is not None and math.isfinite(end)]
     ends += [reference[0]] if reference else [0.0] if not ends or min(ends) >= 0 else []
     low, high = min(ends), max(ends)
@@ -111,13 +111,13 @@ def _limits(dots: Sequence[Dot], reference: tuple[float, str] | None) -> tuple[f
 
 
 def _interval(axis, dot: Dot, limits: tuple[float, float], y: float) -> None:
-    """The interval, dashed where it is unbounded, and the value, hollow where it is unsure."""
+    """Draws the interval, dashed where it is unbounded, and the value."""
     colour = LIGHT[dot.family if dot.family in FAMILIES else "imported"]
     ends = [limits[side] if end is None else end for side, end in enumerate((dot.low, dot.high))]
-    loose = (0, (3, 2)) if None in (dot.low, dot.high) else "-"
+    dashes = (0, (3, 2)) if None in (dot.low, dot.high) else "-"
     if ends[0] != ends[1]:
-        axis.plot(ends, [y, y], color=colour, linewidth=2.5, linestyle=loose, solid_capstyle="butt")
-    fill = LIGHT["paper"] if dot.unsure else colour
+        axis.plot(ends, [y, y], color=colour, linewidth=2.5, linestyle=dashes, solid_capstyle="butt")
+    fill = LIGHT["paper"] if dot.hollow else colour
     axis.plot([dot.value], [y], "o", markersize=9, markerfacecolor=fill, markeredgecolor=colour, markeredgewidth=2)
 
 
@@ -129,11 +129,11 @@ def _cut(text: str, room: int) -> str:
 
 
 def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int], limits: tuple[float, float]):
-    """One metric against the tokens sent: a line per row of figures, with its name at its end.
+    """A metric against the tokens sent: a line per name, labelled at its end.
 
     rows: name, metric (without budget), scorer, budget, sent, value, low, high; names: name -> number of its colour;
-    limits: of the axis of values. Single systems have wider lines than rankers of a list; the first line has its
-    interval as a band.
+    limits: of the axis of values. Systems with one ranker have wider lines than rankers of a list. A band shows the
+    interval of the first line.
     """
     figure, (axis,) = subplots(4.7, 3.5)
     shown = rows.filter((pl.col("metric") == metric) & pl.col("name").is_in(list(names))).sort("budget")
@@ -154,20 +154,20 @@ def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int]
     axis.set(ylim=limits, xlabel="tokens sent, mean over questions", ylabel=f"{title}, from {limits[0]:g}")
     beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False, "fontsize": SMALL}
     for place, (_, name, colour) in zip(_apart([end[0] for end in ends], limits), ends, strict=True):
-        axis.annotate(_cut(name, NAMED), (1.02, place), color=colour, **beside)
+        axis.annotate(_cut(name, NAME_LENGTH), (1.02, place), color=colour, **beside)
     return figure
 
 
 def _apart(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
-    """Places for names beside the ends of lines: as near to them as names without overlap can be.
+    """Places of names beside the ends of lines, without overlap and as near to the ends as that allows.
 
     >>> [round(place, 2) for place in _apart([0.5, 0.5, 0.1], (0, 1))]
     [0.47, 0.53, 0.1]
     """
-    gap = (limits[1] - limits[0]) / ROOM
+    gap = (limits[1] - limits[0]) / NAMES_STACKED
     order = sorted(range(len(values)), key=lambda n: values[n])
     places = [values[n] for n in order]
-    for _ in range(ROUNDS):  # neighbours that are too near push each other away
+    for _ in range(ROUNDS):  # neighbours closer than the gap push each other apart
         for n in range(len(places) - 1):
             push = (gap - (places[n + 1] - places[n])) / 2
             if push > 0:
@@ -178,9 +178,9 @@ def _apart(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
 
 
 def panels(rows: pl.DataFrame, xlabel: str):
-    """A panel per measure on logarithmic axes, a line per name. Earlier lines are wider: lines that coincide both show.
+    """A panel per measure on logarithmic axes, a line per name. Earlier lines are wider, so that equal lines both show.
 
-    rows: name, measure, at, value, all above 0.
+    rows: name, measure, at, value; `at` and `value` above 0.
     """
     names, measures = (rows[column].unique(maintain_order=True).to_list() for column in ("name", "measure"))
     figure, axes = subplots(max(2.7 * len(measures), 6.4), 3.3, len(measures))
@@ -200,10 +200,9 @@ def panels(rows: pl.DataFrame, xlabel: str):
 
 
 def frontier(points: pl.DataFrame, line: pl.DataFrame):
-    """Accuracy against mean prompt tokens: fixed configurations as dots, named policies by name, the policy under
-    falling budgets as a line.
+    """Accuracy against mean prompt tokens: fixed configurations as dots, policies as labelled marks, budgets as a line.
 
-    points: name, tokens, accuracy; line: tokens, accuracy.
+    points: name, tokens, accuracy; line: tokens, accuracy of the policy under falling budgets.
     """
     figure, (axis,) = subplots(6.4, 4.0)
     is_fixed = pl.col("name").str.starts_with("fixed:")
@@ -218,18 +217,19 @@ def frontier(points: pl.DataFrame, line: pl.DataFrame):
 
 
 def spreads(rows: pl.DataFrame):
-    """A panel per scorer, a line per kind: each quantile to its mirror image, thicker inwards, the median a dot.
+    """The spread of scores: a panel per scorer, a line per kind of passage.
 
-    rows: scorer, kind, at, value.
+    A line joins each quantile to its opposite, e.g. 0.1 to 0.9; inner lines are thicker and the median is a dot. rows:
+    scorer, kind, at (quantile), value (score).
     """
     at = rows["at"].unique().sort().to_list()
-    reaches = [(low, high) for low in at for high in at if low < high and abs(low + high - 1) < 1e-9]
+    ranges = [(low, high) for low in at for high in at if low < high and abs(low + high - 1) < 1e-9]
     scorers, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("scorer", "kind"))
     figure, axes = subplots(3.2 * len(scorers), 2.6, len(scorers))
     for axis, scorer in zip(axes, scorers, strict=True):
         for n, kind in enumerate(kinds):
             quantiles = dict(rows.filter(scorer=scorer, kind=kind).select("at", "value").iter_rows())
-            for inwards, ends in enumerate(reaches):
+            for inwards, ends in enumerate(ranges):
                 style = {"color": SERIES[n], "linewidth": 1.2 + 3.8 * inwards, "solid_capstyle": "butt"}
                 axis.plot([quantiles[end] for end in ends], [n, n], **style)
             if 0.5 in quantiles:
@@ -241,10 +241,10 @@ def spreads(rows: pl.DataFrame):
 
 
 def trades(rows: pl.DataFrame, right: str, wrong: Sequence[str]):
-    """The share accepted of the right kind against that of a wrong kind, over falling thresholds: a panel per wrong kind,
-    a line per scorer. Dashed: as much of either.
+    """Acceptance of the right kind of passage against a wrong kind, over falling thresholds.
 
-    rows: scorer, kind, at, value.
+    A panel per wrong kind, a line per scorer; dashed: equal shares. rows: scorer, kind, at (threshold), value (share
+    accepted).
     """
     scorers = rows["scorer"].unique(maintain_order=True).to_list()
     figure, axes = subplots(3.4 * len(wrong), 3.6, len(wrong))

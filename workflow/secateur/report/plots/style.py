@@ -1,4 +1,4 @@
-"""The style of all plots, and how one gets on the page or into a file.
+"""The style of all plots, and their output on the page and to files.
 
 `inline` puts a Matplotlib figure on the page, where its colours follow the page's light or dark scheme; `saved` writes it
 to a file on white paper. Equal data give equal bytes.
@@ -13,7 +13,7 @@ from pathlib import Path
 __all__ = ["COLOURS", "FAMILIES", "INCH", "LIGHT", "MARKERS", "SERIES", "SMALL", "STYLES", "blank"]
 __all__ += ["encoded", "inline", "saved", "subplots", "words"]
 
-COLOURS = {  # name of a colour on the page: light scheme and files, dark scheme
+COLOURS = {  # name on the page: colour in the light scheme and in files, colour in the dark scheme
     "ink": ("#111827", "#e5e7eb"),
     "soft": ("#5b6472", "#a3adba"),
     "line": ("#d1d5db", "#374151"),
@@ -36,57 +36,59 @@ COLOURS = {  # name of a colour on the page: light scheme and files, dark scheme
 }
 LIGHT = {name: light for name, (light, _) in COLOURS.items()}
 NAMES = {light: name for name, light in LIGHT.items()}
-FAMILIES = {  # family of systems, also the name of its colour: its name in the legend
+FAMILIES = {  # family of systems, which names its colour: label in the legend
     "graph": "graph",
     "utility": "context utility (ECS)",
     "peer": "other systems",
     "policy": "policy",
-    "imported": "made elsewhere",
+    "imported": "imported",
     "lexical": "plain rankings",
 }
 ORDERED = ("graph", "peer", "policy", "red", "utility", "imported", "pink", "lime", "lexical", "brown")
 SERIES = [LIGHT[name] for name in ORDERED]  # colours of the lines of a plot
-FONT = "DejaVu Sans"  # comes with Matplotlib, so that sizes of text are the same everywhere
+FONT = "DejaVu Sans"  # comes with Matplotlib: equal text sizes on every machine
 STYLES, MARKERS = ("-", "--", ":", "-."), "osD^vP"
-TEXT, SMALL = 10, 9  # points of text; the page shrinks no text below the small one
-INCH = 72  # points an inch; a point is a pixel of the page
+TEXT, SMALL = 10, 9  # points of text; the page shrinks no text below SMALL
+INCH = 72  # points per inch; a point is a pixel on the page
 
 
 def blank(width: float, height: float, **settings):
-    """A figure of so many inches, in the style of all plots, without axes."""
+    """An empty figure in the style of all plots. width, height: inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    ink = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), LIGHT["ink"])
+    inked = dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), LIGHT["ink"]
+    )
     clear = dict.fromkeys(("axes.facecolor", "figure.facecolor", "savefig.facecolor"), "none")
     matplotlib.rcParams.update(
         {"svg.hashsalt": "secateur", "svg.fonttype": "none", "font.size": TEXT, "font.family": FONT}
         | {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": LIGHT["line"]}
-        | ink
+        | inked
         | clear
     )
     return Figure(figsize=(width, height), **settings)
 
 
 def subplots(width: float, height: float, columns: int = 1):
-    """A figure of so many inches, and its axes in a row."""
+    """A figure with a row of axes. width, height: inches."""
     figure = blank(width, height, layout="constrained")
     return figure, figure.subplots(1, columns, squeeze=False)[0]
 
 
 def encoded(figure, form: str) -> bytes:
-    """A figure as the bytes of an svg, pdf or png file, on white paper."""
+    """The figure as an svg, pdf or png file on white paper."""
     return _rendered(figure, form, facecolor="white", dpi=200, bbox_inches="tight")
 
 
 def saved(figure, path: Path) -> Path:
-    """Writes a figure to a file; the suffix names the form. Returns the path."""
+    """Writes a figure in the format that the suffix names, and returns the path."""
     path.write_bytes(encoded(figure, path.suffix[1:]))
     return path
 
 
 def _rendered(figure, form: str, **options) -> bytes:
-    """A figure in a form, without a date and a version, so that equal data give equal bytes."""
+    """The bytes of a figure, without date and version, so that equal data give equal bytes."""
     undated = {"svg": ("Date", "Creator", "Format", "Type"), "pdf": ("CreationDate", "Creator", "Producer")}
     stream = io.BytesIO()
     figure.savefig(stream, format=form, metadata=dict.fromkeys(undated.get(form, ("Software",))), **options)
@@ -94,9 +96,9 @@ def _rendered(figure, form: str, **options) -> bytes:
 
 
 def inline(figure, label: str, form: str = "plot") -> str:
-    """A figure as an <svg> of the page, in the page's colours and font; scrolled where its text would shrink below SMALL.
+    """A figure as <svg> in the page's colours and font. label: text alternative; form: CSS class.
 
-    label: text alternative; form: CSS class.
+    Its minimum width keeps all text at SMALL or above; a narrower screen scrolls it.
     """
     from matplotlib.text import Text
 
@@ -111,7 +113,7 @@ def inline(figure, label: str, form: str = "plot") -> str:
 
 
 def words(text: str):
-    """A figure of words, in the place of a plot."""
+    """A text in the place of a plot."""
     figure, (axis,) = subplots(6.4, 1.2)
     axis.axis("off")
     axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)

@@ -1,4 +1,4 @@
-"""A small graph as SVG for the page: trees read from left to right, one row per edge, so that no label is hidden."""
+"""A small graph as SVG for the page: trees from left to right, with one row per edge, so that no label is hidden."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from html import escape
 
 __all__ = ["Box", "Drawn", "Row", "draw", "layout"]
 
-BOX, GAP, HEIGHT, ROW, EDGE = 172, 156, 20, 27, 6  # pixels: box, room for a relation, box height, row, margin
-ENTITY, RELATION = 24, 21  # characters that fit
-LAST = 2  # the last column, so that a drawing fits the page
+BOX, GAP, HEIGHT, ROW, MARGIN = 172, 156, 20, 27, 6  # pixels: box width, room for a relation, box height, row, margin
+ENTITY, RELATION = 24, 21  # characters of a label that fit
+LAST = 2  # last column that fits the page
 INK, SOFT, GOLD, ASKED, WASH, PAPER = (f"var(--{name})" for name in ("ink", "soft", "gold", "mark", "wash", "paper"))
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An edge to draw. gold: from gold evidence; whole: its sentence is shown, not its line."""
+    """An edge to draw. gold: from gold evidence; whole: the context shows its sentence instead of its line."""
 
     head: str
     relation: str
@@ -25,7 +25,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Box:
-    """An entity at its place; `again` where it repeats one that is drawn elsewhere."""
+    """An entity at its place. again: repeats an entity that has its place elsewhere."""
 
     entity: str
     column: int
@@ -35,13 +35,16 @@ class Box:
 
 @dataclass(frozen=True)
 class Row:
-    """An edge on its row: it joins the box at (column, above) with the box at (column + 1, row)."""
+    """An edge on its row, from the box at (column, above) to the box at (column + 1, row).
+
+    forward: the left box is the head.
+    """
 
     edge: Drawn
     column: int
     above: int
     row: int
-    forward: bool  # whether the left box is the head
+    forward: bool
 
 
 def _trees(edges: Sequence[Drawn]) -> tuple[list[str], dict[str, list[int]], set[int]]:
@@ -66,11 +69,11 @@ def _trees(edges: Sequence[Drawn]) -> tuple[list[str], dict[str, list[int]], set
 
 
 def layout(edges: Sequence[Drawn]) -> tuple[list[Box], list[Row]]:
-    """Boxes and rows of the edges: each component is a tree that grows from its busiest entity.
+    """Places edges: each component is a tree that grows from its busiest entity.
 
-    A first branch goes on in the row of its entity, each further one takes the next free row. An edge to an entity
-    that has its place elsewhere repeats that entity; so does one that would grow past the last column, and its entity
-    begins anew on the left. No two boxes and no two labels share a place.
+    The first branch of an entity stays in its row; each further branch takes the next free row. An edge to an entity
+    with a place elsewhere ends in a box that repeats the entity. So does an edge that would grow past the last column;
+    its entity then starts a new tree on the left. No two boxes and no two labels share a place.
     """
     roots, incident, first = _trees(edges)
     boxes, rows, done, free = [], [], set(), 0
@@ -78,40 +81,40 @@ def layout(edges: Sequence[Drawn]) -> tuple[list[Box], list[Row]]:
     def grow(entity: str, column: int, row: int) -> None:
         nonlocal free
         boxes.append(Box(entity, column, row, False))
-        here, free = row, max(free, row + 1)
+        current, free = row, max(free, row + 1)
         for n in incident[entity]:
             if n in done:
                 continue
             done.add(n)
-            here = free if here is None else here
+            current = free if current is None else current
             forward = edges[n].head == entity
             other = edges[n].tail if forward else edges[n].head
-            rows.append(Row(edges[n], column, row, here, forward))
-            goes_on = any(m not in done for m in incident[other])
-            if n in first and not (goes_on and column + 1 == LAST):
-                grow(other, column + 1, here)
+            rows.append(Row(edges[n], column, row, current, forward))
+            has_branches = any(m not in done for m in incident[other])
+            if n in first and not (has_branches and column + 1 == LAST):
+                grow(other, column + 1, current)
             else:
-                boxes.append(Box(other, column + 1, here, True))
+                boxes.append(Box(other, column + 1, current, True))
                 roots.extend([other] if n in first else [])
-                free = max(free, here + 1)
-            here = None
+                free = max(free, current + 1)
+            current = None
 
-    for root in roots:  # grows while it is read
+    for root in roots:  # `grow` appends to it
         grow(root, 0, free)
     return boxes, rows
 
 
 def _x(column: int) -> int:
-    return EDGE + column * (BOX + GAP)
+    return MARGIN + column * (BOX + GAP)
 
 
 def _y(row: int) -> float:
     """The middle of a row."""
-    return EDGE + row * ROW + ROW / 2
+    return MARGIN + row * ROW + ROW / 2
 
 
 def _label(text: str, room: int, x: float, y: float, style: str) -> str:
-    """A text that fits; the whole of it as a tooltip."""
+    """A text cut to `room` characters, with the full text as tooltip."""
     shown = text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
     return f'<text x="{x:g}" y="{y:g}" {style}>{escape(shown)}<title>{escape(text)}</title></text>'
 
@@ -127,7 +130,7 @@ def _box(box: Box, asked: bool) -> str:
 
 
 def _row(row: Row) -> str:
-    """The edge's line with its arrowhead, and its relation above the straight part."""
+    """The line of an edge with its arrowhead, and its relation above the straight part."""
     left, right = _x(row.column) + BOX, _x(row.column + 1)
     y, above, start = _y(row.row), _y(row.above), left + 18
     colour, width = (GOLD, 2.4) if row.edge.gold else (SOFT, 1.1)
@@ -140,10 +143,10 @@ def _row(row: Row) -> str:
 
 
 def draw(edges: Sequence[Drawn], asked: frozenset[str], label: str) -> str:
-    """The edges as one <svg>. asked: entities to mark as the question's; label: the text alternative."""
+    """Draws edges as <svg>. asked: entities to mark, which the question names; label: text alternative."""
     boxes, rows = layout(edges)
     columns, height = 1 + max((b.column for b in boxes), default=0), 1 + max((b.row for b in boxes), default=0)
-    size = _x(columns) - GAP + EDGE, EDGE * 2 + height * ROW
+    size = _x(columns) - GAP + MARGIN, MARGIN * 2 + height * ROW
     parts = [*map(_row, rows), *(_box(box, box.entity in asked) for box in boxes)]
     return (
         f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
