@@ -35,7 +35,9 @@ def measured(
     one = pl.lit("all").alias("group_id")  # a passage is read once for all questions that it is shown to
     asked, shown = questions.with_columns(one), passages.with_columns(one)
     read = {column for spec in scores.values() for column in columns(spec)}
-    probes = [name for name in PROBES if name in read and COLUMNS[name].of == TEXT]  # the others need what is generated
+    probes = [
+        name for name in PROBES if name in read and COLUMNS[name].reply == TEXT
+    ]  # the others need what is generated
     table = pl.concat(statistics(lm, asked, shown, cfg, pooled, probes, cache=cache, log=log))
     known = {name: score(table, spec).drop_nulls("value") for name, spec in scores.items()}
     rows = [

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from secateur.ecs.names import needed
-from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.ecs.names import needed_features
+from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
 from secateur.ecs.scoring.null import tau
 from secateur.evaluation.folds import folds_of
 from secateur.ranking.select import above, at_gold_size, ranked
@@ -15,7 +15,7 @@ def run(cfg, inputs, outputs, ctx):
     questions, passages = inputs["questions"], inputs["passages"]
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
     tables = (inputs["pool"], questions, passages, inputs["rankings"], inputs["statistics"])
-    table = features(*tables, own, needed(own, made))
+    table = features(*tables, own, needed_features(own, made))
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
     folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
     scores, beyond, metrics = [], [], {}
@@ -27,11 +27,11 @@ def run(cfg, inputs, outputs, ctx):
             values, weights = joined(table, spec, aware, gold, folds)
             metrics |= {f"weight {name} {feature}": round(w, 4) for feature, w in weights.items()}
         elif spec["kind"] == "score":
-            values = choosable(table, aware).select("question_id", "passage_id", value=name)
+            values = scorable(table, aware).select("question_id", "passage_id", value=name)
         else:
             every = calibrated(table, spec["of"], cfg.ecs.draws)
             limit = tau(every, cfg.ecs.percentile)
-            values = every.join(choosable(table, aware), on=["question_id", "passage_id"], how="semi")
+            values = every.join(scorable(table, aware), on=["question_id", "passage_id"], how="semi")
             metrics[f"tau {name}"] = round(limit, 4)
         rows = values.select("question_id", "passage_id", "value").drop_nulls().with_columns(**label)
         if spec["kind"] == "threshold":

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from secateur.ecs.reading.sweep import frame_of, statistics
-from secateur.ecs.selection.pool import shard_of, with_before
+from secateur.ecs.reading.sweep import statistics, statistics_frame
+from secateur.ecs.selection.pool import shard_of, with_preceding
 from secateur.models.reader import load
 from secateur.stage.contract import main
 
@@ -12,10 +12,10 @@ def run(cfg, inputs, outputs, ctx):
     asked = shard_of(inputs["questions"], ctx.axes["shard"])
     pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
-    shown = with_before(inputs["passages"], cfg.ecs.before)
+    shown = with_preceding(inputs["passages"], cfg.ecs.before)
     lm = load(cfg.lm, ctx.cache, ctx.device)
     pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
-    outputs["statistics"] = table = pl.concat([frame_of([]), *pieces])
+    outputs["statistics"] = table = pl.concat([statistics_frame([]), *pieces])
     cut = int(table["cut"].sum())
     if cut:
         ctx.warn(f"{cut} tokens of context did not fit the window of {cfg.lm.window} and were cut")

@@ -9,7 +9,7 @@ from secateur.ecs.scores import pmi_q
 from secateur.ecs.scoring.combine import features
 from secateur.ecs.scoring.fusion import standardised
 from secateur.ecs.selection.grow import Growth
-from secateur.ecs.selection.pool import shard_of, with_before
+from secateur.ecs.selection.pool import shard_of, with_preceding
 from secateur.evaluation.subsets import members
 from secateur.models.reader import load
 from secateur.ranking.select import NOTHING, gold_size
@@ -21,7 +21,7 @@ def _growths(cfg, inputs, ctx, asked: pl.DataFrame, lm):
     names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
     tables = (inputs[name] for name in ("pool", "questions", "passages", "rankings", "statistics"))
     table = features(*tables, {"pmi_q": pmi_q.__name__}, [*names, "pmi_q"])
-    shown = with_before(inputs["passages"], cfg.ecs.before).select("passage_id", "text", "speaker", "date")
+    shown = with_preceding(inputs["passages"], cfg.ecs.before).select("passage_id", "text", "speaker", "date")
     free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
     own = free.partition_by("question_id", as_dict=True)
     for qid, text, answer, k in ctx.progress(asked.iter_rows(), asked.height, "questions"):
@@ -57,7 +57,7 @@ def run(cfg, inputs, outputs, ctx):
     for k, growth in _growths(cfg, inputs, ctx, asked, lm):
         chosen = {
             "greedy": growth.select(k),
-            "greedy@tau": growth.select(len(growth.passages), growth.noise(cfg.ecs.percentile)),
+            "greedy@tau": growth.select(len(growth.passages), growth.quantile(cfg.ecs.percentile)),
         }
         for name, places in chosen.items():
             ids = [(n, growth.passages[p].id) for n, p in enumerate(places)] or [(NOTHING, None)]

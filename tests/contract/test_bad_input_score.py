@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.adhoc import candidates, rank
+from secateur.ecs.adhoc import rank, read_candidates
 from secateur.ecs.reading.template import Passage, Question
 
 
@@ -23,12 +23,12 @@ from secateur.ecs.reading.template import Passage, Question
 def test_a_bad_line_is_named(tmp_path, line, message):
     (tmp_path / "c.jsonl").write_text(f'{{"text": "good"}}\n{line}\n')
     with pytest.raises(SecateurError, match=message):
-        list(candidates(tmp_path / "c.jsonl"))
+        list(read_candidates(tmp_path / "c.jsonl"))
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SecateurError, match=r"c\.jsonl: not readable \(No such file"):
-        list(candidates(tmp_path / "c.jsonl"))
+        list(read_candidates(tmp_path / "c.jsonl"))
 
 
 def test_an_empty_question_and_an_empty_file_are_refused(tiny_lm, ecs, tmp_path):
@@ -36,21 +36,23 @@ def test_an_empty_question_and_an_empty_file_are_refused(tiny_lm, ecs, tmp_path)
     with pytest.raises(SecateurError, match="the question is empty"):
         rank(tiny_lm(), ecs(), Question("q", " "), [Passage("p", "a")])
     with pytest.raises(SecateurError, match="no candidate to rank"):
-        rank(tiny_lm(), ecs(), Question("q", "What?"), candidates(tmp_path / "c.jsonl"))
+        rank(tiny_lm(), ecs(), Question("q", "What?"), read_candidates(tmp_path / "c.jsonl"))
 
 
 def test_candidates_are_read_as_they_are_scored_and_ranked_best_first(tiny_lm, ecs, tmp_path):
     rows = [{"text": f"Mira left {n} balls", "speaker": "Jonas", "id": f"c{n}"} for n in range(7)]
     (tmp_path / "c.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     pulled = []
-    stream = (pulled.append(p.id) or p for p in candidates(tmp_path / "c.jsonl"))
+    stream = (pulled.append(p.id) or p for p in read_candidates(tmp_path / "c.jsonl"))
     found = rank(tiny_lm(), ecs(passages=3), Question("q", "What had she left?", "3 balls"), stream)
     assert pulled == [f"c{n}" for n in range(7)]
     assert sorted(found["passage_id"]) == pulled
     assert found["signed"].is_sorted(descending=True)
-    whole = rank(tiny_lm(), ecs(), Question("q", "What had she left?", "3 balls"), candidates(tmp_path / "c.jsonl"))
+    whole = rank(
+        tiny_lm(), ecs(), Question("q", "What had she left?", "3 balls"), read_candidates(tmp_path / "c.jsonl")
+    )
     assert found["passage_id"].equals(whole["passage_id"])
-    free = rank(tiny_lm(), ecs(), Question("q", "What had she left?"), candidates(tmp_path / "c.jsonl"))
+    free = rank(tiny_lm(), ecs(), Question("q", "What had she left?"), read_candidates(tmp_path / "c.jsonl"))
     assert "signed" not in free.columns
     assert free["pmi_q"].is_sorted(descending=True)
     assert isinstance(free, pl.DataFrame)

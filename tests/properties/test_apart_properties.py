@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from secateur.config import compose
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
-from secateur.ecs.reading.engine import apart, read
+from secateur.ecs.reading.engine import read, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.reader import load
@@ -51,7 +51,7 @@ def told(reading) -> tuple:
 
 
 def each(lm, found) -> list[tuple]:
-    by_place = {n: told(reading) for n, reading in apart(lm, found, 3)}
+    by_place = {n: told(reading) for n, reading in read_independently(lm, found, 3)}
     return [by_place[n] for n in range(len(found))]
 
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import check_grad
 from scripts import combine_scores
 
-from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.scoring.fusion import cross_fitted, fit_ranking, fit_values, ranking_loss, standardised
 
 SLOW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -128,7 +128,7 @@ def pools(draw):
     columns = ["question_id", "passage_id", "rank", "free", "quartile", "turn"]
     return {
         "pool": pl.DataFrame(pool, schema=columns, orient="row").with_columns(probed=pl.lit(True)),
-        "statistics": frame_of(rows),
+        "statistics": statistics_frame(rows),
         "rankings": pl.DataFrame(bm25, schema=["question_id", "scorer", "passage_id", "value"], orient="row"),
         "passages": pl.DataFrame(passages, schema=["passage_id", "doc_id", "position", "text"], orient="row"),
         "questions": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "cluster_id": ["c0", "c1", "c2"]}),

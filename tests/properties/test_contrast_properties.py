@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.ecs.reading.rivals import rivals
-from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.distractors import KINDS, curve
 from secateur.ecs.scoring.score import score
@@ -18,7 +18,7 @@ SURPRISING = st.floats(-60, -1e-3)
 def table(base: float, own: float, rival: float | None = None) -> pl.DataFrame:
     row = {"question_id": "q", "cut": 0, "prompt_tokens": 1, "tokens": 1}
     alone = row | {"passage_id": None, "answer_logprob": base}
-    return frame_of([alone, row | {"passage_id": "p", "answer_logprob": own, "rival_share": rival}])
+    return statistics_frame([alone, row | {"passage_id": "p", "answer_logprob": own, "rival_share": rival}])
 
 
 def value(kind: str, *numbers: float | None) -> float | None:

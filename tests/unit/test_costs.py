@@ -7,8 +7,7 @@ import pytest
 from tests.support.tracking_results import RESULTS, ran, record
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.selection.foreseen import pairs_at_most
-from secateur.ecs.selection.pool import candidates, pooled
+from secateur.ecs.selection.pool import candidates, max_pairs, pooled
 from secateur.planning import costs
 from secateur.planning.costs import Cost, Estimate
 from secateur.planning.plan import of_folder, variants
@@ -171,7 +170,7 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
     rankings = rankings.with_columns(value=-pl.col("rank"))
     nobody = pl.DataFrame(schema={"question_id": pl.String, "passage_id": pl.String, "value": pl.Float64})
     made = pooled(candidates(rankings, nobody, {"bm25": 1.0}, pool, aware), questions, texts, {"q1", "q3"}, draws, 7)
-    most = pairs_at_most(questions, texts, {"q1", "q3"}, pool, aware, draws)
+    most = max_pairs(questions, texts, {"q1", "q3"}, pool, aware, draws)
     assert made.height <= most <= 40 + 40 + 5
     if pool == 30:
         assert most == (30 + 6 + 4) + 30 + 5  # no more than a group has

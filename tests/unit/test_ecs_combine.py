@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER, needed
-from secateur.ecs.reading.sweep import frame_of
-from secateur.ecs.scoring.combine import answer_aware, calibrated, choosable, features, joined
+from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER
+from secateur.ecs.reading.sweep import statistics_frame
+from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
 
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
 DEAR = {"signed": {"kind": "signed", "length_penalty": 0.5}, "pmi_q": {"kind": "pmi_q"}}
@@ -19,7 +19,7 @@ def row(passage, **values) -> dict:
     return {"question_id": "q1", "passage_id": passage} | values
 
 
-STATISTICS = frame_of(
+STATISTICS = statistics_frame(
     [
         row(None, question_logprob=-10.0, answer_logprob=-6.0),
         row("a", question_logprob=-7.0, answer_logprob=-5.0, tokens=4),
@@ -49,7 +49,7 @@ def test_a_scorer_is_answer_aware_where_what_it_is_made_of_is():
 def test_needed_are_all_features_and_labels_once():
     made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
     made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
-    assert needed(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
+    assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
 
 
 def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined():
@@ -90,8 +90,8 @@ def test_an_unknown_feature_names_the_nearest_one():
 
 
 def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():
-    assert choosable(POOL, aware=False)["passage_id"].to_list() == ["a"]
-    assert choosable(POOL, aware=True)["passage_id"].to_list() == ["a", "b"]
+    assert scorable(POOL, aware=False)["passage_id"].to_list() == ["a"]
+    assert scorable(POOL, aware=True)["passage_id"].to_list() == ["a", "b"]
 
 
 def test_a_calibrated_score_is_the_z_score_over_the_other_drawn_passages():

@@ -89,8 +89,8 @@ def test_a_passage_that_repeats_another_does_not_join_it():
 
 
 def test_noise_is_a_quantile_of_the_utilities_under_the_empty_context():
-    assert FACTS.noise(0.5) == 2.0
-    assert FACTS.noise(1.0) == 3.0
+    assert FACTS.quantile(0.5) == 2.0
+    assert FACTS.quantile(1.0) == 3.0
 
 
 def test_what_needs_the_questions_probability_is_refused_where_the_question_stands_first(ecs):

@@ -9,7 +9,7 @@ from scripts import propose_passages
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.ecs.selection.pool import candidates, pooled, shard_of, summed_pairs, with_before
+from secateur.ecs.selection.pool import candidates, pooled, shard_of, summed_pairs, with_preceding
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:
@@ -194,7 +194,7 @@ TURNS = pl.DataFrame(
 
 
 def test_what_goes_before_stays_inside_its_document_and_brings_its_speaker():
-    shown = with_before(TURNS, 1)
+    shown = with_preceding(TURNS, 1)
     assert dict(shown.select("passage_id", "text").iter_rows()) == {
         "a0": "Jonas: What was it?",
         "a1": "Jonas: What was it?\nMira: A spaniel.",
@@ -204,14 +204,14 @@ def test_what_goes_before_stays_inside_its_document_and_brings_its_speaker():
 
 
 def test_a_passage_with_one_before_it_keeps_its_date_and_names_no_speaker_of_its_own():
-    shown = with_before(TURNS, 1)
+    shown = with_preceding(TURNS, 1)
     assert shown["speaker"].null_count() == shown.height
     assert shown.filter(passage_id="b0")["date"].item() == "May"
     assert set(shown.columns) == set(TURNS.columns)
 
 
 def test_with_nothing_before_them_passages_are_as_they_were():
-    assert with_before(TURNS, 0).equals(TURNS.sort("doc_id", "position"))
+    assert with_preceding(TURNS, 0).equals(TURNS.sort("doc_id", "position"))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.reading.decode import follow, greedily, sampling
+from secateur.ecs.reading.decode import generate, greedily, sampling
 from secateur.ecs.reading.engine import read_on
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
-from secateur.ecs.reading.pairs import encode, logprobs
+from secateur.ecs.reading.pairs import encode, total_logprobs
 from secateur.ecs.reading.template import Passage, Question, prompt
-from secateur.ecs.reading.trajectory import along_base, along_context
-from secateur.ecs.reading.trunk import trunk_of
+from secateur.ecs.reading.trajectory import along_base, along_context, prefilled_prompts
 
 ASKED = [Question("q1", "What had she swallowed?", "half a ball"), Question("q2", "Who left?", None)]
 SHOWN = [Passage("p1", "half a tennis ball", "Mira", "May"), Passage("p2", ""), Passage("p3", "Jonas left . " * 3)]
@@ -45,7 +44,7 @@ def contexts(lm, q, p):
 def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     lm = tiny_lm(bos=bos, pack=32)
     texts = ["Question: What", "Mira", "Jonas left his flat by June 1994 . " * 2, "Question: What"]
-    found = follow(lm, [ids(lm, t) for t in texts], 6, greedily)
+    found = generate(lm, [ids(lm, t) for t in texts], 6, greedily)
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
 
 
@@ -59,11 +58,11 @@ def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
     shown, found = [[passage] for passage in SHOWN], []
     for window in (24, 256):
         lm = tiny_lm(window=window)
-        trunk = trunk_of(lm, cfg, ASKED, SHOWN, pairs)
+        prompts = prefilled_prompts(lm, cfg, ASKED, SHOWN, pairs)
         sequences = [replace(one, asked=None) for one in encode(lm, cfg, [answered] * 3, shown)]
-        sums = {n: float(reading.answer.double().sum()) for n, reading in read_on(lm, sequences, trunk.held, 1)}
+        sums = {n: float(reading.answer.double().sum()) for n, reading in read_on(lm, sequences, prompts.prefilled, 1)}
         each = [sums[n] for n in range(3)]
-        assert each == pytest.approx(logprobs(lm, cfg, [answered] * 3, shown, range(3)), abs=1e-4)
+        assert each == pytest.approx(total_logprobs(lm, cfg, [answered] * 3, shown, range(3)), abs=1e-4)
         found.append(each)
     assert found[0] != found[1]
 
@@ -72,9 +71,9 @@ def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
 def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, ecs, naive, pack):
     lm, cfg = tiny_lm(pack=pack), ecs(questions=2)
     alone = encode(lm, cfg, ASKED, [()] * len(ASKED), answered=False)
-    trunk = trunk_of(lm, cfg, ASKED, SHOWN, PAIRS)
-    paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily)
-    by_base, by_context = along_base(lm, cfg, paths, trunk), along_context(lm, cfg, alone, trunk)
+    prompts = prefilled_prompts(lm, cfg, ASKED, SHOWN, PAIRS)
+    paths = generate(lm, [one.ids for one in alone], cfg.horizon, greedily)
+    by_base, by_context = along_base(lm, cfg, paths, prompts), along_context(lm, cfg, alone, prompts)
     for (q, p), base, context in zip(PAIRS, by_base, by_context, strict=True):
         ours, alone = contexts(lm, q, p)
         assert base == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, alone, 8)), abs=1e-4)
@@ -85,7 +84,7 @@ def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, 
 def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
     lm = tiny_lm()
     context = ids(lm, "Question: What")
-    sampled, best = (follow(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
+    sampled, best = (generate(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
     assert sampled.tokens == best.tokens
 
 

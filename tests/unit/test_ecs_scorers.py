@@ -10,13 +10,13 @@ from secateur.config import compose, plugins
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.columns import COLUMNS
-from secateur.ecs.reading.sweep import frame_of
+from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.scoring.null import draws, null, tau
 from secateur.ecs.scoring.score import columns, score, sees_answer
 
 SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
 ROW = {"question_id": "q", "cut": 0, "prompt_tokens": 9, "answer_tokens": 2, "question_tokens": 3}
-TABLE = frame_of(
+TABLE = statistics_frame(
     [
         ROW
         | {"passage_id": None, "tokens": 0, "answer_logprob": -8.0, "answer_first": -5.0, "question_logprob": -20.0}

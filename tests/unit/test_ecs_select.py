@@ -1,28 +1,12 @@
-"""Selections: ties to the earlier, nothing where nothing is worth it, lazy greedy equal to eager greedy."""
+"""Greedy selection: lazy scoring selects what eager scoring does, and nothing if no utility exceeds tau."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.ecs.selection.greedy import budget, greedy, k_gold, ranked, threshold
+from secateur.ecs.selection.grow import greedy
 
 NAN = float("nan")
-
-
-def test_ties_go_to_the_earlier_candidate_and_the_unscored_are_left_out():
-    assert ranked(np.array([1.0, NAN, 3.0, 1.0, 3.0])) == [2, 4, 0, 3]
-    assert k_gold(np.array([1.0, NAN, 3.0, 1.0]), 2) == [2, 0]
-
-
-def test_a_threshold_is_strict_and_may_select_nothing():
-    assert threshold(np.array([0.5, 1.0, 2.0]), 0.5) == [2, 1]
-    assert threshold(np.array([0.5, NAN]), 0.5) == []
-
-
-def test_a_budget_ends_at_the_first_candidate_that_would_overflow():
-    assert budget(np.array([3.0, 2.0, 1.0]), np.array([5, 9, 1]), 10) == [0]
-    assert budget(np.array([3.0, 2.0, 1.0]), np.array([5, 5, 1]), 10) == [0, 1]
-    assert budget(np.array([3.0]), np.array([5]), 4) == []
 
 
 def eager(utility, tokens, tau, most):

@@ -155,10 +155,10 @@ def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_noth
 
 def test_what_is_held_at_once_changes_nothing_and_what_questions_share_is_read_once(tiny_lm, ecs, monkeypatch):
     found, paths = [], []
-    follow = sweep.follow
-    monkeypatch.setattr(sweep, "follow", lambda *given: paths.append(len(given[1])) or follow(*given))
+    generate = sweep.generate
+    monkeypatch.setattr(sweep, "generate", lambda *given: paths.append(len(given[1])) or generate(*given))
     for held in (64, 2):
-        monkeypatch.setattr(sweep, "HELD", held)
+        monkeypatch.setattr(sweep, "BATCH", held)
         found.append(table(tiny_lm(), ecs(), probes=PROBES))
     for name in (CONTEXT, BASE):
         np.testing.assert_allclose(found[0][name].drop_nulls(), found[1][name].drop_nulls(), atol=1e-4)

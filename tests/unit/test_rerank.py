@@ -15,7 +15,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.ecs import rerank as module
 from secateur.ecs.reading.sweep import statistics
-from secateur.ecs.rerank import moved, pmi_q
+from secateur.ecs.rerank import pmi_q, reranked
 from secateur.ecs.scoring.score import score
 from secateur.ranking.rerankers.pmi_q import Settings, rerank
 
@@ -136,7 +136,7 @@ def order(weight: float, **values: float) -> list[str]:
     """The passages in their new order. values: pmi_q of those that were read."""
     rows = [("q1", passage, value) for passage, value in values.items()]
     read = pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
-    found = moved(RANKED, read, weight)
+    found = reranked(RANKED, read, weight)
     check(TABLES["rankings"], found, "here", "none")
     assert found["rank"].to_list() == [0, 1, 2, 3]
     assert found["value"].is_sorted(descending=True)
@@ -164,7 +164,7 @@ def test_each_question_moves_by_its_own_reading():
     read = pl.DataFrame(
         {"question_id": ["q1", "q1", "q2", "q2"], "passage_id": ["a", "d", "a", "d"], "value": [0.0, 9.0, 9.0, 0.0]}
     )
-    found = moved(both, read, 1.5)
+    found = reranked(both, read, 1.5)
     first = found.filter(rank=0).sort("question_id")
     assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
 
@@ -182,7 +182,7 @@ def in_turn(steps: int) -> tuple[list[str], list[list[str]]]:
         gains = AFTER_D if "d" in chosen["q1"] else GAINS
         return pairs.with_columns(value=pl.col("passage_id").replace_strict(gains, return_dtype=pl.Float64))
 
-    found = module.chosen_in_turn(RANKED, pool(*(f"q1 {name}" for name in NAMES)), steps, 1.5, read)
+    found = module.choose_in_turn(RANKED, pool(*(f"q1 {name}" for name in NAMES)), steps, 1.5, read)
     check(TABLES["rankings"], found, "here", "none")
     assert found["rank"].to_list() == [0, 1, 2, 3]
     assert found["value"].is_sorted(descending=True)

@@ -13,8 +13,8 @@ from secateur.config import compose, plugins
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.ecs import backends
 from secateur.ecs.adhoc import rank
+from secateur.ecs.columns import check_backend
 from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
@@ -173,22 +173,22 @@ def test_every_other_scorer_is_null_and_the_rows_say_no_more_than_the_server(ser
 def test_a_score_is_given_or_refused_by_name(tiny_lm, ecs, backend, name):
     lm, cfg = option(backend, "http://x", top_logprobs=50), ecs()
     wanted = {name: columns(SCORES[name])}
-    backends.check(tiny_lm(), cfg, wanted)
-    backends.check(SMOLLM2, cfg, wanted)
+    check_backend(tiny_lm(), cfg, wanted)
+    check_backend(SMOLLM2, cfg, wanted)
     if name in GIVEN or name.endswith("_binary"):
-        backends.check(lm, cfg, wanted)
+        check_backend(lm, cfg, wanted)
         return
     with pytest.raises(
         SecateurError, match=rf"score {name} .*backend {backend}: .*Fix: leave it out; or .*transformers"
     ):
-        backends.check(lm, cfg, {"signed": columns("signed")} | wanted)
+        check_backend(lm, cfg, {"signed": columns("signed")} | wanted)
 
 
 def test_the_papers_divergence_needs_as_many_tokens_as_it_sums(server, tiny_lm, ecs):
     lm = client(server, tiny_lm, top_logprobs=19)
     assert table(lm, ecs(top_k=20))["kl_paper"].null_count() == 8
     with pytest.raises(SecateurError, match=r"kl_topk:paper .*20\) most probable.*is 19.*Fix: lm\.top_logprobs=20"):
-        backends.check(lm, ecs(top_k=20), {"kl_topk:paper": columns(SCORES["kl_topk:paper"])})
+        check_backend(lm, ecs(top_k=20), {"kl_topk:paper": columns(SCORES["kl_topk:paper"])})
 
 
 @pytest.mark.parametrize("probe", ["trajectory_ctx", "trajectory_base"])

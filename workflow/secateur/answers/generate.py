@@ -11,7 +11,7 @@ from typing import Protocol
 
 from secateur.answers.ending import finished, is_over
 from secateur.core.cache import RequestCache, digest
-from secateur.ecs.reading.decode import ends
+from secateur.ecs.reading.decode import end_tokens
 from secateur.models.causal import CausalLM
 
 __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
@@ -64,7 +64,7 @@ def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
     import torch
     from transformers import StoppingCriteria
 
-    final = ends(lm)
+    final = end_tokens(lm)
 
     class Watch(StoppingCriteria):
         def __call__(self, input_ids, scores, **_):
@@ -130,7 +130,7 @@ class InProcess:
                 given,
                 attention_mask=torch.ones_like(given),
                 stopping_criteria=StoppingCriteriaList([_watch(self.lm, self.cfg, len(prompt), row, clock)]),
-                generation_config=_greedily(self.cfg.max_tokens, sorted(ends(self.lm))),
+                generation_config=_greedily(self.cfg.max_tokens, sorted(end_tokens(self.lm))),
             )
         self.seconds.prompts += 1
         self.seconds.prefill += clock[1] - clock[0]

@@ -143,8 +143,7 @@ def score(
 ) -> None:
     """Rank the candidates of a file by how much each changes the answer's probability."""
     from secateur.config.compose import option
-    from secateur.ecs.adhoc import candidates as read
-    from secateur.ecs.adhoc import rank
+    from secateur.ecs.adhoc import rank, read_candidates
     from secateur.ecs.reading.template import Question
     from secateur.models.reader import load
 
@@ -152,7 +151,7 @@ def score(
     ecs, model = option(conf, "ecs", "default", changed), option(conf, "lm", lm, changed)
     device = "cuda" if shutil.which("nvidia-smi") else "cpu"
     loaded = load(model, Path(os.environ.get("SECATEUR_CACHE", ".cache")), device)
-    ranked = rank(loaded, ecs, Question("asked", question, answer), read(candidates))
+    ranked = rank(loaded, ecs, Question("asked", question, answer), read_candidates(candidates))
     print(aligned(ranked.head(top or ranked.height).to_dicts()))
 
 

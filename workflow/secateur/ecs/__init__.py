@@ -1,1 +1,1 @@
-"""Entropic Context Shaping: the utility of a piece of context is how far it moves the answer (ECS, section 3)."""
+"""Entropic Context Shaping: a passage's utility is how far it shifts the answer distribution (ECS, section 3)."""

@@ -1,16 +1,18 @@
-"""Answer gain: what a context adds to the log-probability of the gold answer, for each of its tokens.
+"""Answer gain: how much a context raises the log-probability of the gold answer, per answer token.
 
-Gain = (log p(a | context, q) - log p(a | q)) / |a|: the signed shift of definition 1 for a whole context. Beside it
-stands a control, the context of another question: what a reader gains from any text of the kind. A form can please gain by
-its style alone, so what is left of it above the control is a figure of its own.
+    gain = (log p(a | context, q) - log p(a | q)) / |a|
+
+This is the signed shift of ECS, definition 1, for a whole context. The control is the gain under the context of another
+question: a form can raise the answer's probability by its style alone.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 
 from secateur.core.cache import RequestCache, digest
-from secateur.ecs.reading.engine import SHAPE, apart
+from secateur.ecs.reading.engine import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
@@ -18,38 +20,38 @@ from secateur.models.causal import CausalLM
 __all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 
 CLOSED = ""  # the context of a closed book
-Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> the text shown
-TOGETHER = 8  # questions read at once: a question's context and the next one's question begin alike
+Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> text of the context
+BLOCK = 8  # questions of one batch: the context of a question and the control of the one before begin alike
 
 
-def answer_logprobs(lm: CausalLM, cfg, asked: Sequence[tuple[Question, str]], cache: Path) -> list[float]:
-    """log p of each question's answer under a context, per token of the answer, in nats.
+def answer_logprobs(lm: CausalLM, cfg, requests: Sequence[tuple[Question, str]], cache: Path) -> list[float]:
+    """Mean log-probability per answer token, in nats, of each (question, context).
 
-    Equal pairs are read once; of pairs whose texts begin alike the beginning is, which changes no bit.
+    Equal requests and common beginnings are read once; this changes no bit of a value.
     """
-    known, found = RequestCache(cache / "answer_gain"), {}
+    store, values = RequestCache(cache / "answer_gain"), {}
     keys = {
         (question, text): digest(lm.identity, SHAPE, cfg.layout, asdict(question), text)
-        for question, text in dict.fromkeys(asked)
+        for question, text in dict.fromkeys(requests)
     }
-    for pair, key in keys.items():
-        found[pair] = known.get(key)
-    missing = [pair for pair, value in found.items() if value is None]
+    for request, key in keys.items():
+        values[request] = store.get(key)
+    missing = [request for request, value in values.items() if value is None]
     if missing:
-        shown = [[Passage("", text)] for _, text in missing]
-        encoded = encode(lm, cfg, [question for question, _ in missing], shown)
-        for n, reading in apart(lm, [replace(one, asked=None) for one in encoded], 1):
-            found[missing[n]] = float(reading.answer.double().mean())
-            known.put(keys[missing[n]], found[missing[n]])
-    return [found[pair] for pair in asked]
+        contexts = [[Passage("", text)] for _, text in missing]
+        sequences = encode(lm, cfg, [question for question, _ in missing], contexts)
+        for n, reading in read_independently(lm, [replace(sequence, asked=None) for sequence in sequences], 1):
+            values[missing[n]] = float(reading.answer.double().mean())
+            store.put(keys[missing[n]], values[missing[n]])
+    return [values[request] for request in requests]
 
 
 def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
-    """The gain of each unit alone, in nats per token of the answer; None for an answer that says nothing."""
+    """Answer gain of each unit as the only context, in nats per token; None for an empty answer."""
     if not question.answer.strip():
         return [None] * len(units)
-    closed, *under = answer_logprobs(lm, cfg, [(question, text) for text in (CLOSED, *units)], cache)
-    return [value - closed for value in under]
+    closed, *logprobs = answer_logprobs(lm, cfg, [(question, text) for text in (CLOSED, *units)], cache)
+    return [logprob - closed for logprob in logprobs]
 
 
 def gain_rows(
@@ -59,32 +61,36 @@ def gain_rows(
     contexts: Contexts,
     budgets: Sequence[int],
     control: int | None,
-    mine: range,
+    shard: range,
     ctx,
 ) -> list[tuple[str, str, float]]:
-    """(question id, metric, value): answer_gain@B at every budget; at the budget `control` answer_gain_shuffled@B and, where
-    it is one of them, answer_gain_own@B, their difference; and closed_book, the log-probability of the answer per token that
-    gain counts from. Without a control there is none.
+    """Rows (question id, metric, value) for the questions of a shard.
 
-    mine: the places of those that are measured. The shuffled context of a question is that of the next one of all, the
-    last one's is the first's; one alone has none.
+    Metrics, in nats per answer token:
+    - `answer_gain@B` for each budget B;
+    - `answer_gain_shuffled@C`, the gain under the next question's context at the control budget C;
+    - `answer_gain_own@C`, the gain minus the shuffled gain, if C is among the budgets;
+    - `closed_book`, the log-probability without a context.
+
+    shard: places in `questions`. The next question of the last is the first. A single question, and a `control` of None,
+    have no shuffled gain.
     """
-    paired = [(questions[n], questions[(n + 1) % len(questions)]) for n in mine]
-    blocks = [paired[n : n + TOGETHER] for n in range(0, len(paired), TOGETHER)]
+    with_next = [(questions[n], questions[(n + 1) % len(questions)]) for n in shard]
+    blocks = [with_next[n : n + BLOCK] for n in range(0, len(with_next), BLOCK)]
     rows = []
     for block in ctx.progress(blocks, len(blocks), "blocks of questions"):
-        asked = []
+        requests = []
         for question, other in block:
-            own = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
-            asked += [(question, text) for text in (CLOSED, contexts.get((other.id, control), CLOSED), *own)]
-        said = answer_logprobs(lm, cfg, asked, ctx.cache)
-        for n, (question, other) in enumerate(block):
-            closed, shuffled, *under = said[n * len(asked) // len(block) :][: 2 + len(budgets)]
-            rows += [(question.id, f"answer_gain@{b}", value - closed) for b, value in zip(budgets, under, strict=True)]
+            texts = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
+            requests += [(question, text) for text in (CLOSED, contexts.get((other.id, control), CLOSED), *texts)]
+        logprobs = iter(answer_logprobs(lm, cfg, requests, ctx.cache))
+        for question, other in block:
+            closed, shuffled, *with_context = islice(logprobs, 2 + len(budgets))
+            by_budget = dict(zip(budgets, with_context, strict=True))
+            rows += [(question.id, f"answer_gain@{budget}", value - closed) for budget, value in by_budget.items()]
             if control is not None and other is not question:
                 rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
-                if control in budgets:
-                    own = under[budgets.index(control)] - shuffled
-                    rows += [(question.id, f"answer_gain_own@{control}", own)]
+                if control in by_budget:
+                    rows += [(question.id, f"answer_gain_own@{control}", by_budget[control] - shuffled)]
             rows += [(question.id, "closed_book", closed)]
     return rows

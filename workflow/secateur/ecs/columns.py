@@ -1,12 +1,15 @@
-"""What the columns of the table `statistics` are made of: the gold answer or not, and which part of a model's reply.
+"""Columns of the table `statistics`: which see the gold answer, and which part of a model's reply each needs.
 
-What a score reads decides whether it sees the answer, and which models can give it. Nothing is loaded here: every job
-checks its plan against this when the Snakefile is parsed.
+Every job checks its plan against these when the Snakefile is parsed, so that no model is loaded here.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = ["BASE", "COLUMNS", "PROBES", "TEXT", "TOP", "WHOLE", "Column"]
+from secateur.config import plugins
+from secateur.core.errors import SecateurError
+
+__all__ = ["BASE", "COLUMNS", "PROBES", "TEXT", "TOP", "WHOLE", "Column", "check_backend"]
 
 TEXT = "log-probabilities of given tokens"
 TOP = "the most probable next tokens"
@@ -14,9 +17,13 @@ WHOLE = "a distribution over the whole vocabulary"
 
 
 class Column(NamedTuple):
-    """of: which part of a reply; aware: of the gold answer; probe: by passes of its own, where `ecs.probes` asks."""
+    """A column of `statistics`.
 
-    of: str = TEXT
+    reply: the part of a model's reply it needs. aware: computed from the gold answer. probe: computed by additional
+    forward passes, only where `ecs.probes` names it.
+    """
+
+    reply: str = TEXT
     aware: bool = False
     probe: bool = False
 
@@ -42,6 +49,29 @@ COLUMNS = {
     "judge_factual": Column(probe=True),
     "rival_share": Column(aware=True, probe=True),
 }
-BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also of the question alone, as base_NAME
+BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also without a candidate, as base_NAME
 COLUMNS |= {f"base_{name}": COLUMNS[name] for name in BASE}
 PROBES = tuple(name for name, column in COLUMNS.items() if column.probe)
+
+
+def check_backend(lm, cfg, scores: Mapping[str, Iterable[str]]) -> None:
+    """Check that the backend of a language model can compute some scores.
+
+    lm: an `lm` option, or a model of one. cfg: an `ecs` option. scores: the columns that each score reads.
+    Raises SecateurError for the first score for which a server's replies hold too little.
+    """
+    if plugins.load("reader", lm.backend).IN_PROCESS:
+        return
+    for name, columns in scores.items():
+        for column in columns:
+            reply, reason, fix = COLUMNS[column].reply, "", "leave it out"
+            if reply == WHOLE:
+                reason = "its replies hold no distribution over the whole vocabulary"
+            elif reply == TOP and lm.top_logprobs < cfg.top_k:
+                reason = f"it needs ecs.top_k ({cfg.top_k}) most probable tokens, lm.top_logprobs is {lm.top_logprobs}"
+                fix = f"lm.top_logprobs={cfg.top_k} (vLLM: a server with --max-logprobs {cfg.top_k})"
+            if reason:
+                raise SecateurError(
+                    f"score {name} is not available on backend {lm.backend}: {reason}. "
+                    f"Fix: {fix}; or an lm with backend transformers."
+                )

@@ -18,7 +18,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.datasets.loaders import load_corpus, load_questions, reads_folder
 from secateur.datasets.schema import first_questions, some_questions
-from secateur.ecs.selection.foreseen import pairs_at_most
+from secateur.ecs.selection.pool import max_pairs
 from secateur.evaluation.subsets import members
 from secateur.planning.plan import Variant
 
@@ -217,7 +217,7 @@ def _pairs(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Map
     scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
     unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
     answerable = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
-    return pairs_at_most(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
+    return max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
 
 
 def _texts(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> Texts | None:

@@ -11,9 +11,8 @@ from secateur.config.experiment import System
 from secateur.core import layout
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.fields import ConfigError
-from secateur.ecs import backends
-from secateur.ecs.columns import PROBES
-from secateur.ecs.names import PLAIN, SPEAKER, needed
+from secateur.ecs.columns import PROBES, check_backend
+from secateur.ecs.names import PLAIN, SPEAKER, needed_features
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 
@@ -120,13 +119,13 @@ def _pool_problems(dataset: Dataset, lm, ecs, rankers) -> list[str]:
     wrong += _unknown("ecs.probes", ecs.probes, PROBES)
     wrong += _unknown("ecs.grow_by", ecs.grow_by, [*free, "pmi_q", SPEAKER])
     known = [*forms, *rankers.scores, *PLAIN]
-    wrong += _unknown("rankers.utilities", needed({}, rankers.utilities), known)
+    wrong += _unknown("rankers.utilities", needed_features({}, rankers.utilities), known)
     wrong += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
     wrong += [] if rankers.scores else ["rankers.scores is empty"]
     if not wrong:
         try:
             read = {name: columns(spec) for name, spec in rankers.scores.items()}
-            backends.check(lm, ecs, {name: [name] for name in ecs.probes} | read)
+            check_backend(lm, ecs, {name: [name] for name in ecs.probes} | read)
         except ConfigError:
             raise
         except SecateurError as error:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
-from secateur.ecs.reading.decode import follow, sampling
+from secateur.ecs.reading.decode import generate, sampling
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.models.causal import CausalLM
@@ -21,7 +21,7 @@ def sampled_answers(lm: CausalLM, cfg, question: Question) -> list[str]:
     """
     (encoded,) = encode(lm, cfg, [question], [()], answered=False)
     seeds = [_seed(cfg.seed, question.id, n) for n in range(cfg.pseudo_answers)]
-    paths = follow(lm, [encoded.ids] * len(seeds), cfg.pseudo_tokens, sampling(cfg.temperature, seeds))
+    paths = generate(lm, [encoded.ids] * len(seeds), cfg.pseudo_tokens, sampling(cfg.temperature, seeds))
     texts = [lm.tokenizer.decode(path.tokens, skip_special_tokens=True) for path in paths]
     lines = [text.strip().split("\n")[0].strip() for text in texts]
     return [line for line in lines if line]

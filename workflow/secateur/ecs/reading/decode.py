@@ -1,4 +1,4 @@
-"""Tokens a model would go on with: greedily, or sampled with a seed of one's own."""
+"""Continue contexts with a model: greedily, or sampled with one seed per context."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,17 +7,17 @@ from typing import Any
 from secateur.ecs.reading.engine import packs, prefilled
 from secateur.models.causal import NOTHING, CausalLM, Prefix
 
-__all__ = ["Path", "ends", "follow", "greedily", "sampling"]
+__all__ = ["Continuation", "end_tokens", "generate", "greedily", "sampling"]
 
 Choose = Callable[[int, Any], int]  # (place of the context, its logits) -> the next token
 
 
 @dataclass(frozen=True)
-class Path:
-    """Tokens, and the log-distribution that each was chosen from: (vocabulary,) fp32."""
+class Continuation:
+    """Tokens, and for each the log-distribution (vocabulary,) fp32 that it was chosen from."""
 
     tokens: list[int] = field(default_factory=list)
-    said: list[Any] = field(default_factory=list)
+    logprobs: list[Any] = field(default_factory=list)
 
 
 def greedily(_: int, logits) -> int:
@@ -26,7 +26,7 @@ def greedily(_: int, logits) -> int:
 
 
 def sampling(temperature: float, seeds: Sequence[int]) -> Choose:
-    """A token drawn at a temperature; each context has its own generator, so what is drawn depends on nothing else."""
+    """Sample at a temperature, with one generator per context so that a draw depends on no other context."""
     import torch
 
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -37,32 +37,32 @@ def sampling(temperature: float, seeds: Sequence[int]) -> Choose:
     return choose
 
 
-def ends(lm: CausalLM) -> set[int]:
-    """The tokens that end a text."""
-    found = getattr(lm.model.generation_config, "eos_token_id", None)
-    return {*(found if isinstance(found, list) else [found]), lm.tokenizer.eos_token_id} - {None}
+def end_tokens(lm: CausalLM) -> set[int]:
+    """Tokens that end a text."""
+    configured = getattr(lm.model.generation_config, "eos_token_id", None)
+    return {*(configured if isinstance(configured, list) else [configured]), lm.tokenizer.eos_token_id} - {None}
 
 
-def follow(
+def generate(
     lm: CausalLM,
     contexts: Sequence[Sequence[int]],
     steps: int,
     choose: Choose,
-    held: Sequence[Prefix] | None = None,
-) -> list[Path]:
-    """Up to `steps` tokens after each context; an end of text is kept and ends it.
+    prefixes: Sequence[Prefix] | None = None,
+) -> list[Continuation]:
+    """Up to `steps` tokens after each context; a continuation ends with its first end token.
 
-    held: keys and values of each context but its last token, where they are known.
+    prefixes: keys and values of each context but its last token, if computed before.
     """
-    prefixes, tails = held or prefilled(lm, contexts), dict.fromkeys(range(len(contexts)), NOTHING)
-    found, final = [Path() for _ in contexts], ends(lm)
+    prefixes, tails = prefixes or prefilled(lm, contexts), dict.fromkeys(range(len(contexts)), NOTHING)
+    continuations, ends = [Continuation() for _ in contexts], end_tokens(lm)
     for _ in range(steps):
-        live = [n for n, path in enumerate(found) if not {*path.tokens} & final]
+        live = [n for n, path in enumerate(continuations) if not {*path.tokens} & ends]
         for part in packs(live, [1] * len(live), lm.pack):
-            last = [found[n].tokens[-1] if found[n].tokens else contexts[n][-1] for n in part]
+            last = [continuations[n].tokens[-1] if continuations[n].tokens else contexts[n][-1] for n in part]
             logits, more = lm.step(last, [prefixes[n] for n in part], [tails[n] for n in part])
             tails |= zip(part, more, strict=True)
-            for n, own, said in zip(part, logits, logits.log_softmax(-1), strict=True):
-                found[n].tokens.append(choose(n, own))
-                found[n].said.append(said)
-    return found
+            for n, row, logprobs in zip(part, logits, logits.log_softmax(-1), strict=True):
+                continuations[n].tokens.append(choose(n, row))
+                continuations[n].logprobs.append(logprobs)
+    return continuations

@@ -1,7 +1,7 @@
-"""Read many encoded sequences with a model: share what they begin with, yield the predictions each of them needs.
+"""Read encoded sequences with a model: compute common prefixes once, and yield each sequence's log-probabilities.
 
-Passage caching (passage first) and prefix sharing (question first; a common context C) are one thing here: sequences of
-one family share their longest common prefix, whose keys and values are computed once (ECS, proposition 2).
+Sequences of one family share the keys and values of their longest common prefix: a passage that stands first, a question
+that stands first, or a common context C (ECS, proposition 2).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,17 +14,20 @@ from secateur.models.causal import NOTHING, CausalLM, Prefix
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 
-__all__ = ["SHAPE", "Reading", "apart", "cost", "named", "packs", "prefilled", "read", "read_on"]
+__all__ = ["SHAPE", "Reading", "cost", "first_logprobs", "packs", "prefilled", "read", "read_independently", "read_on"]
 
-FEW = 4  # rows of predictions that a processor's cache holds
+FEW = 4  # rows of logits that a processor's cache holds
 SHAPE = CHUNK, STEP = 64, 8  # tokens of a chunk; widths are multiples of the step, so that no kernel meets an odd end
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one sequence says. asked: (question tokens,) log-probabilities, None where undefined; answer: (answer
-    tokens,) log-probabilities; path: (up to `horizon`, vocabulary) log-distributions from the first answer position on.
-    All fp32, in nats. A server gives no path, and in its place top: the most probable first answer tokens, by token."""
+    """Log-probabilities of one sequence, fp32, in nats.
+
+    asked: (question tokens,), None if undefined. answer: (answer tokens,). path: (up to `horizon`, vocabulary)
+    log-distributions from the first answer position on. A server gives no path; `top` then holds the most probable first
+    answer tokens with their log-probabilities.
+    """
 
     asked: Any
     answer: Any
@@ -41,23 +44,23 @@ class _Family:
 
 
 def _families(sequences: Sequence[Encoded], families: Sequence[Any]) -> list[_Family]:
-    """Sequences of one family with their longest common prefix, short of what any of them must predict from."""
+    """The families with their longest common prefix, which ends before the first position that any must predict from."""
     order = sorted(range(len(sequences)), key=lambda n: families[n])
-    found = []
+    result = []
     for _, group in groupby(order, key=lambda n: families[n]):
         members = list(group)
         limit = min(sequences[n].predicting[0] for n in members) if len(members) > 1 else 0
         first, last = min(sequences[n].read[:limit] for n in members), max(sequences[n].read[:limit] for n in members)
         shared = next((k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b), limit)
-        found.append(_Family(members, shared))
-    return found
+        result.append(_Family(members, shared))
+    return result
 
 
-def packs(items: Sequence[Any], sizes: Sequence[int], most: int) -> Iterator[list[Any]]:
-    """Consecutive items whose sizes sum up to `most` at most; a larger item alone."""
+def packs(items: Sequence[Any], sizes: Sequence[int], max_size: int) -> Iterator[list[Any]]:
+    """Runs of consecutive items whose sizes sum to at most `max_size`; a larger item is a run by itself."""
     pack, total = [], 0
     for item, size in zip(items, sizes, strict=True):
-        if pack and total + size > most:
+        if pack and total + size > max_size:
             yield pack
             pack, total = [], 0
         pack.append(item)
@@ -67,7 +70,7 @@ def packs(items: Sequence[Any], sizes: Sequence[int], most: int) -> Iterator[lis
 
 
 def cost(sequences: Sequence[Encoded], families: Sequence[Any]) -> int:
-    """Tokens a model computes to read the sequences."""
+    """Tokens that a model computes to read the sequences."""
     plan = _families(sequences, families)
     return sum(f.shared + sum(len(sequences[n].read) - f.shared for n in f.members) for f in plan)
 
@@ -75,110 +78,112 @@ def cost(sequences: Sequence[Encoded], families: Sequence[Any]) -> int:
 def read(
     lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], horizon: int
 ) -> Iterator[tuple[int, Reading]]:
-    """(place, reading) of every sequence, in the order in which they come; families: what may share a prefix.
+    """Yield (place, reading) of every sequence, in any order; sequences of the same family may share a prefix.
 
-    Memory is bounded by one pack of prefixes and the predictions of one pack of sequences.
-    Raises SecateurError where the model gives anything but numbers.
+    Memory holds one pack of prefixes and the logits of one pack of sequences.
+    Raises SecateurError if the model predicts NaN or infinity.
     """
     if isinstance(lm, Served):
-        yield from enumerate(map(_told, sequences, lm.read(sequences)))
+        yield from enumerate(map(_served_reading, sequences, lm.read(sequences)))
         return
     plan = _families(sequences, families)
     for block in packs(plan, [f.shared for f in plan], lm.pack):
-        trunks = [f for f in block if f.shared]
-        filled = lm.prefill([sequences[f.members[0]].read[: f.shared] for f in trunks]) if trunks else []
-        prefix = dict(zip((id(f) for f in trunks), filled, strict=True))
-        work = [(n, prefix.get(id(f), NOTHING)) for f in block for n in f.members]
-        for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
-            yield from _pack(lm, sequences, pack, horizon)
+        with_prefix = [f for f in block if f.shared]
+        tokens = [sequences[f.members[0]].read[: f.shared] for f in with_prefix]
+        prefixes = dict(zip(map(id, with_prefix), lm.prefill(tokens) if tokens else [], strict=True))
+        work = [(n, prefixes.get(id(f), NOTHING)) for f in block for n in f.members]
+        yield from _read_packs(lm, sequences, work, horizon)
 
 
 def prefilled(lm: CausalLM, contexts: Sequence[Sequence[int]]) -> list[Prefix]:
-    """Keys and values of each context but its last token, which tells what comes next; equal ones are read once."""
+    """Keys and values of each context but its last token, which predicts the next; equal prefixes are read once."""
     heads = list(dict.fromkeys(tuple(context[:-1]) for context in contexts if len(context) > 1))
-    filled = [p for part in packs(heads, [len(head) for head in heads], lm.pack) for p in lm.prefill(part)]
-    known = dict(zip(heads, filled, strict=True))
-    return [known.get(tuple(context[:-1]), NOTHING) for context in contexts]
+    prefixes = [p for part in packs(heads, [len(head) for head in heads], lm.pack) for p in lm.prefill(part)]
+    by_head = dict(zip(heads, prefixes, strict=True))
+    return [by_head.get(tuple(context[:-1]), NOTHING) for context in contexts]
 
 
 def read_on(
-    lm: CausalLM, sequences: Sequence[Encoded], held: Sequence[tuple[Sequence[int], Prefix]], horizon: int
+    lm: CausalLM, sequences: Sequence[Encoded], contexts: Sequence[tuple[Sequence[int], Prefix]], horizon: int
 ) -> Iterator[tuple[int, Reading]]:
-    """As `read`, of sequences that go on from contexts whose keys and values are held, each with its context.
+    """`read` for sequences that continue prefilled contexts (tokens, prefix), one for each sequence.
 
-    One that begins otherwise, since the window cut it elsewhere, is read by itself.
+    A sequence that begins otherwise, because the window cut it elsewhere, is read from its start.
     """
     work = []
-    for n, (one, (context, prefix)) in enumerate(zip(sequences, held, strict=True)):
-        goes_on = one.read[: prefix.length] == tuple(context[: prefix.length]) and one.predicting[0] >= prefix.length
-        work.append((n, prefix if goes_on else NOTHING))
-    for pack in packs(work, [len(sequences[n].read) - p.length for n, p in work], lm.pack):
-        yield from _pack(lm, sequences, pack, horizon)
+    for n, (sequence, (context, prefix)) in enumerate(zip(sequences, contexts, strict=True)):
+        begins_alike = sequence.read[: prefix.length] == tuple(context[: prefix.length])
+        work.append((n, prefix if begins_alike and sequence.predicting[0] >= prefix.length else NOTHING))
+    yield from _read_packs(lm, sequences, work, horizon)
 
 
-def apart(lm: CausalLM | Served, sequences: Sequence[Encoded], horizon: int) -> Iterator[tuple[int, Reading]]:
-    """As `read`, and each reading a function of its sequence alone, to the bit: for values that are cached one by one.
+def read_independently(
+    lm: CausalLM | Served, sequences: Sequence[Encoded], horizon: int
+) -> Iterator[tuple[int, Reading]]:
+    """`read` with each reading a function of its sequence alone, to the bit, for values that are cached one by one.
 
-    In a pack a token's sums hang on where it stands. Here sequences are cut at multiples of CHUNK, and a chunk is a row
-    of a batch whose rows are equally wide and equally deep. Chunks with all before them alike are computed once.
+    In a pack, sums depend on a token's position. Here sequences are cut at multiples of CHUNK, and the chunks of a batch
+    are equally wide and equally deep. A chunk is computed once for all sequences that agree up to its end.
     """
     import torch
 
     if isinstance(lm, Served):
-        yield from enumerate(map(_told, sequences, lm.read(sequences)))
+        yield from enumerate(map(_served_reading, sequences, lm.read(sequences)))
         return
-    filled: dict[tuple[int, ...], Any] = {}  # keys and values of a chunk, by all tokens up to its end
+    cache: dict[tuple[int, ...], Any] = {}  # keys and values of a chunk, by all tokens up to its end
     logits: list[list[Any]] = [[] for _ in sequences]
-    for start in range(0, max((len(one.read) for one in sequences), default=0), CHUNK):
-        pieces = _pieces(sequences, start)
-        on = {n for own in pieces.values() for n in own if len(sequences[n].read) > start + CHUNK}
-        for width, batch in _alike(pieces, start, lm.pack):
-            places = {n: _places(sequences[n], start) for piece in batch for n in pieces[piece]}
-            low, high = _span([place for own in places.values() for place in own])
-            rows = [[*piece[start:], *[0] * (start + width - len(piece))] for piece in batch]
-            before = [[filled[piece[:end]] for end in range(CHUNK, start + 1, CHUNK)] for piece in batch]
-            more = [row for row, piece in enumerate(batch) if any(map(on.__contains__, pieces[piece]))]
-            said, after = lm.chunk(rows, before, range(low, high), more)
-            filled |= zip((batch[row] for row in more), after, strict=True)
-            for piece, own in zip(batch, said, strict=True):
-                for n in pieces[piece]:
-                    logits[n].append(own[[place - low for place in places[n]]])
-        for n in [n for own in pieces.values() for n in own if n not in on]:
+    for start in range(0, max((len(sequence.read) for sequence in sequences), default=0), CHUNK):
+        members = _chunks(sequences, start)
+        continuing = {n for places in members.values() for n in places if len(sequences[n].read) > start + CHUNK}
+        for width, batch in _batches(members, start, lm.pack):
+            positions = {n: _positions(sequences[n], start) for chunk in batch for n in members[chunk]}
+            low, high = _span([position for each in positions.values() for position in each])
+            rows = [[*chunk[start:], *[0] * (start + width - len(chunk))] for chunk in batch]
+            before = [[cache[chunk[:end]] for end in range(CHUNK, start + 1, CHUNK)] for chunk in batch]
+            stored = [row for row, chunk in enumerate(batch) if not continuing.isdisjoint(members[chunk])]
+            predictions, prefixes = lm.chunk(rows, before, range(low, high), stored)
+            cache |= zip((batch[row] for row in stored), prefixes, strict=True)
+            for chunk, prediction in zip(batch, predictions, strict=True):
+                for n in members[chunk]:
+                    logits[n].append(prediction[[position - low for position in positions[n]]])
+        for n in [n for places in members.values() for n in places if n not in continuing]:
             yield n, _reading(sequences[n], *_normed(lm, torch.cat(logits[n])), horizon)
             logits[n].clear()
 
 
-def _pieces(sequences: Sequence[Encoded], start: int) -> dict[tuple[int, ...], list[int]]:
-    """Tokens up to the end of the chunk at `start`, and the sequences that begin with them and go that far."""
-    found: dict[tuple[int, ...], list[int]] = {}
-    for n, one in enumerate(sequences):
-        if len(one.read) > start:
-            found.setdefault(one.read[: start + CHUNK], []).append(n)
-    return found
+def _chunks(sequences: Sequence[Encoded], start: int) -> dict[tuple[int, ...], list[int]]:
+    """Sequences, by place, grouped by all their tokens up to the end of the chunk at `start`."""
+    members: dict[tuple[int, ...], list[int]] = {}
+    for n, sequence in enumerate(sequences):
+        if len(sequence.read) > start:
+            members.setdefault(sequence.read[: start + CHUNK], []).append(n)
+    return members
 
 
-def _alike(pieces: Sequence[tuple[int, ...]], start: int, most: int) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
-    """(width, pieces whose last chunk is padded to it), so many that the chunks have `most` tokens at most."""
-    width = {piece: -(-(len(piece) - start) // STEP) * STEP for piece in pieces}
-    for wide, group in groupby(sorted(pieces, key=width.__getitem__), key=width.__getitem__):
-        own = list(group)
-        yield from ((wide, pack) for pack in packs(own, [wide] * len(own), most))
+def _batches(
+    chunks: Sequence[tuple[int, ...]], start: int, max_tokens: int
+) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+    """(width, chunks that are padded to it), with at most `max_tokens` tokens in a batch."""
+    widths = {chunk: -(-(len(chunk) - start) // STEP) * STEP for chunk in chunks}
+    for width, group in groupby(sorted(chunks, key=widths.__getitem__), key=widths.__getitem__):
+        equal = list(group)
+        yield from ((width, batch) for batch in packs(equal, [width] * len(equal), max_tokens))
 
 
-def _places(one: Encoded, start: int) -> list[int]:
-    """Where in the chunk at `start` a sequence's predictions are needed."""
-    return [place - start for place in one.predicting if start <= place < start + CHUNK]
+def _positions(sequence: Encoded, start: int) -> list[int]:
+    """Positions in the chunk at `start` that a sequence predicts from."""
+    return [position - start for position in sequence.predicting if start <= position < start + CHUNK]
 
 
-def _span(places: Sequence[int]) -> tuple[int, int]:
-    """The steps that hold these places: the first, and one past the last."""
-    return (min(places) // STEP * STEP, max(places) // STEP * STEP + STEP) if places else (0, 0)
+def _span(positions: Sequence[int]) -> tuple[int, int]:
+    """The range [first, last) in whole steps that covers the positions."""
+    return (min(positions) // STEP * STEP, max(positions) // STEP * STEP + STEP) if positions else (0, 0)
 
 
-def named(
+def first_logprobs(
     lm: CausalLM | Served, sequences: Sequence[Encoded], families: Sequence[Any], tokens: Sequence[int]
 ) -> Iterator[tuple[int, Any]]:
-    """(place, (len(tokens),) log-probabilities of tokens at the first answer position) of every sequence."""
+    """Yield (place, (len(tokens),) log-probabilities of these tokens at the first answer position) of every sequence."""
     import torch
 
     if isinstance(lm, Served):
@@ -188,49 +193,61 @@ def named(
         yield n, reading.path[0][list(tokens)]
 
 
-def _told(one: Encoded, said: tuple[Sequence[float], Mapping[int, float]]) -> Reading:
-    """What a server says of a sequence."""
+def _served_reading(sequence: Encoded, reply: tuple[Sequence[float], Mapping[int, float]]) -> Reading:
+    """The reading from a server's reply."""
     import torch
 
-    values, top = torch.tensor(said[0], dtype=torch.float32), said[1]
-    asked = one.asked[1] - one.asked[0] if one.asked else 0
-    return Reading(values[:asked] if asked else None, values[len(values) - len(one.ids) + one.start :], None, top)
+    logprobs, top = torch.tensor(reply[0], dtype=torch.float32), reply[1]
+    asked = sequence.asked[1] - sequence.asked[0] if sequence.asked else 0
+    answer = logprobs[len(logprobs) - len(sequence.ids) + sequence.start :]
+    return Reading(logprobs[:asked] if asked else None, answer, None, top)
 
 
-def _pack(lm: CausalLM, sequences: Sequence[Encoded], pack, horizon: int) -> Iterator[tuple[int, Reading]]:
-    """The readings of one forward pass."""
+def _read_packs(
+    lm: CausalLM, sequences: Sequence[Encoded], work: Sequence[tuple[int, Prefix]], horizon: int
+) -> Iterator[tuple[int, Reading]]:
+    """Readings of (place, prefix), pack by pack."""
+    for pack in packs(work, [len(sequences[n].read) - prefix.length for n, prefix in work], lm.pack):
+        yield from _read_pack(lm, sequences, pack, horizon)
+
+
+def _read_pack(
+    lm: CausalLM, sequences: Sequence[Encoded], pack: Sequence[tuple[int, Prefix]], horizon: int
+) -> Iterator[tuple[int, Reading]]:
+    """Readings of one forward pass; its logits are freed before the next."""
     rows, counts, start = [], [], 0
     for n, prefix in pack:
         predicting = sequences[n].predicting
         rows += [start + position - prefix.length for position in predicting]
         counts.append(len(predicting))
         start += len(sequences[n].read) - prefix.length
-    logits = lm.logits([sequences[n].read[p.length :] for n, p in pack], [p for _, p in pack], rows)
-    logits, total = _normed(lm, logits)
-    for (n, _), own, norm in zip(pack, logits.split(counts), total.split(counts), strict=True):
-        yield n, _reading(sequences[n], own, norm, horizon)
+    tails = [sequences[n].read[prefix.length :] for n, prefix in pack]
+    logits, norms = _normed(lm, lm.logits(tails, [prefix for _, prefix in pack], rows))
+    for (n, _), part, norm in zip(pack, logits.split(counts), norms.split(counts), strict=True):
+        yield n, _reading(sequences[n], part, norm, horizon)
 
 
 def _normed(lm: CausalLM, logits):
-    """Logits (rows, vocabulary) and the logarithm of what they sum up to, a few rows at a time: those stay in the cache."""
+    """Logits (rows, vocabulary) and their log-sum-exp (rows,), computed a few rows at a time to stay in the cache."""
     import torch
 
-    total = torch.cat([part.float().logsumexp(-1) for part in logits.split(FEW)])
-    if not total.isfinite().all():
+    norms = torch.cat([part.float().logsumexp(-1) for part in logits.split(FEW)])
+    if not norms.isfinite().all():
         raise SecateurError(
             f"lm {lm.name} ({lm.model.dtype}) predicts numbers that are not finite. "
             "Fix: lm.dtype float32 or bfloat16 for this device, or other weights."
         )
-    return logits, total
+    return logits, norms
 
 
-def _reading(one: Encoded, logits, norm, horizon: int) -> Reading:
+def _reading(sequence: Encoded, logits, norms, horizon: int) -> Reading:
     import torch
 
-    low, high = one.asked or (1, 1)
-    targets = torch.tensor([*one.ids[low:high], *one.ids[one.start :]], dtype=torch.long, device=logits.device)
-    asked, given = high - low, len(one.ids) - one.start
-    said = logits[: len(targets)].gather(1, targets[:, None])[:, 0].float() - norm[: len(targets)]
-    steps = slice(asked, asked + min(horizon, max(given, 1)))
-    path = logits[steps].float() - norm[steps, None]
-    return Reading(said[:asked] if one.asked else None, said[asked:], path)
+    low, high = sequence.asked or (1, 1)
+    tokens = [*sequence.ids[low:high], *sequence.ids[sequence.start :]]
+    targets = torch.tensor(tokens, dtype=torch.long, device=logits.device)
+    asked, answer = high - low, len(sequence.ids) - sequence.start
+    logprobs = logits[: len(targets)].gather(1, targets[:, None])[:, 0].float() - norms[: len(targets)]
+    steps = slice(asked, asked + min(horizon, max(answer, 1)))
+    path = logits[steps].float() - norms[steps, None]
+    return Reading(logprobs[:asked] if sequence.asked else None, logprobs[asked:], path)

@@ -1,9 +1,9 @@
-"""The model asked outright whether a passage helps: p(yes) against p(no) (ECS, section 3.5)."""
+"""The model as judge of a passage: p(yes) against p(no) (ECS, section 3.5)."""
 
 from collections.abc import Sequence
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.reading.engine import named
+from secateur.ecs.reading.engine import first_logprobs
 from secateur.ecs.reading.pairs import Pairs
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
@@ -13,7 +13,7 @@ __all__ = ["JUDGES", "judge", "verdict_tokens"]
 
 HELPS = "Does this passage help answer the question correctly?"
 ACCURATE = "Based on your knowledge, does this passage contain accurate information for answering this question?"
-JUDGES = {  # column: (sentence, whether the answer is shown); both sentences are the paper's
+JUDGES = {  # column: (sentence of the paper, whether the answer is shown)
     "judge_helpful_answer": (HELPS, True),
     "judge_factual": (ACCURATE, False),
 }
@@ -21,11 +21,14 @@ YES, NO = ("yes", "Yes", "YES"), ("no", "No", "NO")
 
 
 def verdict_tokens(lm: CausalLM | Served) -> tuple[list[int], list[int]]:
-    """The tokens that say yes and those that say no, with and without a space before; a word of several tokens by its
-    first, unless both begin alike. Raises SecateurError where a tokenizer tells the two apart nowhere."""
-    tokens = lm.tokenizer.backend_tokenizer
+    """Tokens that mean yes, and tokens that mean no, each with and without a leading space.
+
+    A word of several tokens counts by its first, unless both words share it.
+    Raises SecateurError if the tokenizer cannot separate yes from no.
+    """
+    tokenizer = lm.tokenizer.backend_tokenizer
     first = [
-        {tokens.encode(space + word, add_special_tokens=False).ids[0] for word in words for space in ("", " ")}
+        {tokenizer.encode(space + word, add_special_tokens=False).ids[0] for word in words for space in ("", " ")}
         for words in (YES, NO)
     ]
     yes, no = sorted(first[0] - first[1]), sorted(first[1] - first[0])
@@ -34,8 +37,8 @@ def verdict_tokens(lm: CausalLM | Served) -> tuple[list[int], list[int]]:
     return yes, no
 
 
-def _asked(lm: CausalLM | Served, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
-    """The prompt, through the chat template where the tokenizer has one."""
+def _prompt(lm: CausalLM | Served, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
+    """The judge's prompt, in the chat template if the tokenizer has one."""
     lines = [f"Passage: {passage_line(passage)}", f"Question: {question.text.strip()}"]
     lines += [f"Correct answer: {question.answer}"] if answered else []
     text = "\n".join([*lines, "", f"{sentence} Answer yes or no."])
@@ -52,18 +55,19 @@ def judge(
     passages: Sequence[Passage],
     pairs: Pairs,
 ) -> list[dict[str, float | None]]:
-    """p(yes) / (p(yes) + p(no)) of each pair under each of some `JUDGES`; None where the answer is to be shown and unknown.
+    """p(yes) / (p(yes) + p(no)) of each pair by each named judge of `JUDGES`.
 
-    What is asked of a pair begins alike, and that is read once.
+    None if the judge shows the answer and the question has none. The prompts of a pair share their beginning, which is
+    read once.
     """
     yes, no = verdict_tokens(lm)
-    posed = [(n, name) for n in range(len(pairs)) for name in names]
-    known = [(n, name) for n, name in posed if not JUDGES[name][1] or (questions[pairs[n][0]].answer or "").strip()]
-    texts = [_asked(lm, questions[pairs[n][0]], passages[pairs[n][1]], *JUDGES[name]) for n, name in known]
-    ids = [f"question {questions[pairs[n][0]].id}" for n, _ in known]
-    sequences = lm.encoder.encode(texts, [""] * len(texts), [None] * len(texts), ids)
-    found: list[dict[str, float | None]] = [dict.fromkeys(names) for _ in pairs]
-    for place, said in named(lm, sequences, [n for n, _ in known], [*yes, *no]):
-        said, (n, name) = said.double(), known[place]
-        found[n][name] = float((said[: len(yes)].logsumexp(0) - said.logsumexp(0)).exp())
-    return found
+    has_answer = [bool((questions[q].answer or "").strip()) for q, _ in pairs]
+    asked = [(n, name) for n in range(len(pairs)) for name in names if has_answer[n] or not JUDGES[name][1]]
+    prompts = [_prompt(lm, questions[pairs[n][0]], passages[pairs[n][1]], *JUDGES[name]) for n, name in asked]
+    labels = [f"question {questions[pairs[n][0]].id}" for n, _ in asked]
+    sequences = lm.encoder.encode(prompts, [""] * len(prompts), [None] * len(prompts), labels)
+    verdicts: list[dict[str, float | None]] = [dict.fromkeys(names) for _ in pairs]
+    for place, logprobs in first_logprobs(lm, sequences, [n for n, _ in asked], [*yes, *no]):
+        logprobs, (n, name) = logprobs.double(), asked[place]
+        verdicts[n][name] = float((logprobs[: len(yes)].logsumexp(0) - logprobs.logsumexp(0)).exp())
+    return verdicts

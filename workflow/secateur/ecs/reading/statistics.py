@@ -1,6 +1,6 @@
-"""Sufficient statistics of one (question, candidate) pair: numbers of which every teacher-forced scorer is a function.
+"""Sufficient statistics of one (question, candidate) pair, from which every teacher-forced score is computed.
 
-P is the answer's distribution with the candidate, Q the one without (ECS, section 3.2). All in nats.
+P is the answer's distribution with the candidate, Q without it (ECS, section 3.2). All values are in nats.
 """
 
 import math
@@ -30,7 +30,7 @@ def entropy(p):
 
 
 def lumped(p, q, k: int):
-    """KL over P's top k tokens and one bucket for all others: at most the exact one, and it tends to it as k grows."""
+    """KL over P's top k tokens and one bucket for all others; never above the exact KL, to which it converges in k."""
     k = min(k, p.shape[-1])
     top = p.topk(k).indices
     rest_p, rest_q = (x.exp().index_fill(0, top, 0).sum() for x in (p, q))
@@ -39,8 +39,10 @@ def lumped(p, q, k: int):
 
 
 def filled(p, q, k: int, far: float):
-    """The paper's: over P's top k, where a token that is not among Q's top k has probability `far` under Q; not
-    renormalised. Most of its value is that fill (ECS, table 2)."""
+    """The paper's KL over P's top k: a token outside Q's top k has probability `far` under Q; not renormalised.
+
+    Most of its value is that fill (ECS, table 2).
+    """
     k = min(k, p.shape[-1])
     top, known = p.topk(k).indices, q.topk(k).indices
     under = q[top].masked_fill(~top[:, None].eq(known).any(1), math.log(far))
@@ -48,24 +50,24 @@ def filled(p, q, k: int, far: float):
 
 
 def filled_known(p: Mapping[int, float], q: Mapping[int, float], far: float) -> float:
-    """The same of what is known of both sides, the log-probabilities of their top k tokens."""
+    """`filled` from the log-probabilities of the top k tokens of both sides, by token."""
     return sum(math.exp(value) * (value - q.get(token, math.log(far))) for token, value in p.items())
 
 
 def path_divergence(ours: Reading, base: Reading, same: int):
-    """(t,) KL_t along the first `same` tokens that both paths share, and the position before them."""
+    """(t,) KL_t at the first answer position and after each of the first `same` tokens, which both paths share."""
     steps = min(len(ours.path), len(base.path), same + 1)
     return divergence(ours.path[:steps], base.path[:steps])
 
 
 def _agreeing(one: Encoded, other: Encoded) -> int:
-    """How many first tokens of two continuations are equal."""
+    """Number of equal tokens at the start of two continuations."""
     a, b = one.ids[one.start :], other.ids[other.start :]
     return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
-    """What a sequence says by itself."""
+    """Statistics of a sequence by itself."""
     given = len(reading.answer)
     return {
         "prompt_tokens": one.start,
@@ -80,9 +82,10 @@ def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
 
 
 def of_pair(one: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float) -> dict[str, Any]:
-    """The same, and how far its predictions are from the base's: at the first answer position, and along the answer.
+    """Statistics of a sequence, and its divergence from the base at the first answer position and along the answer.
 
-    Of what a server says only the paper's top-k divergence follows, where it has given as many tokens."""
+    A server's reply allows only the paper's top-k KL, and only if it holds at least `top_k` tokens.
+    """
     own = of_base(one, reading)
     if reading.path is None:
         known = min(len(reading.top), len(prior.top)) >= top_k

@@ -1,7 +1,7 @@
-"""The table of statistics: every question with every candidate of its group, swept in blocks of bounded memory.
+"""Compute the table `statistics`: every question with every candidate of its group, in blocks of bounded memory.
 
-A block is so many questions of a group and so many of its passages. Its rows are cached under all they depend on, so a
-killed job resumes with the first block it has not finished.
+A block is `cfg.questions` questions of a group with `cfg.passages` of its passages. Its rows are cached by everything they
+depend on, so that a killed job resumes at the first unfinished block.
 """
 
 import logging
@@ -17,28 +17,26 @@ import polars as pl
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
-from secateur.ecs import backends
-from secateur.ecs.columns import PROBES
-from secateur.ecs.reading.decode import follow, greedily
+from secateur.ecs.columns import PROBES, check_backend
+from secateur.ecs.reading.decode import generate, greedily
 from secateur.ecs.reading.judge import JUDGES, judge
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.rivals import rival_share
 from secateur.ecs.reading.template import Passage, Question, passage_line
-from secateur.ecs.reading.trajectory import along_base, along_context
-from secateur.ecs.reading.trunk import trunk_of
+from secateur.ecs.reading.trajectory import along_base, along_context, prefilled_prompts
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
-__all__ = ["estimate", "frame_of", "statistics"]
+__all__ = ["estimate", "statistics", "statistics_frame"]
 
-GOING_ON = CONTEXT, BASE = "trajectory_ctx", "trajectory_base"  # from a pair's context
-READ = ("layout", "horizon", "top_k", "epsilon")  # settings a row depends on
-HELD = 64  # pairs whose contexts are held at once while probes go on from them: some 2 MB each with SmolLM2
+TRAJECTORIES = CONTEXT, BASE = "trajectory_ctx", "trajectory_base"  # probes that continue a pair's prompt
+SETTINGS = ("layout", "horizon", "top_k", "epsilon")  # settings that a row depends on
+BATCH = 64  # pairs whose prompts are held at once while probes continue them: some 2 MB each with SmolLM2
 LOG = logging.getLogger(__name__)
 
 
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as the table `statistics`, with nulls where a column was not asked for."""
+def statistics_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as the table `statistics`, with null for missing columns."""
     empty = TABLES["statistics"].empty()
     return pl.DataFrame([{c: row.get(c) for c in empty.columns} for row in rows], schema=empty.schema)
 
@@ -53,36 +51,39 @@ def statistics(
     cache: Path | None = None,
     log: logging.Logger = LOG,
 ) -> Iterator[pl.DataFrame]:
-    """The table `statistics` in pieces: for each question a base row, and a row for each candidate.
+    """Yield parts of the table `statistics`: a base row for each question, and a row for each candidate.
 
-    questions: question_id, group_id, text, answer; passages: passage_id, group_id, text, speaker, date; pool:
-    question_id, passage_id, all passages of the group where there is none. cfg: an `ecs` option. probes: which of
-    PROBES to add, each by passes of its own, for the rows that a column `probed` of the pool names, where it has one.
-    Raises SecateurError for an empty question, a question without candidates, and a probe that is unknown or that the
-    model's backend cannot give.
+    Args:
+        questions: question_id, group_id, text, answer.
+        passages: passage_id, group_id, text, speaker, date.
+        cfg: an `ecs` option.
+        pool: question_id, passage_id of the candidates; None: all passages of a question's group.
+        probes: columns of PROBES to add by additional passes. If the pool has a column `probed`, only for its true rows.
+
+    Raises SecateurError for an empty question, a question without candidates, and a probe that is unknown or not
+    available on the model's backend.
     """
     _check(questions, passages, pool, probes)
-    backends.check(lm, cfg, {name: [name] for name in probes})
-    known, probed = RequestCache(cache / "statistics") if cache else None, _probed(pool)
-    watch = _Watch(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
-    for asked, blocks in _sweeps(questions, passages, pool, cfg):
-        block = _Block(lm, cfg, asked)
-        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in READ), [asdict(q) for q in asked])
-        yield frame_of(_cached(known, (*key, "base"), block.alone))
-        waiting = _Waiting()
-        for own, pairs in blocks:
-            part = (*key, _described(own), pairs)
-            rows = _cached(known, part, watch, pairs, block.rows, own, pairs)
-            these = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, own[p].id) in probed]
-            waiting.add(rows, own, pairs, these if probes else [])
-            if not 0 < len(waiting.pairs) < HELD:
-                yield _filled(known, key, block, probes, waiting)
-                waiting = _Waiting()
-        yield _filled(known, key, block, probes, waiting)
+    check_backend(lm, cfg, {name: [name] for name in probes})
+    store, probed = RequestCache(cache / "statistics") if cache else None, _probed_pairs(pool)
+    progress = _Progress(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
+    for asked, blocks in _blocks(questions, passages, pool, cfg):
+        reader = _Reader(lm, cfg, asked)
+        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in SETTINGS), [asdict(q) for q in asked])
+        yield statistics_frame(_cached(store, (*key, "base"), reader.base_rows))
+        pending = _Pending()
+        for shown, pairs in blocks:
+            rows = _cached(store, (*key, _identified(shown), pairs), progress, pairs, reader.pair_rows, shown, pairs)
+            places = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, shown[p].id) in probed]
+            pending.add(rows, shown, pairs, places if probes else [])
+            if not 0 < len(pending.pairs) < BATCH:
+                yield _with_probes(store, key, reader, probes, pending)
+                pending = _Pending()
+        yield _with_probes(store, key, reader, probes, pending)
 
 
-class _Waiting:
-    """Rows of some blocks of passages that wait for probes: of a few pairs at a time each costs several times as much."""
+class _Pending:
+    """Rows of consecutive blocks that wait for probes, since probing a few pairs at a time costs several times as much."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -90,96 +91,98 @@ class _Waiting:
         self.passages: list[Passage] = []
         self.pairs: list[tuple[int, int]] = []
 
-    def add(self, rows, own: Sequence[Passage], pairs: Pairs, these: Sequence[int]) -> None:
-        """The rows of the pairs of a block, of which the probes read `these`."""
-        used = sorted({pairs[n][1] for n in these})
+    def add(self, rows, passages: Sequence[Passage], pairs: Pairs, probed: Sequence[int]) -> None:
+        """Add the rows of a block; probed: places of the pairs to probe."""
+        used = sorted({pairs[n][1] for n in probed})
         place = {p: len(self.passages) + n for n, p in enumerate(used)}
-        self.probed += [len(self.rows) + n for n in these]
-        self.pairs += [(pairs[n][0], place[pairs[n][1]]) for n in these]
-        self.passages += [own[p] for p in used]
+        self.probed += [len(self.rows) + n for n in probed]
+        self.pairs += [(pairs[n][0], place[pairs[n][1]]) for n in probed]
+        self.passages += [passages[p] for p in used]
         self.rows += rows
 
 
-def _filled(known: RequestCache | None, key: Sequence[Any], block: "_Block", probes, waiting: _Waiting) -> pl.DataFrame:
-    """What waits, with the columns that the probes give."""
-    for names in _together(probes) if waiting.pairs else ():
-        own = (*key, _described(waiting.passages), waiting.pairs, *names)
-        values = _cached(known, own, block.probe, names, waiting.passages, waiting.pairs)
-        for n, value in zip(waiting.probed, values, strict=True):
-            waiting.rows[n] = waiting.rows[n] | value
-    return frame_of(waiting.rows)
+def _with_probes(
+    store: RequestCache | None, key: Sequence[Any], reader: "_Reader", probes, pending: _Pending
+) -> pl.DataFrame:
+    """The pending rows with the columns of the probes."""
+    for names in _grouped(probes) if pending.pairs else ():
+        probe_key = (*key, _identified(pending.passages), pending.pairs, *names)
+        values = _cached(store, probe_key, reader.probe, names, pending.passages, pending.pairs)
+        for n, value in zip(pending.probed, values, strict=True):
+            pending.rows[n] = pending.rows[n] | value
+    return statistics_frame(pending.rows)
 
 
-def _described(passages: Sequence[Passage]) -> list[tuple[str, str, str]]:
-    """All of some passages that their rows depend on."""
+def _identified(passages: Sequence[Passage]) -> list[tuple[str, str, str]]:
+    """Everything of some passages that their rows depend on."""
     return [(p.id, passage_line(p), p.text) for p in passages]
 
 
-class _Block:
-    """Some questions of a group, with what is computed once for all their candidates."""
+class _Reader:
+    """Reads some questions of a group; their base is read once for all candidates."""
 
-    def __init__(self, lm: CausalLM | Served, cfg, asked: Sequence[Question]) -> None:
-        self.lm, self.cfg, self.asked = lm, cfg, asked
+    def __init__(self, lm: CausalLM | Served, cfg, questions: Sequence[Question]) -> None:
+        self.lm, self.cfg, self.questions = lm, cfg, questions
 
     @cached_property
     def base(self) -> Base:
-        """The questions without a candidate; read when the first block is not in the cache."""
-        return base_readings(self.lm, self.cfg, self.asked)
+        """The questions without a candidate; read only if some block is not cached."""
+        return base_readings(self.lm, self.cfg, self.questions)
 
-    def alone(self) -> list[dict[str, Any]]:
-        """The base rows."""
-        return base_rows(self.asked, self.base)
+    def base_rows(self) -> list[dict[str, Any]]:
+        """The base rows of the questions."""
+        return base_rows(self.questions, self.base)
 
-    def rows(self, own: Sequence[Passage], pairs: Pairs) -> list[dict[str, Any]]:
-        """The statistics that one pass gives."""
-        return pair_rows(self.lm, self.cfg, self.asked, own, pairs, self.base)
+    def pair_rows(self, passages: Sequence[Passage], pairs: Pairs) -> list[dict[str, Any]]:
+        """The rows of some pairs, without probes."""
+        return pair_rows(self.lm, self.cfg, self.questions, passages, pairs, self.base)
 
-    def probe(self, names: Sequence[str], own: Sequence[Passage], pairs: Pairs) -> list[dict[str, float | None]]:
-        """Columns more. Only the questions of the pairs are read: a block has many, and few of them are probed."""
+    def probe(self, names: Sequence[str], passages: Sequence[Passage], pairs: Pairs) -> list[dict[str, float | None]]:
+        """The columns of some probes. Of a block's many questions, only the few of the pairs are read."""
         used = sorted({q for q, _ in pairs})
-        asked, place = [self.asked[q] for q in used], {q: n for n, q in enumerate(used)}
+        questions, place = [self.questions[q] for q in used], {q: n for n, q in enumerate(used)}
         pairs = [(place[q], p) for q, p in pairs]
-        (name, *_) = names
-        if name in JUDGES:
-            return judge(self.lm, names, asked, own, pairs)
-        if name == "rival_share":
-            return [{name: value} for value in rival_share(self.lm, self.cfg, asked, own, pairs)]
-        return self._going_on(names, asked, own, pairs)
+        if names[0] in JUDGES:
+            return judge(self.lm, names, questions, passages, pairs)
+        if names[0] == "rival_share":
+            shares = rival_share(self.lm, self.cfg, questions, passages, pairs)
+            return [{"rival_share": share} for share in shares]
+        return self._trajectories(names, questions, passages, pairs)
 
-    def _going_on(
-        self, names: Sequence[str], asked: Sequence[Question], own: Sequence[Passage], pairs: Pairs
+    def _trajectories(
+        self, names: Sequence[str], questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs
     ) -> list[dict[str, float | None]]:
-        """Columns that are read on from the pairs' contexts."""
+        """The columns of probes that continue the pairs' prompts."""
         lm, cfg, rows = self.lm, self.cfg, []
-        alone = encode(lm, cfg, asked, [()] * len(asked), answered=False)
-        paths = follow(lm, [one.ids for one in alone], cfg.horizon, greedily) if BASE in names else []
-        for part in _parts(pairs, HELD):
-            trunk = trunk_of(lm, cfg, asked, own, part)
-            found = {}
+        base = encode(lm, cfg, questions, [()] * len(questions), answered=False)
+        answers = generate(lm, [prompt.ids for prompt in base], cfg.horizon, greedily) if BASE in names else []
+        for part in _slices(pairs, BATCH):
+            prompts = prefilled_prompts(lm, cfg, questions, passages, part)
+            columns = {}
             if CONTEXT in names:
-                found[CONTEXT] = along_context(lm, cfg, alone, trunk)
+                columns[CONTEXT] = along_context(lm, cfg, base, prompts)
             if BASE in names:
-                found[BASE] = along_base(lm, cfg, paths, trunk)
-            rows += [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+                columns[BASE] = along_base(lm, cfg, answers, prompts)
+            rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return rows
 
 
-def _together(probes: Sequence[str]) -> list[list[str]]:
-    """The probes, those in one list that read the same of a pair: judges its question, others its context."""
+def _grouped(probes: Sequence[str]) -> list[list[str]]:
+    """The probes, grouped by what they read of a pair: judges share its question, trajectories its prompt."""
     judges = [name for name in probes if name in JUDGES]
-    going_on = [name for name in probes if name in GOING_ON]
-    alone = [[name] for name in probes if name not in (*judges, *going_on)]
-    return [names for names in (judges, going_on, *alone) if names]
+    trajectories = [name for name in probes if name in TRAJECTORIES]
+    others = [[name] for name in probes if name not in (*judges, *trajectories)]
+    return [names for names in (judges, trajectories, *others) if names]
 
 
-def _cached(known: RequestCache | None, key: Sequence[Any], make: Callable[..., list], *args: Any) -> list:
-    """What is stored under a key, else made and stored."""
+def _cached(store: RequestCache | None, key: Sequence[Any], compute: Callable[..., list], *args: Any) -> list:
+    """The rows stored under a key, else computed and stored."""
     name = digest(*key)
-    rows = known.get(name) if known else None
+    rows = store.get(name) if store else None
     if rows is None:
-        rows = make(*args)
-        if known:
-            known.put(name, rows)
+        rows = compute(*args)
+        if store:
+            store.put(name, rows)
     return rows
 
 
@@ -191,89 +194,89 @@ def _check(questions: pl.DataFrame, passages: pl.DataFrame, pool: pl.DataFrame |
     if empty:
         raise SecateurError(f"question {empty[0]}: its text is empty. Fix: give it a text, or leave it out.")
     if pool is not None:
-        lost = pool.join(passages, on="passage_id", how="anti")["passage_id"].to_list()
-        if lost:
+        unknown = pool.join(passages, on="passage_id", how="anti")["passage_id"].to_list()
+        if unknown:
             raise SecateurError(
-                f"pool: {len(lost)} rows name no passage (e.g. {lost[0]}). Fix: a pool of these passages."
+                f"pool: {len(unknown)} rows name no passage (e.g. {unknown[0]}). Fix: a pool of these passages."
             )
-    on = ("question_id", pool) if pool is not None else ("group_id", passages)
-    alone = questions.join(on[1], on=on[0], how="anti")["question_id"].to_list()
-    if alone:
+    key, candidates = ("question_id", pool) if pool is not None else ("group_id", passages)
+    without = questions.join(candidates, on=key, how="anti")["question_id"].to_list()
+    if without:
         raise SecateurError(
-            f"{len(alone)} questions have no candidate (e.g. {alone[0]}). "
+            f"{len(without)} questions have no candidate (e.g. {without[0]}). "
             "Fix: passages of their group, or rows in the pool; or leave them out."
         )
 
 
-def _probed(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
-    """The pairs that get the probes; None for all."""
+def _probed_pairs(pool: pl.DataFrame | None) -> set[tuple[str, str]] | None:
+    """The pairs that get the probes; None: all."""
     if pool is None or "probed" not in pool.columns:
         return None
     return set(pool.filter("probed").select("question_id", "passage_id").iter_rows())
 
 
-def _people(frame: pl.DataFrame) -> list[Passage]:
-    return [Passage(*row) for row in frame.select("passage_id", "text", "speaker", "date").iter_rows()]
-
-
-def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def _slices(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _sweeps(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], Iterator]]:
-    """(questions, blocks of (passages, pairs of places)), group by group, in the order given."""
+def _blocks(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], Iterator]]:
+    """Yield (questions, blocks of (passages, pairs)), group by group, in the order of the tables."""
     allowed = (
         None if pool is None else {q: set(p) for q, p in pool.group_by("question_id").agg("passage_id").iter_rows()}
     )
     by_group = passages.partition_by("group_id", as_dict=True, maintain_order=True)
     for (group,), rows in questions.partition_by("group_id", as_dict=True, maintain_order=True).items():
-        own = _people(by_group[(group,)])
-        everyone = [Question(*row) for row in rows.select("question_id", "text", "answer").iter_rows()]
-        for asked in _parts(everyone, cfg.questions):
-            yield asked, _blocks(asked, own, allowed, cfg.passages)
+        columns = by_group[(group,)].select("passage_id", "text", "speaker", "date")
+        candidates = [Passage(*row) for row in columns.iter_rows()]
+        in_group = [Question(*row) for row in rows.select("question_id", "text", "answer").iter_rows()]
+        for asked in _slices(in_group, cfg.questions):
+            yield asked, _passage_blocks(asked, candidates, allowed, cfg.passages)
 
 
-def _blocks(asked, own, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
+def _passage_blocks(asked, candidates, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
     if allowed is not None:
-        wanted = set().union(*(allowed[q.id] for q in asked))
-        own = [p for p in own if p.id in wanted]
-    for part in _parts(own, size):
+        pooled = set().union(*(allowed[q.id] for q in asked))
+        candidates = [p for p in candidates if p.id in pooled]
+    for block in _slices(candidates, size):
         pairs = [
             (q, p)
-            for p, passage in enumerate(part)
+            for p, passage in enumerate(block)
             for q, question in enumerate(asked)
             if allowed is None or passage.id in allowed[question.id]
         ]
-        yield part, pairs
+        yield block, pairs
 
 
 def estimate(lm: CausalLM | Served, questions, passages, pool, cfg) -> tuple[int, int]:
-    """(pairs, tokens to compute, about): what a sweep will cost, from a look at the texts alone."""
+    """(pairs, tokens to compute) of `statistics`, estimated from the texts alone."""
     pairs = tokens = 0
-    for asked, blocks in _sweeps(questions, passages, pool, cfg):
-        alone = encode(lm, cfg, asked, [()] * len(asked))
-        own = sum(len(one.read) for one in alone) / len(alone)
-        for part, wanted in blocks:
-            shown = sum(lm.encoder.count([passage_line(p) for p in part]))
+    for asked, blocks in _blocks(questions, passages, pool, cfg):
+        base = encode(lm, cfg, asked, [()] * len(asked))
+        question_tokens = sum(len(sequence.read) for sequence in base) / len(base)
+        for block, block_pairs in blocks:
+            passage_tokens = sum(lm.encoder.count([passage_line(p) for p in block]))
             if cfg.layout == "question_first":
-                shown = shown / len(part) * len(wanted)
-            pairs, tokens = pairs + len(wanted), tokens + shown + own * len(wanted)
+                passage_tokens = passage_tokens / len(block) * len(block_pairs)
+            pairs += len(block_pairs)
+            tokens += passage_tokens + question_tokens * len(block_pairs)
     return pairs, round(tokens)
 
 
-class _Watch:
-    """Says what a sweep will cost: before it starts, and in time once its first block is done."""
+class _Progress:
+    """Logs the number of pairs and tokens at the start, and the time they will take after the first block."""
 
-    def __init__(self, pairs: int, tokens: int, waits: bool, log: logging.Logger) -> None:
-        self.pairs, self.log, self.said = pairs, log, False
-        self.clock, self.unit = (time.perf_counter, "seconds") if waits else (time.process_time, "CPU seconds")
+    def __init__(self, pairs: int, tokens: int, served: bool, log: logging.Logger) -> None:
+        self.pairs, self.log, self.first = pairs, log, True
+        self.clock, self.unit = (time.perf_counter, "seconds") if served else (time.process_time, "CPU seconds")
         log.info("%d pairs of question and candidate, about %d tokens to read", pairs, tokens)
 
-    def __call__(self, wanted: Sequence[Any], call, *args) -> list[dict[str, Any]]:
+    def __call__(self, pairs: Sequence[Any], compute: Callable[..., list], *args: Any) -> list[dict[str, Any]]:
         started = self.clock()
-        rows = call(*args)
-        if not self.said:
-            rate, unit = (self.clock() - started) / len(wanted), self.unit
-            self.log.info("%.4f %s a pair; about %.0f for all that is not cached", rate, unit, rate * self.pairs)
-            self.said = True
+        rows = compute(*args)
+        if self.first:
+            rate = (self.clock() - started) / len(pairs)
+            self.log.info(
+                "%.4f %s a pair; about %.0f for all pairs that are not cached", rate, self.unit, rate * self.pairs
+            )
+            self.first = False
         return rows

@@ -10,7 +10,7 @@ __all__ = ["Passage", "Question", "answer_text", "passage_line", "prompt", "requ
 
 @dataclass(frozen=True)
 class Passage:
-    """A candidate u, or a passage of the context C. Its id never reaches the model."""
+    """A candidate u, or a passage of the context C. The model never reads its id."""
 
     id: str
     text: str
@@ -20,7 +20,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Question:
-    """A question q with its gold answer a*, where it is known."""
+    """A question q with its gold answer a*, or None."""
 
     id: str
     text: str
@@ -28,7 +28,7 @@ class Question:
 
 
 def passage_line(passage: Passage) -> str:
-    """`{speaker} ({date}): {text}` with what is known of it; nothing for a passage without text.
+    """`{speaker} ({date}): {text}` without the missing parts; empty for a passage without text.
 
     >>> passage_line(Passage("1", "Hello.", "Ann", "May 4"))
     'Ann (May 4): Hello.'
@@ -43,14 +43,15 @@ def passage_line(passage: Passage) -> str:
 
 
 def answer_text(question: Question) -> str:
-    """The continuation: a space and the answer; nothing where there is no answer."""
+    """The continuation: a space and the answer; empty without an answer."""
     answer = (question.answer or "").strip()
     return f" {answer}" if answer else ""
 
 
 def prompt(question: Question, passages: Sequence[Passage], layout: str) -> tuple[str, tuple[int, int] | None]:
-    """The context up to `Answer:`, and the characters of the question in it where its probability under the passages
-    can be read off, which is where they stand before it.
+    """The prompt up to `Answer:`, and the character span (start, end) of the question in it.
+
+    The span is None if the question stands before the passages: its probability under them is then undefined.
 
     >>> prompt(Question("1", "Who?"), [], "passage_first")
     ('Question: Who?\\nAnswer:', (10, 14))
@@ -65,7 +66,7 @@ def prompt(question: Question, passages: Sequence[Passage], layout: str) -> tupl
 
 
 def require_pmi_q(cfg, what: str) -> None:
-    """Raise a SecateurError where a question's probability under a passage cannot be read off. cfg: an `ecs` option."""
+    """Raise SecateurError if the layout leaves the query likelihood undefined. cfg: an `ecs` option."""
     if cfg.layout != "passage_first":
         raise SecateurError(
             f"{what} needs pmi_q, which ecs.layout {cfg.layout} leaves undefined. Fix: ecs.layout=passage_first."

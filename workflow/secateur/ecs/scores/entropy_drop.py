@@ -1,4 +1,4 @@
-"""H(P_C) - H(P_{C,u}) at the first answer position."""
+"""Drop in entropy at the first answer position: H(P_C) - H(P_{C,u})."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergence of P_{C,u} and P_C at the first answer position."""
+"""Jensen-Shannon divergence between P_{C,u} and P_C at the first answer position."""
 
 import polars as pl
 

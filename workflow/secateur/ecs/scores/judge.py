@@ -1,4 +1,4 @@
-"""The model asked outright: p(yes), or whether it is above a half (ECS 3.5 and appendix C)."""
+"""Model as judge of a passage: p(yes), or whether p(yes) > .5 (ECS 3.5 and appendix C)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,15 +12,15 @@ __all__ = ["Settings", "score"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What it is asked, and in which form its verdict counts."""
+    """The judge's question, and the form of its verdict."""
 
     asked: Literal["helpful_answer", "factual"] = key(
-        "whether the passage helps, the answer shown; whether it is accurate"
+        "helpful_answer: does the passage help, with the answer shown; factual: is it accurate"
     )
-    binary: bool = key("1 where p(yes) is above .5, else 0")
+    binary: bool = key("true: 1 if p(yes) > .5, else 0; false: p(yes)")
 
 
 def score(settings: Settings) -> pl.Expr:
-    """A probability, or 0 and 1."""
-    said = pl.col(f"judge_{settings.asked}")
-    return (said > 0.5).cast(pl.Float64) if settings.binary else said
+    """A probability, or 0 or 1 if `binary`."""
+    p_yes = pl.col(f"judge_{settings.asked}")
+    return (p_yes > 0.5).cast(pl.Float64) if settings.binary else p_yes

@@ -1,4 +1,4 @@
-"""KL(P_{C,u} || P_C) at the first answer position from the `ecs.top_k` most probable tokens (ECS 3.2)."""
+"""KL(P_{C,u} || P_C) at the first answer position, over the `ecs.top_k` most probable tokens (ECS 3.2)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +12,11 @@ __all__ = ["Settings", "score"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What stands for the rest of the vocabulary."""
+    """Treatment of the tokens outside the top k."""
 
-    rest: Literal["tail", "paper"] = key("all other tokens in one bucket, or the paper's fill of `ecs.epsilon`")
+    rest: Literal["tail", "paper"] = key(
+        "tail: one bucket for all other tokens; paper: probability `ecs.epsilon` for each"
+    )
 
 
 def score(settings: Settings) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""log p(q | C,u) - log p(q | C): pointwise mutual information of question and candidate."""
+"""Query likelihood as pointwise mutual information of question and candidate: log p(q | C,u) - log p(q | C)."""
 
 import polars as pl
 

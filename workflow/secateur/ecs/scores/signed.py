@@ -1,4 +1,4 @@
-"""Definition 1, equation 2: log P_{C,u}(a) - log P_C(a) - lambda |u|, of the whole answer."""
+"""Signed shift of the whole answer: log P_{C,u}(a) - log P_C(a) - lambda |u| (ECS, definition 1, equation 2)."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ __all__ = ["Settings", "score"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a candidate's length costs."""
+    """The length penalty."""
 
     length_penalty: float = key("lambda, in nats per token of the candidate's text", low=0, default=0.0)
 

@@ -1,4 +1,4 @@
-"""The share of the answer's surprise that the candidate explains, less that of the likeliest wrong answer it offers."""
+"""`signed_share` of the answer minus that of the likeliest rival, a wrong answer from the candidate's words."""
 
 import polars as pl
 
@@ -9,5 +9,5 @@ __all__ = ["Settings", "score"]
 
 
 def score(settings: Settings) -> pl.Expr:
-    """Above 0 where the candidate speaks for the answer more than for any other of its words."""
+    """Positive if the candidate supports the answer more than any rival."""
     return signed_share.score(settings) - pl.col("rival_share")

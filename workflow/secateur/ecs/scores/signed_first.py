@@ -1,4 +1,4 @@
-"""The signed shift of the answer's first token, definition 1 with lambda 0."""
+"""Signed shift of the answer's first token (ECS, definition 1 with lambda 0)."""
 
 import polars as pl
 

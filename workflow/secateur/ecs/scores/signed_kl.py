@@ -1,4 +1,4 @@
-"""The divergence at the first answer position with the direction of definition 1 (ECS 3.1, the "direction problem")."""
+"""KL at the first answer position with the sign of the signed shift (ECS 3.1, the "direction problem")."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""The signed shift, definition 1 with lambda 0, for each token of the answer."""
+"""Signed shift per answer token (ECS, definition 1 with lambda 0)."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""The divergence summed along an answer, `ecs.horizon` steps at most (definition 2, equation 4)."""
+"""KL summed along an answer, at most `ecs.horizon` steps (ECS, definition 2, equation 4)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +12,11 @@ __all__ = ["Settings", "score"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Along which answer."""
+    """The answer along which KL is summed."""
 
-    along: Literal["gold", "ctx", "base"] = key("the gold one, the greedy one under the candidate, or that without it")
+    along: Literal["gold", "ctx", "base"] = key(
+        "gold: the gold answer; ctx: the greedy answer with the candidate; base: the greedy answer without it"
+    )
 
 
 def score(settings: Settings) -> pl.Expr:

@@ -1,6 +1,6 @@
-"""What a scorer tells apart: correct, counterfactual and irrelevant passages, and random ones (ECS, sections 3.1, 3.3).
+"""How well a score separates correct, counterfactual, irrelevant and random passages (ECS, sections 3.1 and 3.3).
 
-All frames of scores have question_id, kind, value; a kind `random` is any passage of another question.
+Tables of scores have question_id, kind, value. A passage of kind `random` is drawn from other questions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,35 +18,36 @@ CONTESTS = (("correct", "counterfactual"), ("correct", "irrelevant"), ("counterf
 
 
 def pool(questions: pl.DataFrame, passages: pl.DataFrame, count: int, seed: int) -> pl.DataFrame:
-    """(question_id, passage_id, kind): each question's own passages, and random ones of other questions.
+    """(question_id, passage_id, kind): the passages of each question, and random ones of other questions.
 
-    questions: question_id, group_id; passages: passage_id, group_id, kind, tokens. The random ones are the question's
-    null: `count` of them, as many from each quartile of token length, so one more where it is no multiple.
+    The random passages are the question's null: `count` of them rounded up to a multiple of four, as many from each
+    quartile of token length. questions: question_id, group_id. passages: passage_id, group_id, kind, tokens.
     """
-    every = questions.select("question_id", own="group_id").join(passages, how="cross")
-    mine = every.filter(pl.col("group_id") == pl.col("own")).select("question_id", "passage_id", "kind")
-    others = every.filter(pl.col("group_id") != pl.col("own")).select("passage_id", "tokens", group_id="question_id")
+    pairs = questions.select("question_id", question_group="group_id").join(passages, how="cross")
+    same_group = pl.col("group_id") == pl.col("question_group")
+    related = pairs.filter(same_group).select("question_id", "passage_id", "kind")
+    others = pairs.filter(~same_group).select("passage_id", "tokens", group_id="question_id")
     each = -(-count // QUARTILES)
     drawn = draws(questions.select("question_id", group_id="question_id"), others, each, seed)
     turn = pl.int_range(pl.len()).over("question_id", "quartile")
-    chance = drawn.filter(turn < each).select("question_id", "passage_id", kind=pl.lit(RANDOM))
-    return pl.concat([mine, chance])
+    random = drawn.filter(turn < each).select("question_id", "passage_id", kind=pl.lit(RANDOM))
+    return pl.concat([related, random])
 
 
 def by_kind(scores: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
-    """Scores (question_id, passage_id, value) with the kind of each passage to its question."""
+    """Scores (question_id, passage_id, value) with the kind of each passage for its question."""
     return scores.join(pooled, on=["question_id", "passage_id"]).select("question_id", "kind", "value")
 
 
 def rankings(scores: pl.DataFrame) -> pl.DataFrame:
-    """(question_id, metric, value): share of the pairs of passages in which the better kind scores higher; ties a half."""
-    found = []
+    """(question_id, metric, value): share of passage pairs in which the better kind scores higher; ties count half."""
+    tables = []
     for better, worse in CONTESTS:
         left, right = (scores.filter(pl.col("kind") == kind) for kind in (better, worse))
-        above = pl.col("value") - pl.col("value_right")
-        won = left.join(right, on="question_id").select("question_id", value=(above.sign() + 1) / 2)
-        found.append(_means(won, f"{better}_over_{worse}"))
-    return pl.concat(found)
+        margin = pl.col("value") - pl.col("value_right")
+        wins = left.join(right, on="question_id").select("question_id", value=(margin.sign() + 1) / 2)
+        tables.append(_means(wins, f"{better}_over_{worse}"))
+    return pl.concat(tables)
 
 
 def acceptances(scores: pl.DataFrame, thresholds: Mapping[str, float]) -> pl.DataFrame:
@@ -62,16 +63,18 @@ def acceptances(scores: pl.DataFrame, thresholds: Mapping[str, float]) -> pl.Dat
 
 
 def curve(scores: pl.DataFrame) -> pl.DataFrame:
-    """(kind, at, threshold, value, n): share of the passages of each kind that score above each percentile `at` of the
-    random ones, mean over questions; n questions. None where there are no random ones."""
-    chance = scores.filter(pl.col("kind") == RANDOM)["value"]
-    levels = pl.DataFrame({"at": PERCENTILES if len(chance) else []}, schema={"at": pl.Float64}).with_columns(
-        threshold=pl.col("at").map_elements(lambda at: chance.quantile(at, "linear"), pl.Float64)
+    """(kind, at, threshold, value, n): share of each kind that scores above each percentile of the random passages.
+
+    at: the percentile as a fraction; value: mean over n questions. Empty without random passages.
+    """
+    random = scores.filter(pl.col("kind") == RANDOM)["value"]
+    levels = pl.DataFrame({"at": PERCENTILES if len(random) else []}, schema={"at": pl.Float64}).with_columns(
+        threshold=pl.col("at").map_elements(lambda at: random.quantile(at, "linear"), pl.Float64)
     )
-    passed = scores.join(levels, how="cross").with_columns(
+    accepted = scores.join(levels, how="cross").with_columns(
         value=(pl.col("value") > pl.col("threshold")).cast(pl.Float64)
     )
-    shares = passed.group_by("kind", "at", "threshold", "question_id").agg(pl.col("value").mean())
+    shares = accepted.group_by("kind", "at", "threshold", "question_id").agg(pl.col("value").mean())
     means = shares.group_by("kind", "at", "threshold").agg(pl.col("value").mean(), n=pl.len().cast(pl.Int32))
     return means.sort(pl.col("kind").replace_strict(KINDS, range(len(KINDS))), "at")
 
@@ -82,7 +85,7 @@ def _means(values: pl.DataFrame, metric: str) -> pl.DataFrame:
 
 
 def quantiles(scores: pl.DataFrame, at: Sequence[float]) -> pl.DataFrame:
-    """(kind, at, value, n) of the values of each kind, over all questions."""
+    """(kind, at, value, n): quantiles of the scores of each kind over all questions."""
     return pl.concat(
         scores.group_by("kind", maintain_order=True).agg(
             at=pl.lit(share), value=pl.col("value").quantile(share, "linear"), n=pl.len().cast(pl.Int32)

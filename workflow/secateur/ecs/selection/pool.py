@@ -1,6 +1,6 @@
-"""What a language model reads for a question: the best of a cheap ranking, and passages drawn by chance for the null."""
+"""The pool of passages that a language model reads for each question: the best of cheap rankings, and the null."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import polars as pl
 
@@ -8,61 +8,61 @@ from secateur.core.errors import SecateurError
 from secateur.core.shards import part_of
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.names import SPEAKER
-from secateur.ecs.scoring.null import draws
+from secateur.ecs.scoring.null import QUARTILES, draws
 
-__all__ = ["candidates", "pooled", "shard_of", "summed_pairs", "with_before"]
+__all__ = ["candidates", "max_pairs", "pooled", "shard_of", "summed_pairs", "with_preceding"]
 
 KEY = ["question_id", "passage_id"]
-AWARE = "+answer"  # of the ranking that sees the gold answer
+AWARE = "+answer"  # suffix of rankings that see the gold answer
 EPS = 1e-9  # keeps the z-scores of a constant finite
-DIGITS = 9  # of a sum, whose last ones hang on the order of its terms
+DIGITS = 9  # of a sum; its last digits depend on the order of its terms
 
 
 def candidates(
     rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], count: int, aware: int
 ) -> pl.DataFrame:
-    """(question_id, passage_id, rank, free): a question's `count` best by a weighed sum of rankings, then its `aware` best by
-    the sum of their answer-aware forms, each passage once. Answer-free scorers choose among the free ones, answer-aware
-    ones among all.
+    """(question_id, passage_id, rank, free): best passages by a weighted sum of rankings, each passage once.
 
-    rankings: question_id, passage_id, scorer, rank, value; named: question_id, passage_id, value, what `names_speaker` says.
-    weights: by scorer; z-scores are over a question's passages.
-    Raises SecateurError where the table has no such scorer.
+    First the `count` best without the answer (free), then the `aware` best by the answer-aware forms of the rankings.
+    Answer-free scorers choose among the free ones, answer-aware scorers among all.
+
+    rankings: question_id, passage_id, scorer, rank, value. named: question_id, passage_id, value of `names_speaker`.
+    weights: by scorer, of z-scores over a question's passages. Raises SecateurError for a scorer without a ranking.
     """
-    known = rankings["scorer"].unique().to_list()
+    scorers = rankings["scorer"].unique().to_list()
     for name in weights:
-        if name != SPEAKER and name not in known:
+        if name != SPEAKER and name not in scorers:
             raise SecateurError(
-                f"ecs.pooled_by names {name!r}, but conf/rankers has {', '.join(sorted(known))}. Fix: name one of them."
+                f"ecs.pooled_by names {name!r}, but conf/rankers has {', '.join(sorted(scorers))}. Fix: name one of them."
             )
-    free, more = (_summed(rankings, named, weights, form) for form in ("", AWARE))
-    free, more = free.filter(pl.col("rank") < count), more.filter(pl.col("rank") < aware)
-    both = pl.concat([part.with_columns(free=pl.lit(part is free)) for part in (free, more)])
-    kept = both.unique(KEY, keep="first", maintain_order=True)
+    best_free = _summed(rankings, named, weights, "").filter(pl.col("rank") < count)
+    best_aware = _summed(rankings, named, weights, AWARE).filter(pl.col("rank") < aware)
+    best = pl.concat([best_free.with_columns(free=pl.lit(True)), best_aware.with_columns(free=pl.lit(False))])
     place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
-    return kept.select(*KEY, place.alias("rank"), "free")
+    return best.unique(KEY, keep="first", maintain_order=True).select(*KEY, place.alias("rank"), "free")
 
 
 def summed_pairs(rankings: pl.DataFrame, weights: Mapping[str, float]) -> pl.DataFrame:
-    """(question_id, passage_id), each once, of the rankings that `candidates` sums, the answer-aware forms among them: a long
-    dialogue's turns are not all in both."""
-    own = [name + form for name in weights for form in ("", AWARE)]
-    return rankings.filter(pl.col("scorer").is_in(own)).select(KEY).unique()
+    """Unique (question_id, passage_id) of the rankings that `candidates` sums, answer-free and answer-aware.
+
+    In a long dialogue the two rank different passages.
+    """
+    scorers = [name + suffix for name in weights for suffix in ("", AWARE)]
+    return rankings.filter(pl.col("scorer").is_in(scorers)).select(KEY).unique()
 
 
-def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], form: str) -> pl.DataFrame:
-    """(question_id, passage_id, rank) of the passages that the rankings in a form hold, best first; ties as they stand there."""
-    own = [name + form for name in weights if name != SPEAKER]
-    ranked = rankings.filter(pl.col("scorer").is_in(own))
-    told = named.join(ranked, on=KEY, how="semi").select(
+def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], suffix: str) -> pl.DataFrame:
+    """(question_id, passage_id, rank) by the weighted sum of rankings with a suffix; ties keep the rankings' order."""
+    by_scorer = {name if name == SPEAKER else name + suffix: weight for name, weight in weights.items()}
+    ranked = rankings.filter(pl.col("scorer").is_in([name for name in by_scorer if name != SPEAKER]))
+    speaker = named.join(ranked, on=KEY, how="semi").select(
         *KEY, scorer=pl.lit(SPEAKER), value=pl.col("value").cast(pl.Float64)
     )
-    weight = {name + (form if name != SPEAKER else ""): value for name, value in weights.items()}
-    both = pl.concat([ranked.select(*KEY, "scorer", pl.col("value").cast(pl.Float64)), told])
+    scores = pl.concat([ranked.select(*KEY, "scorer", pl.col("value").cast(pl.Float64)), speaker])
     value, over = pl.col("value"), ["question_id", "scorer"]
     z = (value - value.mean().over(over)) / (value.std(ddof=0).over(over) + EPS)
-    share = z * pl.col("scorer").replace_strict(weight, default=0.0, return_dtype=pl.Float64)
-    total = both.with_columns(share.alias("value")).group_by(KEY).agg(pl.col("value").sum().round(DIGITS))
+    weighted = z * pl.col("scorer").replace_strict(by_scorer, default=0.0, return_dtype=pl.Float64)
+    total = scores.with_columns(weighted.alias("value")).group_by(KEY).agg(pl.col("value").sum().round(DIGITS))
     place = ranked.group_by(KEY).agg(pl.col("rank").min())
     rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
     ordered = total.join(place, on=KEY).sort(
@@ -74,39 +74,45 @@ def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, f
 def pooled(
     chosen: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, probed: set[str], count: int, seed: int
 ) -> pl.DataFrame:
-    """The table `pool`: the candidates of every question, and `count` + 1 passages of each quartile of length drawn by
-    chance for the questions in `probed` (`null.draws`), each passage once.
+    """The table `pool`: the candidates of every question, and the null of the probed ones, each passage once.
 
+    The null has `count` + 1 random passages of each quartile of length (`null.draws`).
     passages: passage_id, group_id, tokens.
     """
-    own = questions.filter(pl.col("question_id").is_in(list(probed)))
-    drawn = draws(own, passages, count, seed).with_columns(
+    is_probed = pl.col("question_id").is_in(list(probed))
+    drawn = draws(questions.filter(is_probed), passages, count, seed).with_columns(
         turn=pl.when("drawn").then(pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "quartile"))
     )
-    both = chosen.join(drawn.drop("drawn"), on=KEY, how="left", maintain_order="left")
-    chance = drawn.filter("drawn").drop("drawn").join(chosen, on=KEY, how="anti", maintain_order="left")
-    asked = pl.col("question_id").is_in(list(probed))
-    return pl.concat(
-        [
-            both.with_columns(probed=asked),
-            chance.with_columns(free=pl.lit(False), probed=pl.lit(False)),
-        ],
-        how="diagonal",
-    ).select(TABLES["pool"].empty().columns)
+    best = chosen.join(drawn.drop("drawn"), on=KEY, how="left", maintain_order="left").with_columns(probed=is_probed)
+    random = drawn.filter("drawn").drop("drawn").join(chosen, on=KEY, how="anti", maintain_order="left")
+    random = random.with_columns(free=pl.lit(False), probed=pl.lit(False))
+    return pl.concat([best, random], how="diagonal").select(TABLES["pool"].empty().columns)
+
+
+def max_pairs(
+    questions: pl.DataFrame, passages: pl.DataFrame, probed: Collection[str], pool: int, aware: int, draws: int
+) -> int:
+    """Upper bound of the pairs of question and passage in a pool, from the texts alone, before any ranking.
+
+    A question has no more candidates than its group has passages.
+    """
+    sizes = passages.group_by("group_id").agg(size=pl.len())
+    random = pl.when(pl.col("question_id").is_in(list(probed))).then(QUARTILES * (draws + 1)).otherwise(0)
+    by_answer = pl.when(pl.col("answer").is_not_null()).then(aware).otherwise(0)
+    pairs = questions.join(sizes, on="group_id").select(pl.min_horizontal("size", pool + by_answer + random))
+    return int(pairs.sum().item())
 
 
 def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
-    """The questions of a shard "NofCOUNT": consecutive ones, so that those of a conversation stay together and share its
-    passages."""
-    mine = part_of(questions.height, shard)
-    return questions.sort("group_id", "position").slice(mine.start, len(mine))
+    """The questions of a shard "NofCOUNT": consecutive, so that those of a conversation share its passages."""
+    places = part_of(questions.height, shard)
+    return questions.sort("group_id", "position").slice(places.start, len(places))
 
 
-def with_before(passages: pl.DataFrame, before: int) -> pl.DataFrame:
-    """Passages that show so many passages of their document before them: a line each, with its speaker.
+def with_preceding(passages: pl.DataFrame, before: int) -> pl.DataFrame:
+    """Passages with the `before` preceding ones of their document in front, a line each, with its speaker.
 
-    What a turn answers stands in the turn before it. One after it would be shown with two turns, and not tell them apart.
-    The date stands before the first line.
+    A turn often answers the one before it. The date stands before the first line.
     """
     line = pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
     ordered = passages.sort("doc_id", "position")

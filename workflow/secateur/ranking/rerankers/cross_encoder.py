@@ -26,7 +26,7 @@ class Settings:
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
     """The rankings in their new order."""
     from secateur.contexts.piece import head_of, passage_text
-    from secateur.ecs.rerank import moved
+    from secateur.ecs.rerank import reranked
 
     shown = passages.select("passage_id", "text", head_of(settings.titles), "date")
     texts = {row[0]: passage_text(*row[1:]) for row in shown.iter_rows()}
@@ -35,7 +35,7 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     pairs = [(asked[question], texts[passage]) for question, passage in pool.iter_rows()]
     values = _read(settings, list(dict.fromkeys(pairs)), ctx)
     read = pool.with_columns(value=pl.Series([values[pair] for pair in pairs], dtype=pl.Float64))
-    return moved(rankings, read, settings.weight)
+    return reranked(rankings, read, settings.weight)
 
 
 def _read(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[str, str], float]:

@@ -31,7 +31,7 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     from secateur.contexts.piece import head_of
     from secateur.core.fields import from_dict
     from secateur.ecs.reading.template import require_pmi_q
-    from secateur.ecs.rerank import chosen_in_turn, pmi_q
+    from secateur.ecs.rerank import choose_in_turn, pmi_q
     from secateur.models.reader import load
 
     require_pmi_q(cfg.ecs, f"reranker {settings.lm}")
@@ -43,4 +43,4 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     def read(pairs: pl.DataFrame, chosen) -> pl.DataFrame:
         return pmi_q(lm, asked, shown, cfg.ecs, pairs, ctx.cache, ctx.log, chosen)
 
-    return chosen_in_turn(rankings, pool, settings.steps, settings.weight, read)
+    return choose_in_turn(rankings, pool, settings.steps, settings.weight, read)
