@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from secateur.core.errors import SecateurError
-from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER
+from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER, needed_features
 from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
 
