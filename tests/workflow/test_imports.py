@@ -53,7 +53,7 @@ ORDER = [
     "report.lookup",
     "report.question report.compare report.figures report.tracking report.paper",
     "report.reference",
-    "stage.contract",
+    "stage.threads stage.contract",
     "cluster.*",
     "library.*",
     "commands.*",
@@ -65,7 +65,7 @@ FRAMEWORKS = {  # the modules that may import each of them
     "omegaconf": {"config.compose"},
     "mlflow": {"report.tracking"},
 }
-FILE_LINES, ROOM_LINES = 400, 5500
+FILE_LINES, ROOM_LINES = 350, 5500
 
 MODULES = {
     str(path.relative_to(LIBRARY).with_suffix("")).replace("/", "."): path

@@ -14,18 +14,16 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar
 
 # Polars reads this once, on import. Its sums differ in their last bits by the number of threads: all jobs use one.
 os.environ["POLARS_MAX_THREADS"] = "1"
 
 import polars as pl
-from threadpoolctl import threadpool_limits
 
 from secateur.config.leaves import load
 from secateur.core.artifacts import abandoned, atomic, file_digest, naming, read_json, write_json
@@ -35,6 +33,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, read_tables, read_vectors, write_parts, write_table
 from secateur.core.tables.vectors import Packed
 from secateur.stage import provenance
+from secateur.stage.threads import held_to
 
 __all__ = ["Context", "Inputs", "Job", "Outputs", "job_of", "main", "record_kill", "run_stage"]
 
@@ -42,7 +41,6 @@ Metrics = dict[str, float | int | str]
 T = TypeVar("T")
 LOGGED = 500  # last lines of a log that the next attempt's begins with
 PROGRESS_STEPS = 10  # lines a loop may write to a log
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Inputs:
@@ -105,7 +103,7 @@ class Outputs:
             manager.__exit__(None, None, None)
 
     def discard(self) -> None:
-        """Remove every temporary file."""
+        """Remove all temporary files."""
         for _, temporary in self._open.values():
             with suppress(OSError):  # the next attempt removes it
                 temporary.unlink(missing_ok=True)
@@ -242,25 +240,6 @@ def _record(
     return json.loads(redacted(json.dumps(record, ensure_ascii=False, default=str)))
 
 
-@contextmanager
-def _held_to(threads: int) -> Iterator[None]:
-    """Limit every numerical library to `threads`, whatever the environment says: sums of floats depend on it.
-
-    Loaded libraries are limited directly; libraries that a stage loads later, and OpenVINO, read the environment.
-    """
-    before = {name: os.environ[name] for name in THREADS if name in os.environ}
-    os.environ |= dict.fromkeys(THREADS, str(threads))
-    try:
-        with threadpool_limits(threads):
-            if torch := sys.modules.get("torch"):
-                torch.set_num_threads(threads)  # threadpoolctl does not see the MKL linked into torch
-            yield
-    finally:
-        for name in THREADS:
-            os.environ.pop(name, None)
-        os.environ |= before
-
-
 def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     """Call a stage under the contract.
 
@@ -277,8 +256,8 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
             for half in abandoned(path):
                 half.unlink(missing_ok=True)
         ctx.read = _digests(job)  # before the work: after a signal there is no time
-        with _held_to(job.threads):
-            metrics = run(_config(job), Inputs(job.inputs), outputs, ctx) or {}
+        with held_to(job.threads):
+            metrics = run(load(job.leaves), Inputs(job.inputs), outputs, ctx) or {}
         outputs.commit()
     except BaseException as error:
         outputs.discard()
@@ -297,10 +276,6 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
 def _final(error: BaseException) -> bool:
     """Whether the job would fail again in the same way: an error of its input, not of a disk or an endpoint."""
     return isinstance(error, SecateurError) and not isinstance(error.__cause__, (OSError, Unusable))
-
-
-def _config(job: Job) -> SimpleNamespace:
-    return load(job.leaves)
 
 
 def _paths(named: Any) -> dict[str, list[Path]]:

@@ -44,6 +44,7 @@ GLUE = (  # modules that carry a stage and compute nothing
     "planning.plan",
     "stage.contract",
     "stage.provenance",
+    "stage.threads",
 )
 NOTED = "code"  # the cache folder that keeps the parts of each code digest
 PACKAGES = (
