@@ -8,10 +8,9 @@ from secateur.stage.contract import main
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.dataset.format
     files = named_files(format_of(spec).QUESTION_FILES, inputs.paths("files"))
-    passages = inputs["passages"] if "passages" in inputs else None
     cluster = "group" if cfg.dataset.kind == "dialogue" else "document"
     name, sampled = cfg.dataset.control_of or cfg.extra.name, cfg.corpus.documents is not None
-    found = some_questions(load_questions(spec, name, files, passages, cluster, sampled), cfg.dataset.sample)
+    found = some_questions(load_questions(spec, name, files, inputs["passages"], cluster, sampled), cfg.dataset.sample)
     if cfg.extra.first:
         found = first_questions(found, **cfg.extra.first)
     outputs["questions"], outputs["evidence"] = found.questions, found.evidence

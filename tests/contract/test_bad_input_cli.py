@@ -51,16 +51,12 @@ def refused(project, *args: str, **env: str) -> str:
             ["experiment=smoke", "overrides=[retriever.top_k=0]"],
             ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"],
         ),
-        (
-            ["experiment=tv_only"],
-            ["conf/experiment/tv_only.yaml", "'tv'", "questions only", "snakemake results/tv/tv/"],
-        ),
         (["experiment=typo"], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
         (["experiment=custom"], ["no folder given", "DATA=DIR"]),
         (["experiment=custom", "data=my {data}"], ["my {data}: Snakemake reads braces", "Fix: rename the folder"]),
         (["experiment=custom", "data=nowhere"], ["nowhere/", ".jsonl: no such file", "DATA=DIR"]),
     ],
-    ids=["experiment", "key", "range", "questions only", "option", "no folder", "braces", "empty folder"],
+    ids=["experiment", "key", "range", "option", "no folder", "braces", "empty folder"],
 )
 def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, config, parts):
     said = refused(mistaken, "-n", "--config", *config)
@@ -69,11 +65,10 @@ def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistake
 
 @pytest.fixture(scope="module")
 def mistaken(tmp_path_factory):
-    """A copy with experiment files that hold a mistake each."""
+    """A copy with an experiment file that holds a mistake."""
     project = copy_project(tmp_path_factory.mktemp("mistaken") / "project")
-    for name, dataset, system in (("tv_only", "tv", "secateur"), ("typo", "toy_documents_smoke", "secatuer")):
-        text = f"title: A mistake\ndatasets: [{dataset}]\nsystems: [{system}]\naxes: {{}}\nexclude: []\n"
-        (project.root / f"conf/experiment/{name}.yaml").write_text(text)
+    text = "title: A mistake\ndatasets: [toy_documents_smoke]\nsystems: [secatuer]\naxes: {}\nexclude: []\n"
+    (project.root / "conf/experiment/typo.yaml").write_text(text)
     return project
 
 

@@ -10,6 +10,7 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
+from secateur.datasets.schema import passages_frame
 
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 GOOD = """\
@@ -267,7 +268,7 @@ UPSTREAM_QUESTION = {"id": "a", "source": "TV", "question": "Who?", "answer": "x
     ],
 )
 def test_upstream_questions(tmp_path, value, said):
-    found = message(load_questions, "tv", "tv", upstream(tmp_path, value))
+    found = message(load_questions, "graphrag_bench", "medical_v1", upstream(tmp_path, value), passages_frame([]))
     assert said in found
     assert "file.json" in found
 
@@ -326,12 +327,6 @@ def test_empty_corpus_text_and_damaged_parquet(tmp_path):
     assert "not a readable Parquet file" in message(load_corpus, "graphrag_bench", {"corpus": tmp_path / "c.parquet"})
 
 
-def test_tv_has_no_corpus():
-    found = message(load_corpus, "tv", {})
-    assert "not obtainable" in found
-    assert "only prepare_dataset works" in found
-
-
 def test_empty_data_sets(tmp_path):
     files = upstream(tmp_path, [{"sample_id": "c1", "session_1": []}])
     assert "file.json: no passages" in message(load_corpus, "locomo", files)
@@ -343,7 +338,3 @@ def test_empty_data_sets(tmp_path):
 
 def test_unknown_kind():
     assert "'locom' is unknown; did you mean 'locomo'?" in message(load_corpus, "locom", {})
-
-
-def test_questions_without_their_passages(tmp_path):
-    assert "Fix: load the corpus first" in message(load_questions, "stem", "stem", upstream(tmp_path, []))

@@ -205,7 +205,7 @@ def test_stem_old_drops_what_is_not_verbatim_and_the_questions_left_without(tmp_
     assert (found.counts["evidence_dropped"], found.counts["questions_dropped"]) == (2, 1)
 
 
-# --- GraphRAG-Bench and TV -----------------------------------------------------------------------
+# --- GraphRAG-Bench ------------------------------------------------------------------------------
 
 BOOKS = [
     {"corpus_name": "Novel-1", "context": "Produced by Ann. The cave has water. The cave has water. It rained."},
@@ -247,16 +247,6 @@ def test_questions_about_a_single_corpus_are_their_own_clusters(tmp_path):
     files = {"questions": write(tmp_path / "q.json", [novel_question(n, "Novel-1") for n in "ab"])}
     found = load_questions("graphrag_bench", "medical_v1", files, corpus.passages)
     assert found.questions["cluster_id"].to_list() == ["a", "b"]
-
-
-def test_tv_evidence_stays_text(tmp_path):
-    questions = [novel_question("Tv-1", "TV", evidence=["Yes Guy, who...uncle", "Wiseguy is voiced by Hank Azaria."])]
-    found = load_questions("tv", "tv", {"questions": write(tmp_path / "q.json", questions)})
-    assert found.evidence.select("text", "passage_id").rows() == [
-        ("Yes Guy, who...uncle", None),
-        ("Wiseguy is voiced by Hank Azaria.", None),
-    ]
-    assert found.counts["evidence_unresolved"] == 2
 
 
 # --- all ------------------------------------------------------------------------------------------

@@ -84,9 +84,3 @@ def test_graphrag_bench_evidence_is_seldom_verbatim(real, corpus, questions, doc
     assert (texts.counts["documents"], found.questions.height) == (documents, count)
     assert found.evidence["passage_id"].drop_nulls().len() == resolved
     assert found.counts["duplicate_question_ids_renamed"] == renamed
-
-
-def test_tv_has_102_questions_with_256_texts_56_of_them_elided(real):
-    found = load_questions("tv", "tv", {"questions": real("tv_questions.json")})
-    assert (found.questions.height, found.evidence.height) == (102, 256)
-    assert found.evidence["text"].str.contains("...", literal=True).sum() == 56

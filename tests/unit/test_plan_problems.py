@@ -82,13 +82,6 @@ def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
         write(**{argument: "[nothing]"})
 
 
-def test_a_data_set_without_a_corpus_stops_and_says_what_can_be_done(write):
-    with pytest.raises(
-        ConfigError, match=r"dataset 'tv' has questions only.*snakemake results/tv/tv/questions/run\.json"
-    ):
-        write(datasets="[tv]")
-
-
 def test_an_unknown_experiment_names_the_nearest_one():
     with pytest.raises(ConfigError, match=r"experiment 'quikstart' is no option.*did you mean 'quickstart'"):
         variants(CONF, "quikstart")

@@ -39,7 +39,7 @@ rule prepare_corpus:
 rule prepare_dataset:
     input:
         files=dataset_files,
-        passages=passages_of,
+        passages="results/{corpus}/passages/passages.parquet",
     output:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",

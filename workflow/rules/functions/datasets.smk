@@ -84,9 +84,3 @@ def first_of_split(wildcards):
     """Of which split how many questions are kept, where a run is limited."""
     dataset = option("dataset", wildcards.dataset)
     return None if dataset.limit is None else {"split": dataset.split, "count": dataset.limit}
-
-
-def passages_of(wildcards):
-    """The passages a question set resolves against; none for questions without a corpus."""
-    form = loaders.format_of(option("corpus", wildcards.corpus).format)
-    return [f"results/{wildcards.corpus}/passages/passages.parquet"] if form.CORPUS else []

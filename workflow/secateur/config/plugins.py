@@ -55,7 +55,7 @@ FAMILIES: dict[str, Family] = {
     "format": Family(
         "secateur.datasets.formats",
         ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions"),
-        {"CORPUS": True, "SAMPLES": False, "LABELLED": False},
+        {"SAMPLES": False, "LABELLED": False},
     ),
     "extractor": Family(
         "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}

@@ -20,9 +20,8 @@ class Format(Protocol):
     """What a file in formats/ defines besides `Settings`.
 
     The names under which its two loaders expect their files; a folder is named `folder`, and an ellipsis at the end stands
-    for any number of files more (`NAME2`, `NAME3`). It may also state CORPUS = False (questions only, no text to be had),
-    SAMPLES = True (`asked.sampled` is obeyed), LABELLED = True (a passage's title
-    says of what kind the passage is).
+    for any number of files more (`NAME2`, `NAME3`). It may also state SAMPLES = True (`asked.sampled` is obeyed), and
+    LABELLED = True (a passage's title says of what kind the passage is).
     """
 
     CORPUS_FILES: tuple[str | EllipsisType, ...]
@@ -33,9 +32,7 @@ class Format(Protocol):
         """The passages."""
 
     @staticmethod
-    def load_questions(
-        asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame | None, settings: Any
-    ) -> Questions:
+    def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Any) -> Questions:
         """The questions, and their evidence in the passages."""
 
 
@@ -52,7 +49,7 @@ def reads_folder(spec: Spec) -> bool:
 def load_corpus(spec: Spec, files: Mapping[str, Path]) -> Corpus:
     """The passages of a corpus.
 
-    Raises SecateurError for an unknown format, a file that is not named or unusable, and a format without a corpus.
+    Raises SecateurError for an unknown format, and for a file that is not named or unusable.
     """
     form = format_of(spec)
     corpus = form.load_corpus(_named(spec, files, form.CORPUS_FILES), _settings(spec))
@@ -65,7 +62,7 @@ def load_questions(
     spec: Spec,
     dataset: str,
     files: Mapping[str, Path],
-    passages: pl.DataFrame | None = None,
+    passages: pl.DataFrame,
     cluster: Cluster = "document",
     sampled: bool = False,
 ) -> Questions:
@@ -73,11 +70,9 @@ def load_questions(
 
     `cluster` is what a folder's questions are resampled by; the other formats know it themselves. Where the corpus is
     `sampled`, questions about documents that are not in it are left out.
-    Raises SecateurError for an unknown format, and for a file or passages that are missing or unusable.
+    Raises SecateurError for an unknown format, and for a file that is missing or unusable.
     """
     form = format_of(spec)
-    if passages is None and form.CORPUS:
-        raise SecateurError(f"{dataset}: questions of format {spec} need their passages. Fix: load the corpus first")
     if sampled and not form.SAMPLES:
         raise SecateurError(
             f"{dataset}: corpus.documents is set, but format {spec} has no documents to leave out. Fix: set it to null"

@@ -1,4 +1,4 @@
-"""The form that STEM, TV and GraphRAG-Bench share: corpora as named texts, questions as a list of objects."""
+"""The form that STEM and GraphRAG-Bench share: corpora as named texts, questions as a list of objects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

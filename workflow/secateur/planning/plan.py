@@ -73,18 +73,13 @@ def of_folder(folder: str | Path | None) -> tuple[str, ...]:
 def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:
     """Every variant of an experiment, each of its options composed and validated.
 
-    Raises ConfigError for unknown options, for axes that do not exist, and for data sets without a corpus.
+    Raises ConfigError for unknown options and for axes that do not exist.
     """
     spec, where, found = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
     _check_axes(spec, where)
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
-        corpus = option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
-        if not plugins.load("format", *plugins.named(corpus.format)).CORPUS:
-            raise ConfigError(
-                f"{where}: dataset {dataset_name!r} has questions only, its corpus cannot be obtained; "
-                f"only its questions can be prepared: snakemake results/{dataset.corpus}/{dataset_name}/questions/run.json"
-            )
+        option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
         for group, names in (("system", spec.systems), ("study", spec.studies)):
             for one in names:
                 made = _Resolved(

@@ -53,9 +53,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows)})
 
 
-def load_questions(
-    asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame | None, settings: Settings
-) -> Questions:
+def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with their correct passages as evidence; each is its own unit of resampling.
 
     Raises SecateurError with all problems of the file, each with its line.
