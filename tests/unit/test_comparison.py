@@ -263,7 +263,7 @@ SCORERS = ["zsum", "zsum+neighbour", "title_zsum", "title_zsum+neighbour"]
 def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     """Else the same contexts would be compared with themselves."""
     conf = Path(__file__).parents[2] / "conf"
-    found = [v for v in variants(conf, "stem", ("experiment.systems=[rankers,title_zsum]",)) if v.system == v.base]
+    found = [v for v in variants(conf, "stem_old", ("experiment.systems=[rankers,title_zsum]",)) if v.system == v.base]
     own = [
         {"system": v.system, "order": v.order, "dataset": v.dataset, "axes": dict(v.axes),
          "listed": ":all" if v["pick"] == "all" else ""}
@@ -277,7 +277,9 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     ]
     names = ["system", "order", "scorer", "answer_aware"]
     known = compare_variants._rows(
-        SimpleNamespace(extra=SimpleNamespace(variants=own)), pl.DataFrame(figures, schema=names, orient="row"), "stem"
+        SimpleNamespace(extra=SimpleNamespace(variants=own)),
+        pl.DataFrame(figures, schema=names, orient="row"),
+        "stem_old",
     )
     axes = {(one.system, one.order, one.scorer): one.axes for one in known}
     for order, suffix in (("blind", ""), ("aware", "+neighbour")):
