@@ -14,11 +14,15 @@ class Peer:
 
     adapter: Any = key("how it is run: {kind: NAME, its settings} (peers/adapters)", family="peer")
     environment: str | None = key("envs/peers/NAME.txt, what it needs; this project's own packages where null")
-    chunk: int = key("tokens of the parts that documents are cut into, for a peer that cuts none itself", low=1)
-    start: float = key("seconds in which it must have started, and again in which an index must be done", low=1)
-    document_seconds: float = key("and so many more for each document", low=0)
-    question_seconds: float = key("seconds in which a question must be answered", low=0)
-    longest: int = key("characters of a context; a longer one is a failure", low=1)
+    chunk: int = key(
+        "tokens of the parts that documents are cut into, for a peer that cuts none itself", low=1, default=256
+    )
+    start: float = key(
+        "seconds in which it must have started, and again in which an index must be done", low=1, default=300.0
+    )
+    document_seconds: float = key("and so many more for each document", low=0, default=10.0)
+    question_seconds: float = key("seconds in which a question must be answered", low=0, default=120.0)
+    longest: int = key("characters of a context; a longer one is a failure", low=1, default=2_000_000)
     indexed_by: str | None = key(
         "the option of conf/peer whose index is asked, where only asking differs", default=None
     )
