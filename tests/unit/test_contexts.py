@@ -229,7 +229,7 @@ def assembled(tmp_path, monkeypatch):
 
 def test_every_scorer_of_a_list_is_written_at_every_budget_and_at_that_of_answers(assembled):
     first, other, last = "Bears eat salmon.", "They sleep in winter.", "Ann: Rivers freeze."
-    assert assembled("best_first") == {
+    assert assembled("default+placement=best_first") == {
         ("zsum", 3): first,
         ("zsum", 10): f"{other}\n{first}\n{last}",
         ("zsum", 20): f"{other}\n{first}\n{last}",
@@ -244,34 +244,34 @@ def test_one_scorer_may_be_picked(assembled):
 
 
 def test_what_overflows_ends_a_context_or_is_passed_over(assembled):
-    assert ("zsum", 3) not in assembled("stop", "zsum")
+    assert ("zsum", 3) not in assembled("default+packing=stop", "zsum")
     assert assembled("default", "zsum")["zsum", 3] == "Bears eat salmon."
 
 
 def test_a_passage_may_be_sent_under_its_title_which_is_paid_for(assembled):
     alone = rankings(("zsum", ["p3", "p1"]))
-    found = assembled("titled", rankings=alone)
+    found = assembled("default+titles=true", rankings=alone)
     assert found["zsum", 20] == "Brown bears: Bears eat salmon.\nAnn: Rivers freeze."
-    assert ("zsum", 3) not in assembled("titled", rankings=rankings(("zsum", ["p1"])))
+    assert ("zsum", 3) not in assembled("default+titles=true", rankings=rankings(("zsum", ["p1"])))
 
 
 def test_all_of_a_group_in_text_order_is_cut_at_its_beginning(assembled):
     """What `full_context` reads: the last passage first in the ranking, in text order, until one overflows."""
     backwards = rankings(("full_context", ["p3", "p2", "p1"]))
-    found = assembled("window", rankings=backwards)
+    found = assembled("default+budget=1792+packing=stop+placement=as_written", rankings=backwards)
     assert found["full_context", 10] == "Bears eat salmon.\nThey sleep in winter.\nAnn: Rivers freeze."
     assert found["full_context", 3] == "Ann: Rivers freeze."
 
 
 def test_the_gold_evidence_alone_stands_in_text_order(assembled):
-    assert assembled("as_written", rankings=rankings(("oracle", ["p3", "p1"])))["oracle", 20] == (
+    assert assembled("default+placement=as_written", rankings=rankings(("oracle", ["p3", "p1"])))["oracle", 20] == (
         "Bears eat salmon.\nAnn: Rivers freeze."
     )
 
 
 def test_a_form_of_the_graph_writes_edges_with_the_questions_triples_in_the_same_symbols(assembled):
     assert assembled("lines", "zsum")["zsum", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
-    view = assembled("words", "zsum", rankings=rankings(("zsum", ["p1"])))["zsum", 20]
+    view = assembled("default+form=words", "zsum", rankings=rankings(("zsum", ["p1"])))["zsum", 20]
     assert json.loads(view.split("\n")[-1]) == {
         "questions(words)": [["bears", "eat", "what"]],
         "given knowledge(words)": [],
@@ -290,6 +290,7 @@ def test_nothing_ranked_is_no_row_whatever_the_form(assembled):
 
 
 def test_budgets_of_published_rows_count_the_embedders_word_pieces(assembled):
-    found = assembled("published", "zsum", rankings=rankings(("zsum", ["p1"])))
+    published = "default+counter=word_pieces+packing=stop+placement=best_first"
+    found = assembled(published, "zsum", rankings=rankings(("zsum", ["p1"])))
     assert ("zsum", 3) not in found  # bears eat salmon .
     assert found["zsum", 10] == "Bears eat salmon."

@@ -124,14 +124,13 @@ def stem(real, tmp_path_factory):
     name = "bm25_k1.2_b0.75"
     folder = tmp_path_factory.mktemp("stem")
     rankings = ranked(folder, passages, found.questions, dataset, rankers, {name: rankers.scorers[name]})
-    option = compose.option(CONF, "assembly", "published")
+    published = "default+counter=word_pieces+packing=stop+placement=best_first"
+    option = compose.option(CONF, "assembly", published)
     assert (option.form, option.packing, option.counter) == ({"kind": "whole"}, "stop", "word_pieces")
     count = word_piece_counter(compose.option(CONF, "embedder", "minilm").model)
     texts = {row[0]: passage_text(*row[1:]) for row in passages.select("passage_id", "text", "speaker", "date").rows()}
     material = Material(texts, count)
-    form = plugins.load("form", "whole").form(
-        plugins.settings("form", option.form, "conf/assembly/published"), material
-    )
+    form = plugins.load("form", "whole").form(plugins.settings("form", option.form, published), material)
     assembly = Assembly(form, option.packing, option.placement, material, {})
     gold = gold_of(found.questions, found.evidence, passages)
     values: dict[int, list[tuple[float, float]]] = {budget: [] for budget in BM25}

@@ -112,7 +112,7 @@ def test_changed_keys_that_are_none_are_refused_with_their_place(write, axes, sa
 
 
 def test_two_variants_of_one_name_are_refused(write):
-    axes = "{assembly: [{form: dense}, published+form=dense]}"
+    axes = "{assembly: [{form: dense}, paper+form=dense]}"
     with pytest.raises(ConfigError, match=r"two variants are named secateur:dense: assembly .*Fix: write one of them"):
         write(axes=axes, systems="[secateur]")
 
