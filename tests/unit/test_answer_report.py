@@ -1,10 +1,11 @@
-"""The parts on answers: there where questions were answered, one line a system, with its differences."""
+"""The parts on answers: there where questions were answered, one line a system; their paired differences."""
 
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.format import with_enough_data
 from secateur.report.sections.answers import answer_parts
+from secateur.report.sections.differences import paired_parts
 from secateur.report.table import markdown
 
 
@@ -34,9 +35,8 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=empty.schema) if rows else empty
 
 
-def parts(rows: list[dict], compared: list[dict]) -> list[dict]:
-    told = table("metrics", rows).with_columns(enough_data=pl.col("n") > 5)
-    return list(answer_parts("toy", told, with_enough_data(table("comparisons", compared), 10), {}))
+def parts(rows: list[dict]) -> list[dict]:
+    return list(answer_parts("toy", table("metrics", rows).with_columns(enough_data=pl.col("n") > 5), {}))
 
 
 METRICS = [
@@ -50,11 +50,11 @@ METRICS = [
 
 
 def test_no_answers_no_parts():
-    assert parts(METRICS[-1:], []) == []
+    assert parts(METRICS[-1:]) == []
 
 
 def test_each_system_has_a_line_and_one_for_each_order():
-    drawn, part = parts(METRICS, [])
+    drawn, part = parts(METRICS)
     assert "order-aware" in drawn["figures"][0][0]
     assert part["table"].heads == ["system", "ROUGE-L", "prompt tokens"]
     shown = {name: cells for name, *cells in part["table"].texts()}
@@ -69,10 +69,9 @@ def test_each_system_has_a_line_and_one_for_each_order():
 
 def test_differences_are_shown_with_what_they_are_differences_from():
     compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
-    *_, part = parts(METRICS, compared)
-    lines = part["table"].texts()
-    assert lines == [
-        ["secateur", "closed_book", "ranker", "+0.200", "", ""],
-        ["secateur", "rag_zsum", "ranker", "+0.050", "", ""],
+    (part,) = paired_parts("toy", with_enough_data(table("comparisons", compared), 10))
+    assert part["table"].texts() == [
+        ["secateur", "rag_zsum", "blind", "all", "+0.050"],
+        ["secateur", "closed_book", "blind", "all", "+0.200"],
     ]
     assert "| +0.200 (-1.000 to +1.000; p 0.7500, not enough data; 6 questions in 6 units) |" in markdown(part["table"])

@@ -73,16 +73,16 @@ def shown(found: list[dict], rows: list[dict] = ()) -> list[dict]:
 
 
 def test_our_own_rows_stand_whole_systems_first_the_cheapest_first():
-    found = [cost("secateur:dense", 1), cost("secateur", 20.04), cost("secateur", 30, order="aware")]
+    found = [cost("secateur:dense", 1.0), cost("secateur", 20.04), cost("secateur", 30.0, order="aware")]
     found += [cost("rankers", 2.5, order=None), cost("raptor", 9), cost("read", 1), cost("secateur", 9, "other")]
     listed = [tokens("rankers", 228, "bm25"), tokens("rankers", 231, "zsum")]
     (part,) = shown(found, [*listed, tokens("secateur", 230.4)])
     assert part["table"].heads[-1] == "tokens sent"
     assert part["table"].texts() == [
-        ["rankers", "2.5", "0.47", "1,002", "2.00", "228 to 231"],
-        ["secateur", "20.0", "0.47", "1,020", "2.00", "230"],
-        ["secateur, order-aware", "30.0", "0.47", "1,030", "2.00", ""],
-        ["secateur:dense", "1.0", "0.47", "1,001", "2.00", ""],
+        ["rankers", "2.5", "1,002.5", "0.47", "2.00", "228 to 231"],
+        ["secateur", "20.0", "1,020.0", "0.47", "2.00", "230"],
+        ["secateur, order-aware", "30.0", "1,030.0", "0.47", "2.00", ""],
+        ["secateur:dense", "1.0", "1,001.0", "0.47", "2.00", ""],
     ]
     svg = part["figures"][0][0]
     assert (svg.count("fill: var(--graph)"), svg.count("fill: var(--lexical)")) == (3, 1)

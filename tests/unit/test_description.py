@@ -10,7 +10,8 @@ from secateur.core.tables.table import check
 from secateur.datasets.description import describe
 from secateur.datasets.schema import evidence_frame, passages_frame, questions_frame
 from secateur.evaluation.published import published_statistics
-from secateur.report.sections.datasets import LABELS, cutoff_parts, statistics_part
+from secateur.report.sections.datasets import LABELS, statistics_part
+from secateur.report.sections.rankings import cutoff_parts
 from secateur.report.table import tidy
 
 
@@ -115,7 +116,7 @@ def test_the_report_shows_each_statistic_and_what_is_published_beside_it(tmp_pat
     (part,) = statistics_part("mine", frame, stated(tmp_path))
     lines = part["table"].texts()
     assert part["table"].heads[-1] == "published"
-    assert ["candidates of a question", "3", "2.3", "3", "1 to 3", "~400 turns"] in lines
+    assert ["candidates of a question", "3", "2.33", "3.0", "1 to 3", "~400 turns"] in lines
     assert ["questions of a type, share: x", "3", "0.67", "", "", ""] in lines
     assert "ECS, table 3" in part["note"]
     assert len(lines) == frame.height
@@ -152,7 +153,8 @@ def test_figures_at_cutoffs_stand_by_level_and_by_sight_of_the_answer():
         metric("recall_any@5", "zsum", False, 0.1, subset="user"),
         metric("f1_at_gold", "zsum", False, 0.4),
     ]
-    parts = cutoff_parts("mine", pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}))
+    frame = pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+    parts = list(cutoff_parts("mine", frame))
     assert [part["title"].split(",")[0].split()[-1] for part in parts] == ["passages", "sessions", "passages"]
     first = parts[0]["table"]
     assert first.heads == ["scorer", "recall_any@5", "recall_any@10", "ndcg_any@5"]

@@ -184,7 +184,7 @@ def test_the_plot_of_differences_says_the_finding_and_has_all_its_lines_as_a_tab
     heads = re.findall(r'<th scope="col">([^<]+)</th>', lead)
     assert heads == ["system", "difference"]  # the others are constant
     assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', lead) == names[::-1]
-    assert "<td>+0.210 (+0.020 to +0.200)</td>" in lead
+    assert "<td>+0.210<small>+0.020 to +0.200</small></td>" in lead
     assert "p: 0.0100 in all rows. n: 40 in all rows. verdict: significant in all rows." in lead
     assert (
         'aria-label="toy: secateur11 holds more evidence' in page.partition("<h2")[2]

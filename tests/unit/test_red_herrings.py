@@ -300,7 +300,7 @@ def named(checked) -> list[pl.DataFrame]:
 def test_contests_of_too_few_questions_are_not_drawn(checked):
     of_mine = named(checked)
     for n, text in ((40, ""), (15, "Not enough data: 15 questions in 15 units.")):
-        parts = distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine)
+        parts = list(distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine))
         contests = [part for part in parts if part["title"].startswith("How often")]
         assert {part["text"] for part in contests} == {text}
         assert all(bool(part["figures"]) == (not text) for part in contests)
@@ -327,4 +327,4 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
     rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
-    assert distractor_parts("mine", rows, pl.DataFrame(), pl.DataFrame()) == []
+    assert list(distractor_parts("mine", rows, pl.DataFrame(), pl.DataFrame())) == []

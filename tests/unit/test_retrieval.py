@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
-from secateur.report.sections.retrieval import retrieval_parts
+from secateur.report.sections.rankings import retrieval_parts
 
 DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
 EVIDENCE = pl.DataFrame(

@@ -12,7 +12,8 @@ from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
 from secateur.core.errors import SecateurError, nearest
-from secateur.report.finding import small_print, stated
+from secateur.report.finding import line_table, small_print
+from secateur.report.table import plain
 
 __all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
@@ -65,19 +66,19 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
 def summary(experiment: Experiment) -> None:
     """Print the main results, and the report's path as the last line."""
     from secateur.report.compare import settings
-    from secateur.report.page import About, found
+    from secateur.report.page import About, ordered_findings
 
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
     known = settings(Path(), experiment)
     about = About(experiment, "", known["eval.min_units"], known["eval.claim"], known["extra.variants"])
-    made = found(metrics, comparisons, known["extra.plan"]["families"], about)
+    made = ordered_findings(metrics, comparisons, known["extra.plan"]["families"], about)
     print("\nWhat was found")
-    for _, lines, sentence in made:
+    for dataset, lines, sentence in made:
         print(f"  {sentence}")
         if small := small_print(lines, about.claimed):
             print(f"  ({small})")
-        best = [stated(line) for line in lines[:SHOWN]]
-        print(*(f"    {line}" for line in aligned(best).splitlines()), sep="\n")
+        best = plain(line_table([(dataset, lines[:SHOWN])]))
+        print(*(f"    {line}" for line in best.splitlines()), sep="\n")
     if not made:
         print("  No system here stands beside a plain ranking of its kind.")
     print("\nNext")

@@ -1,4 +1,4 @@
-"""Two rows of figures, paired by question: of one experiment, of two, or one of them published."""
+"""Compares any two rows of figures, paired by question: of one experiment, of two, or one of them published."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,13 @@ from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
 from secateur.evaluation.metric import renamed
 from secateur.evaluation.subsets import of_split
-from secateur.report.format import bounds, enough_data, number, row_name, row_of, sizes, verdict
+from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
+from secateur.report.table import Column, Number, interval
 
 __all__ = ["compare", "lines", "settings"]
 
 EXPERIMENTS = Path("results/experiments")
-# The metric that is compared where none is named: the first of these that both rows have.
+# Without a metric, the first of these that both rows have is compared.
 DEFAULT = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")
 PUBLISHED = "published: means alone, not paired"
 Comparison = dict[str, Any]
@@ -56,17 +57,18 @@ class _Row:
     def published(self) -> bool:
         return self.rows["published"].all()
 
-    def label(self, across: bool) -> str:
-        """Its name beside another row; across: of another experiment."""
-        return (f"{self.experiment}:" if across else "") + self.name + (" (published)" if self.published else "")
-
     def values(self, column: str) -> list[Any]:
         """The distinct values of a column."""
         return self.rows[column].unique(maintain_order=True).to_list()
 
-    def where(self, **wanted: Any) -> "_Row":
-        """The row with those lines only that have these values."""
-        return replace(self, rows=self.rows.filter(pl.col(c).eq_missing(pl.lit(v)) for c, v in wanted.items()))
+    def where(self, **values: Any) -> "_Row":
+        """The row with only the lines that have these values."""
+        return replace(self, rows=_where(self.rows, **values))
+
+
+def _where(rows: pl.DataFrame, **values: Any) -> pl.DataFrame:
+    """The rows that have these values; None is a value."""
+    return rows.filter(pl.col(column).eq_missing(pl.lit(value)) for column, value in values.items())
 
 
 def compare(
@@ -90,8 +92,10 @@ def compare(
     default = next((m for m in DEFAULT if m in left.values("metric") and m in right.values("metric")), None)
     metric = _shared(left, right, "metric", renamed(metric) if metric else default)
     left, right = left.where(metric=metric), right.where(metric=metric)
-    across = left.experiment != right.experiment
-    labels = {"a": left.label(across), "b": right.label(across), "dataset": dataset, "order": order, "metric": metric}
+    labels = {"dataset": dataset, "order": order, "metric": metric}
+    for side, row in (("a", left), ("b", right)):
+        experiment = f"{row.experiment}:" if left.experiment != right.experiment else ""
+        labels[side] = experiment + row.name + (" (published)" if row.published else "")
     return labels | (_means(left, right) if left.published or right.published else _paired(left, right, labels))
 
 
@@ -99,7 +103,7 @@ def compare(
 
 
 def _located(root: Path, experiment: str, name: str) -> _Row:
-    """The row of that name in the experiment, or in the one that the name begins with."""
+    """The row of that name in the experiment, or in the experiment that the name begins with."""
     metrics = _metrics(root, experiment)
     prefix, _, rest = name.partition(":")
     if _named(metrics, name).is_empty() and rest and (root / EXPERIMENTS / prefix / "metrics.parquet").exists():
@@ -116,8 +120,7 @@ def _metrics(root: Path, experiment: str) -> pl.DataFrame:
 
 
 def _named(metrics: pl.DataFrame, name: str) -> pl.DataFrame:
-    system, scorer = row_of(name)
-    return metrics.filter((pl.col("system") == system) & pl.col("scorer").eq_missing(pl.lit(scorer)))
+    return _where(metrics, **dict(zip(("system", "scorer"), row_of(name), strict=True)))
 
 
 def _allowed(metrics: pl.DataFrame, name: str) -> str:
@@ -125,25 +128,24 @@ def _allowed(metrics: pl.DataFrame, name: str) -> str:
     names: dict[str, list[str]] = {}
     for system, scorer in metrics.select("system", "scorer").unique().sort("system", "scorer").iter_rows():
         names.setdefault(system, []).append(system if scorer is None else f"{system}/{scorer}")
-    allowed = names.get(row_of(name)[0]) or [
-        rows[0] if len(rows) == 1 else f"{system}/NAME" for system, rows in names.items()
-    ]
-    return f"there are {', '.join(allowed)}{nearest(name, allowed)}"
+    each = [rows[0] if len(rows) == 1 else f"{system}/NAME" for system, rows in names.items()]
+    allowed = names.get(row_of(name)[0]) or each
+    return f"allowed: {', '.join(allowed)}{nearest(name, allowed)}"
 
 
-def _shared(left: _Row, right: _Row, column: str, wanted: Any) -> Any:
-    """The value of a column that both rows have: the wanted one, or the only one."""
-    what = {"dataset": "data set"}.get(column, column)
-    both = [value for value in left.values(column) if value in right.values(column)]
+def _shared(left: _Row, right: _Row, column: str, value: Any) -> Any:
+    """The value of a column that both rows have: the given one, or the only one."""
+    noun = {"dataset": "data set"}.get(column, column)
+    both = [common for common in left.values(column) if common in right.values(column)]
     names = f"{left.name} and {right.name}"
     if not both:
         values = f"{_listed(left.values(column))}; {_listed(right.values(column))}"
-        raise SecateurError(f"{names} have no {what} in common: {values}")
-    if wanted is None and len(both) > 1:
-        raise SecateurError(f"{names} have several {what}s in common. Fix: --{column}, one of {_listed(both)}")
-    if wanted not in (None, *both):
-        raise SecateurError(f"{what} {wanted!r}: allowed: {_listed(both)}{nearest(wanted, both)}")
-    return wanted or both[0]
+        raise SecateurError(f"{names} have no {noun} in common: {values}")
+    if value is None and len(both) > 1:
+        raise SecateurError(f"{names} have several {noun}s in common. Fix: --{column}, one of {_listed(both)}")
+    if value not in (None, *both):
+        raise SecateurError(f"{noun} {value!r}: allowed: {_listed(both)}{nearest(value, both)}")
+    return value or both[0]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -151,45 +153,40 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(re.sub(r"@\d+$", "@BUDGET", name) for name in names))
 
 
-def _order(left: _Row, right: _Row, wanted: str | None) -> str | None:
-    """The order that both rows have, blind first. Rows of different orders are never paired; a published row has none."""
+def _order(left: _Row, right: _Row, order: str | None) -> str | None:
+    """The order that both rows have, blind first; a published row has none. Raises SecateurError for different orders."""
     measured = [row for row in (left, right) if not row.published]
     orders = [set(row.values("order")) for row in measured] or [{None}]
-    both = [order for order in set.intersection(*orders) if wanted in (None, order)]
+    both = [name for name in set.intersection(*orders) if order in (None, name)]
     if not both:
-        said = " and ".join(
-            f"{row.name} is order-{' and order-'.join(map(str, row.values('order')))}" for row in measured
-        )
-        but = f", not {wanted}" if wanted else ""
-        raise SecateurError(f"rows of different orders are never paired: {said}{but}")
+        texts = [f"{row.name} is order-{' and order-'.join(map(str, row.values('order')))}" for row in measured]
+        but = f", not {order}" if order else ""
+        raise SecateurError(f"rows of different orders are never paired: {' and '.join(texts)}{but}")
     return "blind" if "blind" in both else both[0]
 
 
 # --- their difference ----------------------------------------------------------------------------
 
 
-def _values(
-    row: _Row, of: Mapping[str, Any], cfg: SimpleNamespace, variants: Sequence[Mapping[str, Any]]
-) -> pl.DataFrame:
+def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: Sequence[str]) -> pl.DataFrame:
     """question_id, value of a row in one order and metric."""
-    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / v["file"]) for v in variants])
-    wanted = {"scorer": row.scorer, "order": of["order"], "hop": None}
-    values = tables.filter(pl.col(c).eq_missing(pl.lit(value)) for c, value in wanted.items())
-    if of["metric"].endswith("@claim"):
+    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / file) for file in files])
+    values = _where(tables, scorer=row.scorer, order=labels["order"], hop=None)
+    if labels["metric"].endswith("@claim"):
         values = claims(values.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
-    return values.filter(pl.col("metric") == of["metric"]).select("question_id", "value")
+    return values.filter(metric=labels["metric"]).select("question_id", "value")
 
 
 def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
-    """question_id, cluster_id of the questions that the rows of a data set speak of."""
+    """question_id, cluster_id of the questions that the rows of a data set are measured on."""
     inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
     (path,) = (path for path in inputs if path.endswith(f"/{dataset}/questions/questions.parquet"))
-    (split,) = (one["split"] for one in config["extra.datasets"] if one["name"] == dataset)
+    (split,) = (spec["split"] for spec in config["extra.datasets"] if spec["name"] == dataset)
     questions = of_split(read_table(TABLES["questions"], row.root / path), split)
     return questions.select("question_id", "cluster_id")
 
 
-def _paired(left: _Row, right: _Row, of: Mapping[str, Any]) -> Comparison:
+def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
     """The paired difference, under the settings of the first row's experiment."""
     config = settings(left.root, left.experiment)
     cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in config.items() if k.startswith("eval.")})
@@ -198,18 +195,18 @@ def _paired(left: _Row, right: _Row, of: Mapping[str, Any]) -> Comparison:
         variants = [  # one per file of figures
             v
             for v in settings(row.root, row.experiment)["extra.variants"]
-            if (v["dataset"], v["system"]) == (of["dataset"], row.system) and v["order"] in (None, of["order"])
+            if (v["dataset"], v["system"]) == (labels["dataset"], row.system) and v["order"] in (None, labels["order"])
         ]
-        values.append(_values(row, of, cfg, variants))
+        values.append(_values(row, labels, cfg, [v["file"] for v in variants]))
         axes.append(dict(axes_of(variants[0], row.scorer)))
-    sample = common(_questions(left, config, of["dataset"]).join(values[0], on="question_id"), values[1])
+    sample = common(_questions(left, config, labels["dataset"]).join(values[0], on="question_id"), values[1])
     if sample.is_empty():
-        raise SecateurError(f"{left.name} and {right.name} have no question in common in {of['metric']}")
-    (row,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
-    enough = enough_data(row["n"], row["units"], cfg.min_units)
-    means = {"value_a": row.pop("a"), "value_b": row.pop("b")}
-    ends = {"verdict": verdict(row["p"], enough, cfg.confidence), "axes": _differing(left, right, *axes)}
-    return means | row | ends | {"published": False}
+        raise SecateurError(f"{left.name} and {right.name} have no question in common in {labels['metric']}")
+    (test,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
+    enough = enough_data(test["n"], test["units"], cfg.min_units)
+    means = {"value_a": test.pop("a"), "value_b": test.pop("b")}
+    ends = {"verdict": verdict(test["p"], enough, cfg.confidence), "axes": _differing(left, right, *axes)}
+    return means | test | ends | {"published": False}
 
 
 def _differing(left: _Row, right: _Row, axes: Mapping[str, str], others: Mapping[str, str]) -> list[str]:
@@ -220,38 +217,40 @@ def _differing(left: _Row, right: _Row, axes: Mapping[str, str], others: Mapping
 
 
 def _means(left: _Row, right: _Row) -> Comparison:
-    """The difference to a published mean, over its subset of the questions where that was computed here."""
+    """The difference to a published mean, over its subset of the questions where the other row has that subset."""
     subset = (left if left.published else right).values("subset")[0]
-    rows = [
+    a, b = (
         row.where(subset=subset if subset in row.values("subset") else "all").rows.row(0, named=True)
         for row in (left, right)
-    ]
-    values = {"value_a": rows[0]["value"], "value_b": rows[1]["value"]}
-    counts = {"n": rows[0]["n"], "n_b": rows[1]["n"], "units": None, "subset": [row["subset"] for row in rows]}
-    difference = {"difference": rows[0]["value"] - rows[1]["value"], "low": None, "high": None, "p": None}
-    return values | difference | counts | {"verdict": PUBLISHED, "axes": [], "published": True}
+    )
+    difference = {"difference": a["value"] - b["value"], "low": None, "high": None, "p": None}
+    counts = {"n": a["n"], "n_b": b["n"], "units": None, "subset": [a["subset"], b["subset"]]}
+    means = {"value_a": a["value"], "value_b": b["value"]}
+    return means | difference | counts | {"verdict": PUBLISHED, "axes": [], "published": True}
 
 
 # --- printing ------------------------------------------------------------------------------------
 
 
-def lines(made: Comparison) -> list[str]:
+def lines(comparison: Comparison) -> list[str]:
     """A comparison for a terminal."""
-    order = f", order-{made['order']}" if made["order"] else ""
+    c = comparison
+    order = f", order-{c['order']}" if c["order"] else ""
     head = [
-        f"{made['a']} minus {made['b']}: {made['metric']} on {made['dataset']}{order}",
-        f"  means       {number(made['value_a'], 4)} and {number(made['value_b'], 4)}",
+        f"{c['a']} minus {c['b']}: {c['metric']} on {c['dataset']}{order}",
+        f"  means       {c['value_a']:,.4f} and {c['value_b']:,.4f}",
     ]
-    if made["published"]:
-        counts = " and ".join(f"{n} ({s})" for n, s in zip((made["n"], made["n_b"]), made["subset"], strict=True))
-        return [*head, f"  difference  {made['difference']:+.4f}", f"  questions   {counts}", f"  {made['verdict']}"]
+    if c["published"]:
+        counts = " and ".join(f"{n} ({s})" for n, s in zip((c["n"], c["n_b"]), c["subset"], strict=True))
+        return [*head, f"  difference  {c['difference']:+.4f}", f"  questions   {counts}", f"  {c['verdict']}"]
+    ends = interval(Number(c["difference"], c["low"], c["high"]), Column("", 4, signed=True))
     body = [
-        f"  difference  {made['difference']:+.4f} ({bounds(made, 4)})",
-        f"  p           {made['p']:.4f}, of this pair alone",
-        f"  over        {sizes(made)}",
-        f"  differ in   {', '.join(made['axes']) or 'no axis'}",
-        f"  verdict     {made['verdict']}",
+        f"  difference  {c['difference']:+.4f} ({ends})",
+        f"  p           {c['p']:.4f}, of this pair alone",
+        f"  over        {sizes(c)}",
+        f"  differ in   {', '.join(c['axes']) or 'no axis'}",
+        f"  verdict     {c['verdict']}",
     ]
-    if len(made["axes"]) > 1:
-        body.append(f"  Warning: the rows differ in {len(made['axes'])} axes, so the difference is of no single one.")
+    if len(c["axes"]) > 1:
+        body.append(f"  Warning: the rows differ in {len(c['axes'])} axes, so the difference is of no single one.")
     return [*head, *body]

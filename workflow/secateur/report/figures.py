@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -21,27 +20,23 @@ __all__ = ["drawings"]
 def drawings(
     root: Path, experiment: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, folder: Path, form: str
 ) -> Iterator[Path]:
-    """Write them, one file each, and name each; form: svg, pdf or png. What rests on too little says so in the place of a
-    plot.
+    """Writes a file for each plot and yields its path; text in place of a plot without enough data.
 
-    Raises SecateurError where the experiment has neither differences nor curves.
+    form: svg, pdf or png. Raises SecateurError where the experiment has neither differences nor curves.
     """
-    known, made = settings(root, experiment), 0
-    folder.mkdir(parents=True, exist_ok=True)
-    for dataset, lines, _ in findings(metrics, comparisons, known["extra.plan"]["families"], known["eval.min_units"]):
-        made += 1
-        yield saved(plain_plot([(dataset, lines)]), folder / f"differences-{dataset}.{form}")
-    rows = with_enough_data(named(metrics.filter(~pl.col("published"))), known["eval.min_units"])
-    for (dataset, order), own in rows.group_by("dataset", "order", maintain_order=True):
-        for metric, figure in _curves(str(dataset), own, str(order)) if order else ():
-            made += 1
-            yield saved(figure, folder / f"{metric}-{dataset}-{order}.{form}")
-    if not made:
+    config, plots = settings(root, experiment), {}
+    families, min_units = config["extra.plan"]["families"], config["eval.min_units"]
+    for dataset, lines, _ in findings(metrics, comparisons, families, min_units):
+        plots[f"differences-{dataset}"] = plain_plot([(dataset, lines)])
+    rows = with_enough_data(named(metrics.filter(~pl.col("published"))), min_units)
+    for (dataset, order), own in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
+        for metric, plot in panels_of(own, order):
+            plots[f"{metric}-{dataset}-{order}"] = plot
+        for metric, text in without_data(own, order):
+            title = f"{figure_of(metric).title} on {dataset}, order-{order}"
+            plots[f"{metric}-{dataset}-{order}"] = words(f"{title}:\n{text}")
+    if not plots:
         raise SecateurError(f"{experiment} has nothing to draw: neither pairs with a plain ranking nor contexts.")
-
-
-def _curves(dataset: str, own: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
-    """(metric, figure) of an order, those of words last."""
-    yield from panels_of(own, order)
-    for metric, few in without_data(own, order):
-        yield metric, words(f"{figure_of(metric).title} on {dataset}, order-{order}:\n{few}")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, plot in plots.items():
+        yield saved(plot, folder / f"{name}.{form}")

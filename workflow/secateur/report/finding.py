@@ -7,9 +7,11 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import significant
-from secateur.report.format import NOT_ENOUGH, bounds, enough_data, row_name, sizes, verdict
+from secateur.report.format import NOT_ENOUGH, enough_data, row_name, sizes, verdict
+from secateur.report.table import Column, Number, Row, Table, inline, interval
 
-__all__ = ["CONTROL", "METRICS", "Line", "findings", "lines", "sentence", "small_print", "stated"]
+__all__ = ["CONTROL", "METRICS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ += ["difference_of"]
 
 METRICS = {  # metric: (two rows that do not differ, the first is higher, the first is lower)
     "evidence_recall@claim": ("hold the same evidence", "holds more evidence than", "holds less evidence than"),
@@ -30,6 +32,7 @@ AXES = ("ranker", "strongest")  # pairs that differ in the ranker alone
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
 ROW = ["system", "scorer", "order", "answer_aware"]
 MINUS = "\N{MINUS SIGN}"
+DIFFERENCE = Column("difference", signed=True)
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Line:
     @property
     def interval(self) -> str:
         """The interval in words."""
-        return bounds({"low": self.low, "high": self.high})
+        return interval(_cell(self), DIFFERENCE)
 
     @property
     def verdict(self) -> str:
@@ -71,16 +74,26 @@ class Line:
         return verdict(self.p, self.enough_data)
 
 
-def stated(line: Line) -> dict[str, Any]:
-    """Table row; the difference is omitted below `min_units`."""
-    return {
-        "system": line.name,
-        "minus": line.baseline,
-        "difference": f"{line.difference:+.3f} ({line.interval})" if line.enough_data else "",
-        "p": f"{line.p:.4f}" if line.enough_data else "",
-        "n": line.n,
-        "verdict": line.verdict,
-    }
+def _cell(line: Line) -> Number:
+    return Number(line.difference, line.low, line.high)
+
+
+def difference_of(line: Line) -> str:
+    """The difference with its interval."""
+    return inline(_cell(line), DIFFERENCE)
+
+
+def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
+    """A row a system and data set; its difference and p are omitted where there is not enough data."""
+    several = len(findings) > 1
+    rows = []
+    for dataset, own in findings:
+        for line in own:
+            test = (_cell(line), line.p) if line.enough_data else (None, None)
+            rows.append(Row((line.name, *[dataset] * several, line.baseline, *test, line.n, line.verdict)))
+    names = ["system", *["data set"] * several, "minus"]
+    columns = [*(Column(name, align="left") for name in names), DIFFERENCE, Column("p", 4), Column("n")]
+    return Table([*columns, Column("verdict", align="left")], rows)
 
 
 def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Figures as the report's tables show them."""
+"""What the sections of a report share: names of rows, verdicts, and rows of figures as cells, tables and plots."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,35 +6,17 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import significant
-from secateur.evaluation.metric import figure_of
 from secateur.report.plots.charts import Dot, forests
-from secateur.report.table import UNBOUNDED, Cell, Column, Number, Row, Table
+from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
-__all__ = [
-    "MEMORY",
-    "NOT_ENOUGH",
-    "bounds",
-    "difference",
-    "dots",
-    "enough_data",
-    "figure",
-    "form",
-    "interval",
-    "named",
-    "not_enough_data",
-    "note",
-    "number",
-    "pivoted",
-    "row_name",
-    "row_of",
-    "said",
-    "sizes",
-    "verdict",
-    "with_enough_data",
-]
+__all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "named"]
+__all__ += ["not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
+__all__ += ["with_enough_data"]
 
-OURS = ("secateur", "beam", "ecs")  # the systems that the others are there to be compared with
-MEMORY = {  # figure of a session: what it is called, digits
+Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
+OURS = ("secateur", "beam", "ecs")  # systems that the others are compared with
+SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
+MEMORY = {  # figure of a session: its title, digits
     "memory_tokens_first": ("tokens of a session's first prompt", 0),
     "memory_tokens_later": ("tokens of a later prompt, as sent", 0),
     "memory_tokens_later_alone": ("the same without memory", 0),
@@ -52,14 +34,14 @@ MEMORY = {  # figure of a session: what it is called, digits
     "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
 NOT_ENOUGH = "not enough data"
-FEW = 20  # questions below which there is no verdict, whatever the units
+FEW = 20  # questions below which there is no verdict, whatever the number of units
 
 
 # --- names ---------------------------------------------------------------------------------------
 
 
 def row_name(system: str, scorer: str | None) -> str:
-    """How a row is called: its system, with its scorer where it has several.
+    """The name of a row: its system, with its scorer where the system has several.
 
     >>> row_name("secateur", None), row_name("rankers", "bm25")
     ('secateur', 'rankers · bm25')
@@ -68,7 +50,7 @@ def row_name(system: str, scorer: str | None) -> str:
 
 
 def row_of(name: str) -> tuple[str, str | None]:
-    """The system and the scorer of a row by its name, which may have a slash in the place of the dot.
+    """The system and the scorer of a row by its name, in which a slash may replace the dot.
 
     >>> row_of("secateur:dense"), row_of("rankers/bm25"), row_of("rankers · bm25")
     (('secateur:dense', None), ('rankers', 'bm25'), ('rankers', 'bm25'))
@@ -78,89 +60,23 @@ def row_of(name: str) -> tuple[str, str | None]:
 
 
 def named(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of figures with `name`."""
-    names = [row_name(*row) for row in rows.select("system", "scorer").iter_rows()]
-    return rows.with_columns(name=pl.Series(names, dtype=pl.String))
+    """Rows of figures with the column `name`; rows of comparisons with `minus` too, the name of the baseline."""
+    sides = {"name": ("system", "scorer"), "minus": ("baseline", "baseline_scorer")}
+    sides = {name: columns for name, columns in sides.items() if columns[0] in rows.columns}
+    names = {name: [row_name(*row) for row in rows.select(columns).iter_rows()] for name, columns in sides.items()}
+    return rows.with_columns(pl.Series(name, values, pl.String) for name, values in names.items())
 
 
-def form(system: str, published: bool = False) -> str:
-    """How a line of a table is set off from the others."""
-    return "published" if published else "ours" if system.partition(":")[0] in OURS else ""
+def style(row: Mapping[str, Any]) -> str:
+    """The style of a table's row: `published`, `ours` or none."""
+    return "published" if row.get("published") else "ours" if row.get("system", "").partition(":")[0] in OURS else ""
 
 
-def said(metric: str) -> str:
-    """A metric in words.
-
-    >>> said("evidence_recall@claim"), said("token_recall@64"), said("rouge_l")
-    ('evidence recall over the budgets claimed', 'token recall at 64 tokens', 'rouge l')
-    """
-    base, _, budget = metric.partition("@")
-    at = {"": "", "claim": " over the budgets claimed"}.get(budget, f" at {budget} tokens")
-    return figure_of(base).title + at
-
-
-# --- figures -------------------------------------------------------------------------------------
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A figure; empty for None.
-
-    >>> number(0.25), number(1234.5, 0), number(None)
-    ('0.250', '1,234', '')
-    """
-    return "" if value is None else f"{value:,.{digits}f}"
-
-
-def interval(row: Mapping[str, Any], digits: int = 3) -> str:
-    """`low to high` of a row of figures; empty where it has no interval.
-
-    >>> interval({"low": 0.1, "high": 0.25})
-    '0.100 to 0.250'
-    """
-    return "" if row["low"] is None else f"{number(row['low'], digits)} to {number(row['high'], digits)}"
-
-
-def note(rows: pl.DataFrame, where: str) -> str:
-    """How many questions rows speak of, and where they are found."""
-    counts = rows["n"].unique().sort().to_list()
-    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"n = {n} questions, split {rows['split'][0]}, 95 % intervals. Rows: {where}."
-
-
-# --- tables --------------------------------------------------------------------------------------
-
-
-def figure(row: Mapping[str, Any] | None, *notes: str) -> Number | None:
-    """The cell of a mean with its interval."""
-    return Number(row["value"], row["low"], row["high"], notes) if row else None
-
-
-def pivoted(
-    rows: pl.DataFrame,
-    columns: Mapping[Any, Column],
-    *keys: str,
-    name: str = "name",
-    head: str = "system",
-    cell: Callable[[Mapping[str, Any] | None], Cell] = figure,
-) -> Table:
-    """A table with one row per name, in the order of the rows, and one column per value of the keys.
-
-    rows: `name` and the columns of `metrics`; columns: value of the key, or tuple of values, -> column.
-    """
-    lines = []
-    for (label,), part in rows.group_by(name, maintain_order=True):
-        by = {tuple(row[key] for key in keys): row for row in part.iter_rows(named=True)}
-        cells = (cell(by.get(key if isinstance(key, tuple) else (key,))) for key in columns)
-        style = form(part["system"][0]) if "system" in part.columns else ""
-        lines.append(Row((label, *cells), style))
-    return Table([Column(head), *columns.values()], lines)
-
-
-# --- what figures rest on ------------------------------------------------------------------------
+# --- enough data ---------------------------------------------------------------------------------
 
 
 def enough_data(n, units, min_units: int):
-    """Whether n questions in so many resampling units are enough for a verdict; numbers or columns."""
+    """Whether n questions in so many resampling units are enough for a verdict; takes numbers or columns."""
     return (n >= FEW) & (units >= min_units)
 
 
@@ -170,7 +86,7 @@ def with_enough_data(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
 
 
 def verdict(p: float, enough: bool, confidence: float = 0.95) -> str:
-    """A test in words.
+    """The result of a test in words.
 
     >>> verdict(0.01, True), verdict(0.2, True), verdict(0.01, False)
     ('significant', 'not significant', 'not enough data')
@@ -179,15 +95,13 @@ def verdict(p: float, enough: bool, confidence: float = 0.95) -> str:
 
 
 def sizes(row: Mapping[str, Any]) -> str:
-    """What a figure or a difference rests on."""
-    return " in ".join(
-        f"{row[of]} {one}{'' if row[of] == 1 else 's'}" for of, one in (("n", "question"), ("units", "unit"))
-    )
+    """Number of questions and of units of a figure or a difference."""
+    counts = ((row["n"], "question"), (row["units"], "unit"))
+    return " in ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
 
 
 def not_enough_data(rows: pl.DataFrame) -> str:
-    """What stands in the place of a plot where its rows rest on too little; nothing where one of them does not, or none is
-    there.
+    """The text in place of a plot of which no row has enough data; else empty.
 
     >>> not_enough_data(pl.DataFrame({"n": [5, 4], "units": [3, 3], "enough_data": [False, False]}))
     'Not enough data: 5 questions in 3 units.'
@@ -197,25 +111,58 @@ def not_enough_data(rows: pl.DataFrame) -> str:
     return f"{NOT_ENOUGH.capitalize()}: {sizes(rows.sort('n', descending=True).row(0, named=True))}."
 
 
-# --- differences ---------------------------------------------------------------------------------
+# --- cells and tables ----------------------------------------------------------------------------
 
 
-def bounds(row: Mapping[str, Any], digits: int = 3) -> str:
-    """`low to high` of a difference; an end that too few units bound is unbounded.
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with thousands separated; empty for None.
 
-    >>> bounds({"low": -0.1, "high": 0.25}), bounds({"low": None, "high": None})
-    ('-0.100 to +0.250', 'unbounded')
+    >>> number(0.25), number(1234.5, 0), number(None)
+    ('0.250', '1,234', '')
     """
-    ends = [UNBOUNDED if row[end] is None else f"{row[end]:+.{digits}f}" for end in ("low", "high")]
-    return UNBOUNDED if ends == [UNBOUNDED, UNBOUNDED] else " to ".join(ends)
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
-def difference(row: Mapping[str, Any] | None) -> Number | None:
-    """The cell of a paired difference, its p after Holm and sizes in small print."""
-    if row is None:
-        return None
+def figure(row: Mapping[str, Any], *notes: str, digits: int | None = None) -> Number:
+    """The cell of a mean with its interval."""
+    return Number(row["value"], row["low"], row["high"], notes, digits)
+
+
+def difference(row: Mapping[str, Any]) -> Number:
+    """The cell of a paired difference, with its p after Holm and its sizes in small print."""
     p = f"p {row['p_holm']:.4f}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
     return Number(row["difference"], row["low"], row["high"], (p, sizes(row)))
+
+
+def pivoted(
+    rows: pl.DataFrame,
+    columns: Mapping[Any, Column],
+    *keys: str,
+    labels: Mapping[str, Column | str] | None = None,
+    cell: Callable[[Mapping[str, Any]], Cell] = figure,
+) -> Table:
+    """A table with a row per combination of labels, in the order of the rows, and a column per value of the keys.
+
+    rows: the labels, the keys and the columns of `metrics` or `comparisons`; columns: value of the key, or tuple of
+    values, -> column; labels: column of `rows` -> column, by default `name` -> system.
+    """
+    labels = labels or {"name": "system"}
+    lines = []
+    for names, part in rows.group_by(*labels, maintain_order=True):
+        by_key = {tuple(row[key] for key in keys): row for row in part.iter_rows(named=True)}
+        picked = (by_key.get(key if isinstance(key, tuple) else (key,)) for key in columns)
+        cells = (None if row is None else cell(row) for row in picked)
+        lines.append(Row((*names, *cells), style(part.row(0, named=True))))
+    heads = (Column(head, align="left") if isinstance(head, str) else head for head in labels.values())
+    return Table([*heads, *columns.values()], lines)
+
+
+def note(rows: pl.DataFrame, **where: Any) -> str:
+    """Number of questions, split, and where the rows are found. where: column of the table -> value."""
+    counts = rows["n"].unique().sort().to_list()
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    place = ", ".join(f"{column} = {value}" for column, value in where.items())
+    return f"n = {n} questions, split {rows['split'][0]}, 95 % intervals. Rows: {place}."
 
 
 # --- plots ---------------------------------------------------------------------------------------
@@ -227,29 +174,24 @@ def dots(
     label: str,
     xlabel: str,
     shown: int,
-    digits: int = 3,
     reference: tuple[float, str] | None = None,
-) -> dict[str, Any]:
-    """What a part shows of rows of figures: the first of them as a plot with a line each, wide and narrow, and a table of
-    all behind it; no plot where they rest on too little. rows: name, system, value, low, high, n, units, enough_data, best first; group where lines stand under
-    heads."""
-    drawn = rows.filter("enough_data")
-    if drawn.is_empty():
+) -> Part:
+    """The first rows of figures as a plot, wide and narrow, and all of them as a table behind it.
+
+    Where no row has enough data, a text in place of both. rows: name, system, value, low, high, n, units, enough_data,
+    best first, and group where lines stand under heads; label: text alternative; shown: rows drawn.
+    """
+    enough = rows.filter("enough_data")
+    if enough.is_empty():
         return {"text": not_enough_data(rows)}
-    made = [
-        Dot(
-            name=row["name"],
-            family=families.get(row["system"], "imported"),
-            value=row["value"],
-            low=row["low"],
-            high=row["high"],
-            figures=f"{number(row['value'], digits)} ({interval(row, digits) or 'no interval'})",
-            counts=f"n {row['n']}",
-            group=row.get("group", ""),
-        )
-        for row in drawn.head(shown).iter_rows(named=True)
-    ]
-    rest = f"The best {shown} of {drawn.height}." if drawn.height > shown else ""
-    columns = [Column("system"), Column(xlabel, digits), Column("n"), Column("units")]
-    lines = [Row((row["name"], figure(row), row["n"], row["units"])) for row in drawn.iter_rows(named=True)]
-    return {"figures": [forests(made, label, xlabel, reference)], "behind": Table(columns, lines), "note": rest}
+    value, lines, drawn = Column(xlabel), [], []
+    for row in enough.iter_rows(named=True):
+        lines.append(Row((row["name"], figure(row), row["n"], row["units"])))
+        family, group = families.get(row["system"], "imported"), row.get("group", "")
+        ends = row["value"], row["low"], row["high"]
+        drawn.append(Dot(row["name"], family, *ends, inline(figure(row), value), f"n {row['n']}", group))
+    return {
+        "figures": [forests(drawn[:shown], label, xlabel, reference)],
+        "behind": Table([Column("system"), value, Column("n"), Column("units")], lines),
+        "note": f"The best {shown} of {enough.height}." if enough.height > shown else "",
+    }

@@ -7,7 +7,21 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
-__all__ = ["UNBOUNDED", "Cell", "Column", "Number", "Row", "Table", "csv", "html", "latex", "markdown", "plain", "tidy"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Number",
+    "Row",
+    "Table",
+    "csv",
+    "html",
+    "inline",
+    "interval",
+    "latex",
+    "markdown",
+    "plain",
+]
+__all__ += ["tidy"]
 
 WIDTH = 6  # columns that a reader takes in at once
 UNBOUNDED = "unbounded"
@@ -15,12 +29,16 @@ UNBOUNDED = "unbounded"
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its interval. notes: lines of small print below the interval."""
+    """A number with its interval.
+
+    notes: lines of small print below the interval; digits: decimals, those of its column by default.
+    """
 
     value: float
     low: float | None = None
     high: float | None = None
     notes: tuple[str, ...] = ()
+    digits: int | None = None
 
 
 Cell = str | int | float | Number | None
@@ -73,46 +91,50 @@ class Table:
     def bold(self) -> list[float | None]:
         """The best number of each column, or None where no best is asked for or there is nothing to beat."""
         choose = {"higher": max, "lower": min}
-        found = [(column, self.values(n)) for n, column in enumerate(self.columns)]
-        return [choose[c.best](values) if c.best and len(set(values)) > 1 else None for c, values in found]
+        columns = [(column, self.values(n)) for n, column in enumerate(self.columns)]
+        return [choose[c.best](values) if c.best and len(set(values)) > 1 else None for c, values in columns]
 
 
 # --- cells ---------------------------------------------------------------------------------------
 
 
-def _number(value: float, column: Column) -> str:
-    return f"{value:{'+' if column.signed else ''},.{column.digits}f}"
+def _number(value: float, column: Column, digits: int | None = None) -> str:
+    return f"{value:{'+' if column.signed else ''},.{column.digits if digits is None else digits}f}"
 
 
 def _text(cell: Cell, column: Column) -> str:
     """A cell without its interval and small print; empty for None."""
-    value = cell.value if isinstance(cell, Number) else cell
+    value, digits = (cell.value, cell.digits) if isinstance(cell, Number) else (cell, None)
     if isinstance(value, float):
-        return _number(value, column)
+        return _number(value, column, digits)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else str(value)
 
 
-def _interval(cell: Cell, column: Column) -> str:
+def interval(cell: Cell, column: Column) -> str:
+    """`low to high` of a number; an end that too few units bound is unbounded. Empty without an interval.
+
+    >>> interval(Number(0.2, 0.1, 0.25), Column("")), interval(Number(0.2, None, 0.25), Column("", 2, signed=True))
+    ('0.100 to 0.250', 'unbounded to +0.25')
+    """
     if not isinstance(cell, Number):
         return ""
-    ends = [UNBOUNDED if end is None else _number(end, column) for end in (cell.low, cell.high)]
-    if ends == [UNBOUNDED, UNBOUNDED]:
+    if cell.low is None and cell.high is None:
         return UNBOUNDED if column.signed else ""
-    return " to ".join(ends)
+    return " to ".join(UNBOUNDED if e is None else _number(e, column, cell.digits) for e in (cell.low, cell.high))
 
 
 def _small(cell: Cell, column: Column) -> list[str]:
     """The lines of small print: the interval, then the notes."""
     notes = cell.notes if isinstance(cell, Number) else ()
-    return [line for line in (_interval(cell, column), *notes) if line]
+    return [line for line in (interval(cell, column), *notes) if line]
 
 
-def _inline(cell: Cell, column: Column) -> str:
+def inline(cell: Cell, column: Column) -> str:
     """A cell with its interval and notes in one line.
 
-    >>> _inline(Number(0.25, 0.1, 0.3, ("n 12",)), Column("recall"))
+    >>> inline(Number(0.25, 0.1, 0.3, ("n 12",)), Column("recall"))
     '0.250 (0.100 to 0.300; n 12)'
     """
     small = "; ".join(_small(cell, column))
@@ -135,7 +157,7 @@ def tidy(table: Table) -> Table:
     """
     kept, notes = [0], [table.caption] if table.caption else []
     for n, column in enumerate(table.columns[1:], 1):
-        cells = {_inline(row.cells[n], column) for row in table.rows}
+        cells = {inline(row.cells[n], column) for row in table.rows}
         if cells == {""}:
             continue
         if len(cells) == 1 and len(table.rows) > 1:
@@ -202,8 +224,8 @@ def _bold(table: Table, mark: str) -> list[list[str]]:
     for row in table.rows:
         line = []
         for cell, column, top in zip(row.cells, table.columns, best, strict=True):
-            text, inline = _text(cell, column), _inline(cell, column)
-            line.append(mark.format(text) + inline[len(text) :] if _is_best(cell, top) else inline)
+            text, whole = _text(cell, column), inline(cell, column)
+            line.append(mark.format(text) + whole[len(text) :] if _is_best(cell, top) else whole)
         lines.append(line)
     return lines
 
@@ -272,7 +294,7 @@ def plain(table: Table) -> str:
     """The table for a terminal, its columns padded."""
     if not table.rows:
         return "no rows"
-    cells = [[_inline(cell, c) or "-" for cell, c in zip(row.cells, table.columns, strict=True)] for row in table.rows]
+    cells = [[inline(cell, c) or "-" for cell, c in zip(row.cells, table.columns, strict=True)] for row in table.rows]
     lines = [table.heads, *cells]
     widths = [max(len(line[n]) for line in lines) for n in range(len(table.columns))]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)

@@ -1,108 +1,77 @@
-"""The report's part on cost: the time and the memory that this project's own systems took to their contexts and figures."""
+"""The report's part on cost: time and memory that this project's systems took to their contexts and to their figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import form
+from secateur.report.format import Part, style
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Column, Row, Table
 
 __all__ = ["cost_parts"]
 
-ELSEWHERE = ("peer", "imported")  # families whose time is not that of our stages; peers have a part of their own
-SENT = {  # metric: head of its column
-    "tokens@claim": "tokens sent",
-    "read_tokens": "prompt tokens",
-}
-SHOWN, SHORT = 8, 4  # rows that are drawn, and lines of the table that stand open
-COLUMNS = [
-    Column("system"),
-    *(Column(f"{what} {of}") for of in ("to its contexts", "in all") for what in ("CPU seconds", "peak memory (GB)")),
-]
-FINE = 100  # seconds from which on tenths say nothing
+ELSEWHERE = ("peer", "imported")  # families whose time our stages do not have; peers have a part of their own
+SENT = {"tokens@claim": "tokens sent", "read_tokens": "prompt tokens"}  # metric -> head of its column
+SHOWN, SHORT = 8, 4  # rows of the plot, rows of the table that are not folded
+SECONDS, MEMORY = "cpu_seconds", "peak_bytes"
+COLUMNS = [Column("system")]
+COLUMNS += [Column(f"CPU seconds {of}", 1) for of in ("to its contexts", "in all")]
+COLUMNS += [Column(f"peak memory {of} (GB)", 2) for of in ("to its contexts", "in all")]
 ABOUT = (
-    "To its contexts: all stages that what it sends comes from, shared ones in each row; in all: with answering and "
-    "measuring. CPU seconds of the last run of each stage, summed; "
-    "the largest memory of any. A run is no sample, so there are no intervals; what a cache held already cost nothing "
-    "again; what a server or a GPU computes is not counted. Rows: run.json of each stage, cpu_seconds and peak_bytes."
+    "To its contexts: all stages that the contexts come from, shared stages in each row. In all: answering and measuring "
+    "too. CPU seconds of the last run of each stage, summed; the largest memory of any stage. One run has no interval. "
+    "Cached work costs nothing; work of a server or a GPU is not counted. Rows: run.json of each stage, cpu_seconds and "
+    "peak_bytes."
 )
-Part = dict[str, Any]
 
 
 def cost_parts(
-    dataset: str, own: pl.DataFrame, costs: Sequence[Mapping[str, Any]], families: Mapping[str, str]
+    dataset: str, rows: pl.DataFrame, costs: Sequence[Mapping[str, Any]], families: Mapping[str, str]
 ) -> Iterator[Part]:
-    """A plot and a table of one data set, whole systems first, the cheapest first; none where no record is known.
+    """A plot and a table of one data set: whole systems first, the cheapest first; none without records.
 
-    own: its rows of `metrics`; costs: dataset, system, order, and of what each sends and of all its stages cpu_seconds and
-    peak_bytes, with `sent_` and without.
+    rows: of `metrics`, of the data set; costs: dataset, system, order, cpu_seconds and peak_bytes of all stages, and
+    the same with `sent_` of the stages up to the contexts.
     """
-    here = [
-        one for one in costs if one["dataset"] == dataset and families.get(one["system"], "imported") not in ELSEWHERE
-    ]
-    if not here:
+    own = [cost for cost in costs if cost["dataset"] == dataset]
+    own = [cost for cost in own if families.get(cost["system"], "imported") not in ELSEWHERE]
+    if not own:
         return
-    ordered = sorted(here, key=lambda one: (":" in one["system"], one["sent_cpu_seconds"], one["system"]))
-    rows = own.filter((pl.col("subset") == "all") & ~pl.col("published"))
-    heads = {metric: head for metric, head in SENT.items() if (rows["metric"] == metric).any()}
-    label = f"CPU seconds and memory on {dataset}"
-    dots = [_dot(one, families) for one in ordered[:SHOWN]]
+    own.sort(key=lambda cost: (":" in cost["system"], cost[f"sent_{SECONDS}"], cost["system"]))
+    sent = rows.filter(~pl.col("published"), pl.col("metric").is_in(list(SENT)), subset="all")
+    heads = {metric: head for metric, head in SENT.items() if metric in set(sent["metric"])}
+    n = ", ".join(map(str, sent["n"].unique().sort()))
+    means = " Tokens sent: of contexts, over the budgets claimed; prompt tokens: of what was answered; means over n = "
+    dots = [_dot(cost, families) for cost in own[:SHOWN]]
     xlabel = "CPU seconds of all stages that its contexts come from"
     yield {
         "title": "What it costs",
-        "figures": [forests(dots, label, xlabel)],
+        "open": True,
+        "figures": [forests(dots, f"CPU seconds and memory on {dataset}", xlabel)],
         "short": SHORT,
-        "table": Table(
-            [*COLUMNS, *(Column(head) for head in heads.values())], [_line(one, rows, list(heads)) for one in ordered]
-        ),
-        "note": ABOUT + _asked(rows.filter(pl.col("metric").is_in(list(heads)))),
+        "table": Table([*COLUMNS, *map(Column, heads.values())], [_row(cost, sent, heads) for cost in own]),
+        "note": ABOUT + (f"{means}{n} questions." if n else ""),
     }
 
 
-def _name(one: Mapping[str, Any]) -> str:
-    return one["system"] + (", order-aware" if one["order"] == "aware" else "")
+def _name(cost: Mapping[str, Any]) -> str:
+    return cost["system"] + (", order-aware" if cost["order"] == "aware" else "")
 
 
-def _seconds(value: float) -> str:
-    """
-    >>> _seconds(12.345), _seconds(1234.5)
-    ('12.3', '1,234')
-    """
-    return f"{value:,.1f}" if value < FINE else f"{value:,.0f}"
+def _dot(cost: Mapping[str, Any], families: Mapping[str, str]) -> Dot:
+    seconds = cost[f"sent_{SECONDS}"]
+    text = f"{seconds:,.1f} s, {cost[f'sent_{MEMORY}'] / 1e9:.2f} GB"
+    return Dot(_name(cost), families[cost["system"]], seconds, seconds, seconds, text, "")
 
 
-def _gigabytes(value: float) -> str:
-    return f"{value / 1e9:.2f}"
-
-
-COSTS = {"cpu_seconds": _seconds, "peak_bytes": _gigabytes}
-
-
-def _dot(one: Mapping[str, Any], families: Mapping[str, str]) -> Dot:
-    seconds = one["sent_cpu_seconds"]
-    said = f"{_seconds(seconds)} s, {_gigabytes(one['sent_peak_bytes'])} GB"
-    return Dot(_name(one), families[one["system"]], seconds, seconds, seconds, said, "")
-
-
-def _line(one: Mapping[str, Any], rows: pl.DataFrame, metrics: Sequence[str]) -> Row:
-    """A row, with what it sent in each of some metrics."""
-    figures = [f(one[f"{of}{name}"]) for of in ("sent_", "") for name, f in COSTS.items()]
-    order = {"order": one["order"]} if one["order"] else {}  # a list of rankers has rows of both
-    sent = rows.filter(system=one["system"], **order)
-    figures += [_sent(sent.filter(metric=metric)) for metric in metrics]
-    return Row((_name(one), *figures), form(one["system"]))
-
-
-def _sent(rows: pl.DataFrame) -> str:
-    """Tokens sent: a mean, or the least and the most of a list's rankers."""
-    ends = (rows["value"].min(), rows["value"].max())
-    return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in ends if value is not None))
-
-
-def _asked(rows: pl.DataFrame) -> str:
-    """What the tokens are means over."""
-    n = ", ".join(map(str, rows["n"].unique().sort()))
-    said = "Tokens sent: of contexts, over the budgets claimed; prompt tokens: of what was answered; means over"
-    return f" {said} n = {n} questions." if n else ""
+def _row(cost: Mapping[str, Any], sent: pl.DataFrame, metrics: Mapping[str, str]) -> Row:
+    """Costs of a variant, and its tokens in each of some metrics: a mean, or the range of a list's rankers."""
+    order = {"order": cost["order"]} if cost["order"] else {}  # a list of rankers has rows of both orders
+    own = sent.filter(system=cost["system"], **order)
+    cells = [_name(cost), *(cost[f"{of}{SECONDS}"] for of in ("sent_", ""))]
+    cells += [cost[f"{of}{MEMORY}"] / 1e9 for of in ("sent_", "")]
+    for metric in metrics:
+        values = own.filter(metric=metric)["value"].sort()
+        cells.append(" to ".join(dict.fromkeys(f"{value:,.0f}" for value in (*values[:1], *values[-1:]))))
+    return Row(tuple(cells), style(cost))

@@ -1,10 +1,11 @@
-"""The report's section on distractors: what each scorer ranks and accepts, and what random passages do to it."""
+"""The report's part on distractors: what each scorer ranks and accepts, and what random passages do to it."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from secateur.report.format import dots, not_enough_data, pivoted
+from secateur.report.format import SEES, Part, dots, not_enough_data, pivoted
 from secateur.report.plots.charts import spreads, trades
 from secateur.report.plots.style import inline
 from secateur.report.table import Column, Table
@@ -16,115 +17,113 @@ CONTESTS = {
     "correct_over_irrelevant": "correct over irrelevant",
     "counterfactual_over_irrelevant": "counterfactual over irrelevant",
 }
+FIRST = "correct_over_counterfactual"  # the contest that orders scorers
 KINDS = ("correct", "counterfactual", "irrelevant", "random")
 THRESHOLDS = {
     "fixed": "above the paper's one threshold for all (ecs.threshold)",
     "null": "above a percentile of the scorer's random passages (ecs.percentile)",
 }
 TRADED = ("counterfactual", "irrelevant")
-DRAWN = 6  # scorers whose curves are distinct enough
-DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # what theorem 1 speaks of
-SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
+DRAWN = 6  # scorers whose curves can be told apart
+DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # scorers that theorem 1 speaks of
 ABOUT = (
     "Each passage is read alone before its question. Counterfactual passages state a wrong answer in the form of the "
-    "correct one; irrelevant ones, the red herrings, are about the same scene but of no use; random ones belong to other "
-    "questions. Nothing here ranks retrieval: it says what a score can tell apart."
+    "correct one. Irrelevant passages, the red herrings, are about the same scene but of no use. Random passages belong to "
+    "other questions. This measures what a score can tell apart, not retrieval."
 )
-Part = dict[str, Any]
 
 
 def is_checked(metrics: pl.DataFrame) -> bool:
-    """Whether a data set's rows come from the check."""
+    """Whether the rows of a data set come from the check."""
     return metrics["metric"].is_in(list(CONTESTS)).any()
 
 
-def _table(rows: pl.DataFrame, metrics: dict[str, str]) -> Table:
-    """One row a scorer, one column a metric. metrics: name in the table -> head."""
-    return _of(rows, {metric: Column(head) for metric, head in metrics.items()}, "metric")
+def distractor_parts(
+    dataset: str, metrics: pl.DataFrame, spread: pl.DataFrame, accepted: pl.DataFrame
+) -> Iterator[Part]:
+    """The parts of one data set; none where nothing was checked. Scorers that see the answer have parts of their own.
+
+    metrics: its rows; spread, accepted: dataset, system and the columns of `score_quantiles` and of `acceptance`.
+    """
+    for system in metrics.filter(pl.col("metric").is_in(list(CONTESTS)))["system"].unique(maintain_order=True):
+        place = {"dataset": dataset, "system": system}
+        quantiles, shares, label = spread.filter(**place), accepted.filter(**place), f"{system} on {dataset}"
+        yield _theorem(quantiles, f"divergences by kind, {label}")
+        for aware, sees in SEES.items():
+            rows = _by_first_contest(metrics.filter(system=system, answer_aware=aware))
+            whole = rows.filter(subset="all")
+            where = f"dataset = {dataset}, system = {system}, answer_aware = {aware}"
+            note = f"n = {whole['n'].max()} questions, 95 % intervals. Rows: {where}, metric = "
+            yield _ranked(whole, f"contests of kinds, {label}", sees, note)
+            sizes = rows.filter(metric=FIRST).select("subset", "n").iter_rows()
+            yield {
+                "title": f"Correct over counterfactual, by subset of the questions, {sees}",
+                "table": _table(rows.filter(metric=FIRST), {of: f"{of} (n {n})" for of, n in sizes}, "subset"),
+                "note": f"{note}{FIRST}.",
+            }
+            for threshold, title in THRESHOLDS.items():
+                yield {
+                    "title": f"Share of passages {title}, {sees}",
+                    "table": _table(whole, {f"accepts_{kind}@{threshold}": kind for kind in KINDS}),
+                    "note": f"{note}accepts_*@{threshold}.",
+                }
+            yield _traded(shares.filter(answer_aware=aware), whole, f"accepted by threshold, {label}", sees)
+            noise = quantiles.filter(kind="random", answer_aware=aware)
+            heads = {share: f"{100 * share:g} %" for share in noise["at"].unique().sort()}
+            yield {
+                "title": f"Quantiles of the scores of random passages, {sees}",
+                "table": _table(noise, heads, "at", cell=lambda row: row["value"]),
+                "note": f"n = {noise['n'].max()} pairs of a question with a passage of another one. "
+                "Rows: score_quantiles.parquet, kind = random.",
+            }
 
 
-def _of(rows: pl.DataFrame, columns: dict[Any, Column], key: str, **more: Any) -> Table:
-    """One row a scorer."""
-    return pivoted(rows.drop("system"), columns, key, name="scorer", head="scorer", **more)
+def _table(rows: pl.DataFrame, heads: Mapping[Any, str], key: str = "metric", **more: Any) -> Table:
+    """A table with a row per scorer. heads: value of the key -> head of its column."""
+    columns = {value: Column(head) for value, head in heads.items()}
+    return pivoted(rows.drop("system"), columns, key, labels={"scorer": "scorer"}, **more)
 
 
-def _quantile_table(rows: pl.DataFrame) -> Table:
-    columns = {share: Column(f"{100 * share:g} %") for share in rows["at"].unique().sort()}
-    return _of(rows, columns, "at", cell=lambda row: row["value"] if row else None)
-
-
-def _by_first_contest(own: pl.DataFrame) -> pl.DataFrame:
+def _by_first_contest(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows, scorers in the order of how well they tell correct from counterfactual."""
-    whole = (pl.col("metric") == next(iter(CONTESTS))) & (pl.col("subset") == "all")
-    first = own.filter(whole).select("scorer", place="value")
-    return own.join(first, on="scorer").sort("place", "scorer", descending=[True, False], maintain_order=True)
+    first = rows.filter(metric=FIRST, subset="all").select("scorer", place="value")
+    return rows.join(first, on="scorer").sort("place", "scorer", descending=[True, False], maintain_order=True)
 
 
-def _ranked(own: pl.DataFrame, label: str, sees: str, note: str) -> Part:
-    drawn = dict(list(CONTESTS.items())[:2])
-    rows = own.filter(pl.col("metric").is_in(list(drawn))).with_columns(name="scorer")
-    rows = rows.with_columns(group=pl.col("metric").replace_strict(drawn)).sort("metric", maintain_order=True)
-    families, xlabel = dict.fromkeys(rows["system"], "utility"), "share of pairs won, mean over questions"
-    plot = dots(rows, families, label, xlabel, rows.height, reference=(0.5, "chance"))
+def _ranked(rows: pl.DataFrame, label: str, sees: str, note: str) -> Part:
+    heads = dict(list(CONTESTS.items())[:2])
+    shown = rows.filter(pl.col("metric").is_in(list(heads))).sort("metric", maintain_order=True)
+    shown = shown.with_columns(name="scorer", group=pl.col("metric").replace_strict(heads))
+    families, xlabel = dict.fromkeys(shown["system"], "utility"), "share of pairs won, mean over questions"
+    plot = dots(shown, families, label, xlabel, shown.height, reference=(0.5, "chance"))
     return {
         "title": f"How often one kind ranks above another, {sees}",
         "figures": plot.get("figures", []),
         "text": plot.get("text", ""),
         "form": "bars",
-        "table": _table(own, CONTESTS),
+        "table": _table(rows, CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half.",
     }
 
 
-def _by_subset(own: pl.DataFrame, sees: str, note: str) -> Part:
-    """The first contest, one column a subset of the questions."""
-    contest, said = next(iter(CONTESTS.items()))
-    rows = own.filter(pl.col("metric") == contest).with_columns(metric="subset")
-    sizes = dict(rows.select("subset", "n").iter_rows())
-    return {
-        "title": f"{said.capitalize()}, by subset of the questions, {sees}",
-        "table": _table(rows, {subset: f"{subset} (n {n})" for subset, n in sizes.items()}),
-        "note": f"{note}{contest}.",
-    }
-
-
-def _accepted(own: pl.DataFrame, threshold: str, sees: str, note: str) -> Part:
-    return {
-        "title": f"Share of passages {THRESHOLDS[threshold]}, {sees}",
-        "table": _table(own, {f"accepts_{kind}@{threshold}": kind for kind in KINDS}),
-        "note": f"{note}accepts_*@{threshold}.",
-    }
-
-
-def _traded(passed: pl.DataFrame, own: pl.DataFrame, label: str, sees: str) -> Part:
+def _traded(shares: pl.DataFrame, rows: pl.DataFrame, label: str, sees: str) -> Part:
     """The scorers that tell correct from counterfactual best, over all thresholds."""
-    best = own["scorer"].unique(maintain_order=True).head(DRAWN).to_list()
-    shown = passed.filter(pl.col("scorer").is_in(best)).sort(
-        pl.col("scorer").replace_strict(best, range(len(best))), "at"
-    )
-    drawn, few = shown.filter(pl.col("kind") != KINDS[-1]), not_enough_data(own)
+    best = rows["scorer"].unique(maintain_order=True).head(DRAWN).to_list()
+    shown = shares.filter(pl.col("scorer").is_in(best))
+    shown = shown.sort(pl.col("scorer").replace_strict(best, range(len(best))), "at")
+    drawn, few = shown.filter(pl.col("kind") != "random"), not_enough_data(rows)
     return {
         "title": f"What each threshold lets in, {sees}",
         "figures": [] if few or drawn.is_empty() else [[inline(trades(drawn, KINDS[0], TRADED), label)]],
         "text": few,
         "form": "curves",
-        "note": f"Share of the passages of a kind above each percentile of the scorer's random passages, mean over n = "
+        "note": "Share of the passages of a kind above each percentile of the scorer's random passages, mean over n = "
         f"{shown['n'].max()} questions; dashed: as much of either. Rows: acceptance.parquet.",
     }
 
 
-def _noise(spread: pl.DataFrame, sees: str) -> Part:
-    own = spread.filter(pl.col("kind") == "random")
-    return {
-        "title": f"Quantiles of the scores of random passages, {sees}",
-        "table": _quantile_table(own),
-        "note": f"n = {own['n'].max()} pairs of a question with a passage of another one. "
-        "Rows: score_quantiles.parquet, kind = random.",
-    }
-
-
-def _theorem(spread: pl.DataFrame, label: str) -> Part:
-    shown = spread.filter(pl.col("scorer").is_in(DIVERGENCES)).sort(
+def _theorem(quantiles: pl.DataFrame, label: str) -> Part:
+    shown = quantiles.filter(pl.col("scorer").is_in(DIVERGENCES)).sort(
         pl.col("scorer").replace_strict(DIVERGENCES, range(len(DIVERGENCES))),
         pl.col("kind").replace_strict(KINDS, range(len(KINDS))),
     )
@@ -137,31 +136,3 @@ def _theorem(spread: pl.DataFrame, label: str) -> Part:
         "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
         f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",
     }
-
-
-def _checked(own: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """The systems that were checked, each with its rows."""
-    systems = own.filter(pl.col("metric").is_in(list(CONTESTS)))["system"].unique(maintain_order=True)
-    return [(system, own.filter(pl.col("system") == system)) for system in systems]
-
-
-def distractor_parts(name: str, own: pl.DataFrame, spreads: pl.DataFrame, accepted: pl.DataFrame) -> list[Part]:
-    """The parts of one data set; none where nothing was checked. own: its rows of metrics; spreads, accepted: dataset,
-    system and the columns of score_quantiles, of acceptance. Scorers that see the answer have parts of their own."""
-    parts = []
-    for system, rows in _checked(own):
-        here, label = (pl.col("dataset") == name) & (pl.col("system") == system), f"{system} on {name}"
-        spread, passed = spreads.filter(here), accepted.filter(here)
-        parts.append(_theorem(spread, f"divergences by kind, {label}"))
-        for aware, sees in SEES.items():
-            same = pl.col("answer_aware") == aware
-            part = _by_first_contest(rows.filter(same))
-            every = part.filter(pl.col("subset") == "all")
-            where = f"dataset = {name}, system = {system}, answer_aware = {str(aware).lower()}"
-            note = f"n = {every['n'].max()} questions, 95 % intervals. Rows: {where}, metric = "
-            parts.append(_ranked(every, f"contests of kinds, {label}", sees, note))
-            parts.append(_by_subset(part, sees, note))
-            parts += [_accepted(every, threshold, sees, note) for threshold in THRESHOLDS]
-            parts.append(_traded(passed.filter(same), every, f"accepted by threshold, {label}", sees))
-            parts.append(_noise(spread.filter(same), sees))
-    return parts

@@ -1,59 +1,54 @@
 """The report's part on answer gain: what contexts add to the gold answer's log-probability, beside its controls."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from secateur.report.format import dots, note, pivoted
+from secateur.report.format import Part, dots, note, pivoted
 from secateur.report.table import Column
 
 __all__ = ["gain_parts"]
 
-GAIN, SHUFFLED, OWN, CLOSED = "answer_gain@", "answer_gain_shuffled@", "answer_gain_own@", "closed_book"
-CLAIM = "answer_gain@claim"
-SHOWN = 8  # rows that are drawn
+HEADS = {  # metric without its budget -> head of its column
+    "answer_gain": "{} tokens",
+    "answer_gain_shuffled": "another question's, {}",
+    "answer_gain_own": "above it, {}",
+    "closed_book": "closed book",
+}
+BEST = ("answer_gain", "answer_gain_own")
+SHOWN = 8  # rows of the plot
 ABOUT = (
-    " Nats per token of the gold answer above no context at all (closed_book: its log-probability there); another "
-    "question's: the context of another question, as a control; above it: what is left without what any text of that form gains."
+    " Nats per token of the gold answer above no context at all (closed_book: its log-probability there). Another "
+    "question's: the context of another question, as a control. Above it: the gain minus that of the control."
 )
 
 
-def gain_parts(dataset: str, own: pl.DataFrame, order: str, families: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A plot of the claim and a table of one order; none where nothing was measured. own: rows of `metrics` of a data set,
-    with `name`."""
-    measured = pl.col("metric").str.contains(rf"^(({GAIN}|{SHUFFLED}|{OWN})\d+|{CLOSED})$")
-    rows = own.filter((pl.col("order") == order) & (pl.col("subset") == "all") & measured)
-    if rows.is_empty():
-        return []
-    columns = {metric: Column(_head(metric), best=_best(metric)) for metric in sorted(set(rows["metric"]), key=_place)}
-    whole = (pl.col("order") == order) & (pl.col("subset") == "all") & (pl.col("metric") == CLAIM)
-    claimed = own.filter(whole).sort("value", "name", descending=[True, False])
-    xlabel = "nats a token of the gold answer above no context, mean over the budgets"
-    drawn = {"title": f"Order-{order}: answer gain at equal tokens"}
-    drawn |= dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)
-    return [
-        *([drawn] if claimed.height else []),
-        {
-            "title": f"Order-{order}: answer gain by budget",
-            "table": pivoted(rows.sort("system", "scorer", nulls_last=True), columns, "metric"),
-            "note": note(rows, f"dataset = {dataset}, order = {order}, metric = {GAIN}B") + ABOUT,
-        },
-    ]
+def gain_parts(dataset: str, rows: pl.DataFrame, order: str, families: Mapping[str, str]) -> Iterator[Part]:
+    """A plot of the claim and a table of one order; none where nothing was measured.
+
+    rows: of `metrics`, of a data set, with `name` and `enough_data`.
+    """
+    own = rows.filter(order=order, subset="all")
+    measured = own.filter(pl.col("metric").str.contains(rf"^({'|'.join(HEADS)})(@\d+)?$"))
+    if measured.is_empty():
+        return
+    claimed = own.filter(metric="answer_gain@claim").sort("value", "name", descending=[True, False])
+    if claimed.height:
+        xlabel = "nats a token of the gold answer above no context, mean over the budgets"
+        drawn = dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)
+        yield {"title": f"Order-{order}: answer gain at equal tokens", **drawn}
+    columns = {}
+    for metric in sorted(set(measured["metric"]), key=_place):
+        base, _, budget = metric.partition("@")
+        columns[metric] = Column(HEADS[base].format(budget), best="higher" if base in BEST else "")
+    yield {
+        "title": f"Order-{order}: answer gain by budget",
+        "table": pivoted(measured.sort("system", "scorer", nulls_last=True), columns, "metric"),
+        "note": note(measured, dataset=dataset, order=order, metric="answer_gain@B") + ABOUT,
+    }
 
 
-def _place(metric: str) -> tuple:
+def _place(metric: str) -> tuple[int, int]:
     """Gains by budget, then controls."""
-    kinds = (GAIN, SHUFFLED, OWN, CLOSED)
-    after = next(n for n, kind in enumerate(kinds) if metric.startswith(kind))
-    return after, int(metric.partition("@")[2] or 0)
-
-
-def _best(metric: str) -> str:
-    return "higher" if metric.startswith((GAIN, OWN)) else ""
-
-
-def _head(metric: str) -> str:
     base, _, budget = metric.partition("@")
-    heads = {GAIN: f"{budget} tokens", SHUFFLED: f"another question's, {budget}", OWN: f"above it, {budget}"}
-    return heads.get(f"{base}@", "closed book")
+    return list(HEADS).index(base), int(budget or 0)

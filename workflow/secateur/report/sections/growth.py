@@ -1,11 +1,9 @@
 """The report's section on how graphs grow with the passages read."""
 
-from typing import Any
-
 import polars as pl
 
 from secateur.graph.growth import exponent
-from secateur.report.format import number
+from secateur.report.format import Part, number
 from secateur.report.plots.charts import panels
 from secateur.report.plots.style import inline
 from secateur.report.table import Cell, Column, Number, Row, Table
@@ -19,15 +17,15 @@ def _row(name: str, rows: pl.DataFrame) -> Row:
     """The counts of a graph after all passages, each with its growth exponent, and the bytes of its tables."""
     cells: list[Cell] = [name]
     for kind in KINDS:
-        own = rows.filter(measure=kind).sort("at")
-        slope = exponent(own["passages"].to_list(), own["value"].to_list())
+        curve = rows.filter(measure=kind).sort("at")
+        slope = exponent(curve["passages"].to_list(), curve["value"].to_list())
         notes = () if slope is None else (f"exponent {number(slope)}",)
-        cells.append(Number(own["value"][-1], notes=notes))
+        cells.append(Number(curve["value"][-1], notes=notes))
     size = rows.filter(measure="bytes")["value"].item()
     return Row((*cells, size / 1e6))
 
 
-def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
+def growth_section(growth: pl.DataFrame) -> Part | None:
     """The growth curve of every graph (paper, figure 6), or None where no graph has an edge.
 
     growth: corpus, system, order and the columns of the table `growth`.
@@ -37,12 +35,12 @@ def growth_section(growth: pl.DataFrame) -> dict[str, Any] | None:
     rows = growth.rename({"kind": "measure", "share": "at", "count": "value"})
     rows = rows.with_columns(name=pl.concat_str("corpus", "system", "order", separator=" · "))
     drawn = panels(rows.filter(pl.col("value") > 0, pl.col("measure").is_in(KINDS)), "share of the passages read")
-    table = [_row(name, own) for (name,), own in rows.group_by("name", maintain_order=True)]
+    lines = [_row(name, part) for (name,), part in rows.group_by("name", maintain_order=True)]
     part = {
         "title": "Distinct symbols, edges and runs over the passages read",
         "figures": [[inline(drawn, "codebook growth")]],
         "form": "curves",
-        "table": Table([Column("graph"), *map(Column, KINDS), Column("megabytes", 2)], table),
+        "table": Table([Column("graph"), *map(Column, KINDS), Column("megabytes", 2)], lines),
         "note": "Passages in text order, counts after consolidation, both axes logarithmic. The exponent is the slope of "
         "log count over log passages read: 1 is growth in proportion to the text, and a codebook that saturates tends "
         "to 0. Megabytes: the Parquet files that a question is answered from.",
