@@ -28,7 +28,7 @@ from secateur.graph.mentions import Naming, mentions_of
 from secateur.graph.walkable import Walkable
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import Asked, Group, z_scores
+from secateur.ranking.group import Group, Questions, z_scores
 from secateur.ranking.scorers import dense, two_step, zsum
 from secateur.ranking.scorers._lexical import lexical
 
@@ -94,7 +94,7 @@ class Set:
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
         """z-scores of BM25 over title and text, and of the cosine."""
-        asked = Asked(self.texts)
+        asked = Questions(self.texts)
         spec = option("rankers", "multihop").scorers["title_zsum"]["lexical"]
         return z_scores(lexical(spec)(self.group, asked, SEED)), z_scores(
             dense.score(dense.Settings(), self.group, asked, SEED)
@@ -179,7 +179,7 @@ def drawn(first: Tried, rng: np.random.Generator) -> Tried:
 def ranked(tried: Tried, one: Set, count: int | None = None) -> np.ndarray:
     """Scores of the first `count` questions of a set, of all by default."""
     if tried.kind == "two_step":
-        return two_step.score(tried.settings, one.group, Asked(one.texts[:count]), SEED)
+        return two_step.score(tried.settings, one.group, Questions(one.texts[:count]), SEED)
     walk = beam.walk if tried.kind == "beam" else pagerank.walk
     return walk(tried.settings, one.graph, one.texts[:count], one.base(tried.weight, count))[0]
 
@@ -235,7 +235,7 @@ def plain(one: Set, count: int) -> np.ndarray:
     """The plain ranking of the first `count` questions, computed anew; its vectors are known."""
     spec = option("rankers", "multihop").scorers["title_zsum"]
     settings = plugins.settings("ranker", spec, "conf/rankers", "title_zsum")
-    return zsum.score(settings, one.group, Asked(one.texts[:count]), SEED)
+    return zsum.score(settings, one.group, Questions(one.texts[:count]), SEED)
 
 
 def costs(sets: list[Set], naming: Naming, kept: Mapping[str, Tried]) -> list[Figure]:

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Material, Piece, Ranked
+from secateur.contexts.piece import Material, Piece, Query, Ranked
 from secateur.contexts.table import context_rows
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
@@ -23,7 +23,7 @@ def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     return material_of(inputs["passages"], cfg.assembly.titles, count, edges)
 
 
-def _asked(inputs) -> dict[str, Asked]:
+def _asked(inputs) -> dict[str, Query]:
     """The questions; with what another system sends for them, or with their triples, in the codebook's symbols, where the
     form writes from these."""
     texts = dict(inputs["questions"].select("question_id", "text").iter_rows())
@@ -35,7 +35,7 @@ def _asked(inputs) -> dict[str, Asked]:
     if "triples" in inputs:
         shown = shown_as(inputs["entities"], inputs["aliases"])
         triples = {question: as_shown(own, shown) for question, own in triples_of(inputs["triples"]).items()}
-    return {q: Asked(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
+    return {q: Query(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -7,8 +7,8 @@ import polars as pl
 from secateur.answers.ask import fitted
 from secateur.answers.generate import InProcess
 from secateur.config.datasets import SPLITS
-from secateur.contexts.piece import Asked, text_of
-from secateur.contexts.session import Said, fact_of
+from secateur.contexts.piece import Query, text_of
+from secateur.contexts.session import Unit, fact_unit
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
 from secateur.ecs.reading.template import Passage, Question, prompt
@@ -53,10 +53,10 @@ class _Replay:
         count = lm_counter(cfg.lm.model, ctx.cache)
         self.write, edges = session_material(cfg.assembly.form, count, *book)
         self.shown, self.triples = shown_as(book[0], inputs["aliases"]), triples_of(inputs["triples"])
-        self.facts: dict[str, list[Said]] = {}
+        self.facts: dict[str, list[Unit]] = {}
         contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
         for row in contexts.iter_rows(named=True):
-            if fact := fact_of(row, edges):
+            if fact := fact_unit(row, edges):
                 self.facts.setdefault(row["question_id"], []).append(fact)
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
@@ -88,9 +88,9 @@ class _Replay:
         """The terms and features of one question; its context under include_all."""
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
-        asked = Asked(row["text"], as_shown(self.triples.get(qid, ()), self.shown))
+        asked = Query(row["text"], as_shown(self.triples.get(qid, ()), self.shown))
 
-        def write(units: Sequence[Said]) -> str:
+        def write(units: Sequence[Unit]) -> str:
             return text_of(self.write(asked, units))
 
         texts = contexts(channels, self.configurations, cfg.memory.theta, write)

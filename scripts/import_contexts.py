@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from secateur.contexts.imported import Known, imported_rows
+from secateur.contexts.imported import Reference, imported_rows
 from secateur.contexts.piece import passage_text
 from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
@@ -13,7 +13,7 @@ def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].select("passage_id", "text", "speaker", "date")
     questions = frozenset(inputs["questions"]["question_id"])
     texts = {row[0]: passage_text(*row[1:]) for row in passages.iter_rows()}
-    known = Known(questions, texts, lm_counter(cfg.lm.model, ctx.cache), cfg.eval.budgets, cfg.assembly.budget)
+    known = Reference(questions, texts, lm_counter(cfg.lm.model, ctx.cache), cfg.eval.budgets, cfg.assembly.budget)
     rows = imported_rows(inputs.paths("file")[0], known)
     outputs["contexts"] = found = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
     missing = len(questions) - found["question_id"].n_unique()

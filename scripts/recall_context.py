@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from secateur.answers.ask import fitted, generator
-from secateur.contexts.piece import Asked, Edge, Row
-from secateur.contexts.session import Said, fact_of
+from secateur.contexts.piece import Edge, Query, Row
+from secateur.contexts.session import Unit, fact_unit
 from secateur.contexts.table import recalled_rows, sizes_of
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.answer_gain import unit_gains
@@ -29,7 +29,7 @@ from secateur.policy.network import load
 from secateur.policy.observation import Observer
 from secateur.stage.contract import main
 
-Block = list[tuple[Said, int]]  # facts with their tokens
+Block = list[tuple[Unit, int]]  # facts with their tokens
 
 
 class _Reader:
@@ -40,8 +40,8 @@ class _Reader:
         self.store, self.transcript, self.shown = Store(cfg.retriever, embedder), Transcript(cfg.memory.window), shown
 
     def context(
-        self, question: str, asked: Asked, symbols: Symbols, blocks: Sequence[Block]
-    ) -> tuple[list[Row], list[Said]]:
+        self, question: str, asked: Query, symbols: Symbols, blocks: Sequence[Block]
+    ) -> tuple[list[Row], list[Unit]]:
         """Its prompt's rows, where the form has an order the new ones next to the question; and what the question itself
         needs of the evidence among them. blocks: the largest first."""
         block = self.transcript.due(blocks, self.cfg.memory.fresh)
@@ -55,7 +55,7 @@ class _Reader:
         earlier = [fact for fact in self.transcript if fact not in new]
         return self.write(asked, [*earlier, *told, *fresh]), [fact for fact, _ in needed]
 
-    def answer(self, question: str, asked: Asked, symbols: Symbols, rows: list[Row]) -> tuple[Remembered, Remembered]:
+    def answer(self, question: str, asked: Query, symbols: Symbols, rows: list[Row]) -> tuple[Remembered, Remembered]:
         """The question and what the model says to it, remembered."""
         prompt, _ = fitted(
             self.cfg.answer.instructions, self.generate, question, asked.text, [row.text for row in rows]
@@ -71,7 +71,7 @@ def _blocks(cfg, inputs, ctx, edges: Mapping[int, Edge]) -> dict[str, list[Block
     """Each question's context as used, and within smaller budgets: the largest first. edges: of a form of symbols."""
     found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
     return {
-        question: [[(fact, row["size"]) for row in one if (fact := fact_of(row, edges))] for one in sizes]
+        question: [[(fact, row["size"]) for row in one if (fact := fact_unit(row, edges))] for one in sizes]
         for question, sizes in found.items()
     }
 
@@ -101,7 +101,7 @@ def run(cfg, inputs, outputs, ctx):
     for part in ctx.progress(parts, len(parts), "sessions"):
         reader = _Reader(cfg, embedder, generate, read, choose, write, shown)
         for qid, text in part.select("question_id", "text").iter_rows():
-            question = Asked(text, as_shown(triples.get(qid, ()), shown))
+            question = Query(text, as_shown(triples.get(qid, ()), shown))
             own, needed = reader.context(qid, question, symbols[qid], blocks.get(qid, [[]]))
             rows += recalled_rows(qid, own, cfg.assembly.budget, count)
             runs = reader.answer(qid, question, symbols[qid], own)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.contexts.imported import Known, imported_rows
+from secateur.contexts.imported import Reference, imported_rows
 from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
 from secateur.planning.plan import variants
@@ -15,7 +15,7 @@ from secateur.planning.plan import variants
 trec = importlib.import_module("secateur.ranking.scorers.import")
 QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g1", "g2"]})
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2", "p3"], "group_id": ["g1", "g1", "g2"]})
-KNOWN = Known(
+KNOWN = Reference(
     questions=frozenset({"q1", "q2"}),
     texts={"p1": "Acme bought Bolt.", "p2": "Bolt makes nuts.", "p3": "Ann: Hello."},
     count=lambda texts: np.array([len(text.split()) for text in texts]),

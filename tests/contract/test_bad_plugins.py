@@ -102,20 +102,20 @@ def ranked(ctx):
     ],
 )
 def test_a_ranker(plugin, ctx, gives, said):
-    plugin(f"def score(settings, group, asked, seed):\n    return {gives}\n")
+    plugin(f"def score(settings, group, questions, seed):\n    return {gives}\n")
     assert said in message(ranked, ctx)
 
 
 def test_a_full_disk_is_not_a_rankers_fault(plugin, ctx):
     plugin(
-        "def score(settings, group, asked, seed):\n    raise OSError(28, 'No space left on device', 'cache/a.npz')\n"
+        "def score(settings, group, questions, seed):\n    raise OSError(28, 'No space left on device', 'cache/a.npz')\n"
     )
     with pytest.raises(OSError, match=r"cache/a\.npz"):
         ranked(ctx)
 
 
 def test_a_ranker_that_works(plugin, ctx):
-    plugin("def score(settings, group, asked, seed):\n    return [[-np.inf, 3]]\n")
+    plugin("def score(settings, group, questions, seed):\n    return [[-np.inf, 3]]\n")
     assert ranked(ctx)["passage_id"].to_list() == ["p2"]
 
 
@@ -150,16 +150,16 @@ FORM = """\
 NEEDS_GRAPH = False
 
 class Mine:
-    def pieces(self, asked, ranked, budgets):
+    def pieces(self, query, ranked):
         return {pieces}
 
-    def rows(self, asked, pieces):
+    def rows(self, query, pieces):
         return {rows}
 
 def form(settings, material):
     return Mine()
 """
-PIECES = "{b: [Piece(unit.passage_id, 'Text.') for unit in ranked] for b in budgets}"
+PIECES = "[Piece(unit.passage_id, 'Text.') for unit in ranked]"
 ROWS = "[Row(piece.text, piece.passage_id) for piece in pieces]"
 
 
@@ -177,7 +177,7 @@ def assembled(ctx, monkeypatch):
 @pytest.mark.parametrize(
     ("pieces", "rows", "said"),
     [
-        ("{}", ROWS, "pieces() offers them for budgets [], asked for [2, 4]"),
+        ("{}", ROWS, "pieces() gave a dict, a list of pieces is needed"),
         ("{}['p']", ROWS, "mine.py:8: KeyError"),
         (PIECES, "['Text.' for piece in pieces]", "'str' object has no attribute 'text'"),
         (PIECES, "[Row('a b c d e')]", "not (tokens within the budget) in 2 rows"),

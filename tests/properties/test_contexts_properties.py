@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
-from secateur.contexts.piece import Asked, Context, Edge, Form, Material, Piece, Ranked, Row, text_of
+from secateur.contexts.piece import Context, Edge, Form, Material, Piece, Query, Ranked, Row, text_of
 from secateur.contexts.table import context_rows, reads, texts
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -57,7 +57,7 @@ surfaces = surfaces.filter(bool)
 class Drawn:
     """A question, the passages of its group with their edges, and a ranking of passages or of single edges."""
 
-    asked: Asked
+    asked: Query
     texts: Mapping[str, str]
     edges: Mapping[str, Sequence[Edge]]
     ranked: Sequence[Ranked]
@@ -93,7 +93,7 @@ def drawn(draw, most: int = 12) -> Drawn:
     if draw(st.booleans()):
         units = [Ranked(name, edge.edge_id) for name in ranking for edge in own[name]]
         units = draw(st.permutations(units))
-    asked = Asked(draw(spoken), tuple(draw(st.lists(st.sampled_from(triples), max_size=2))))
+    asked = Query(draw(spoken), tuple(draw(st.lists(st.sampled_from(triples), max_size=2))))
     return Drawn(asked, dict(zip(names, chosen, strict=True)), own, units, {p: n for n, p in enumerate(names)})
 
 
@@ -133,7 +133,7 @@ def chosen_of(offered: Sequence[Piece], context: Context) -> list[Piece]:
 
 def budget_of(assembly: Assembly, one: Drawn, count: Counter, prefix: int, beside: int) -> int:
     """A budget that some of the best pieces fill exactly, or one token beside it."""
-    pieces = assembly.form.pieces(one.asked, one.ranked, [10**6])[10**6]
+    pieces = assembly.form.pieces(one.asked, one.ranked)
     return max(1, size(assembly, one, pieces[: prefix % (len(pieces) + 1)], count) + beside)
 
 
@@ -162,7 +162,7 @@ def test_refilled_contexts_have_no_room_for_any_piece_that_was_left_out(count, o
     assembly = assembled(one, count, name, "refill", placement)
     budget = budget_of(assembly, one, count, *near)
     context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-    offered = assembly.form.pieces(one.asked, one.ranked, [budget])[budget]
+    offered = assembly.form.pieces(one.asked, one.ranked)
     chosen = chosen_of(offered, context)
     assert sent(assembly, one, chosen) == context.rows
     for piece in offered:
@@ -177,7 +177,7 @@ def test_contexts_that_stop_are_the_longest_beginning_of_the_ranking_that_fits(c
     assembly = assembled(one, count, name, "stop", placement)
     budget = budget_of(assembly, one, count, *near)
     context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-    offered = assembly.form.pieces(one.asked, one.ranked, [budget])[budget]
+    offered = assembly.form.pieces(one.asked, one.ranked)
     chosen = chosen_of(offered, context)
     assert chosen == offered[: len(chosen)]
     assert sent(assembly, one, chosen) == context.rows
@@ -189,7 +189,7 @@ def test_contexts_that_stop_are_the_longest_beginning_of_the_ranking_that_fits(c
 def test_packing_by_parts_chooses_what_writing_out_every_step_chooses(count, one, way, near):
     assembly = assembled(one, count, *way)
     budget = budget_of(assembly, one, count, *near)
-    offered, chosen = assembly.form.pieces(one.asked, one.ranked, [budget])[budget], []
+    offered, chosen = assembly.form.pieces(one.asked, one.ranked), []
     for piece in offered:
         if size(assembly, one, [*chosen, piece], count) <= budget:
             chosen.append(piece)
@@ -203,7 +203,7 @@ def test_packing_by_parts_chooses_what_writing_out_every_step_chooses(count, one
 def test_what_joins_many_short_passages_is_counted(count, text, packing):
     """The tokens of parts miss those of the whole by a token a passage where blanks meet."""
     names = [f"p{n}" for n in range(200)]
-    one = Drawn(Asked("?"), dict.fromkeys(names, text), {}, [Ranked(p) for p in names], dict.fromkeys(names, 0))
+    one = Drawn(Query("?"), dict.fromkeys(names, text), {}, [Ranked(p) for p in names], dict.fromkeys(names, 0))
     made = assembled(one, count, "whole", packing, "best_first").contexts(one.asked, one.ranked, [64, 128, 512])
     for budget, context in made.items():
         rest = len(names) - len(context.rows)
@@ -255,7 +255,7 @@ def test_every_encoding_decodes_to_the_edges_that_were_chosen(count, one, name, 
 def test_the_cheapest_encoding_is_no_longer_than_any_other_of_the_same_facts(count, one, budget):
     assembly = assembled(one, count, "cheapest", "refill", "best_first")
     context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-    chosen = chosen_of(assembly.form.pieces(one.asked, one.ranked, [budget])[budget], context)
+    chosen = chosen_of(assembly.form.pieces(one.asked, one.ranked), context)
     sizes = [size(assembled(one, count, name, "refill", "best_first"), one, chosen, count) for name in ENCODINGS]
     assert context.tokens == min(sizes)
 

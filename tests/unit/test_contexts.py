@@ -13,9 +13,9 @@ from scripts import assemble_contexts
 
 from secateur.config import compose
 from secateur.contexts.pack import pack, pack_shared
-from secateur.contexts.piece import Asked, Context, Piece, Row, passage_text, rows_of
+from secateur.contexts.piece import Context, Piece, Query, Row, passage_text, rows_of
 from secateur.contexts.placement import placed
-from secateur.contexts.session import Said, Textual
+from secateur.contexts.session import Textual, Unit
 from secateur.contexts.table import context_rows, recalled_rows, sizes_of, texts
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
@@ -141,7 +141,7 @@ def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
 
 def test_what_a_session_holds_is_a_context_of_its_own():
     rows = Textual()(
-        Asked("Why?"), [Said("facts", "One two", "p1", whole=True), Said("question", "Who?", "x question")]
+        Query("Why?"), [Unit("facts", "One two", "p1", whole=True), Unit("question", "Who?", "x question")]
     )
     found = table(*recalled_rows("q", rows, 64, count))
     assert texts(found) == {("q", "recalled", 64): "One two\nAsked before: Who?"}

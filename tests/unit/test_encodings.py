@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from secateur.contexts.encodings import ENCODINGS, RULES, Fact, Payload, decode, encode, escape, rest_of
+from secateur.contexts.encodings import ENCODINGS, RULES, Fact, Payload, decode, encode, escape, relation_tail
 
 BEAR = ("Katmai bears", "eat", "salmon")
 FISH = ("Katmai bears", "live in", "Alaska")
@@ -106,9 +106,9 @@ def test_two_edges_that_read_the_same_are_told_apart(encoding):
 
 def test_only_an_ambiguous_edge_pays_for_a_bar():
     edge = ("bear", "swims in", "the river")
-    assert rest_of(edge, ()) == "swims in the river"
-    assert rest_of(edge, {("bear", "swims in the river")}) == "swims in | the river"
-    assert rest_of(edge, {("fish", "swims in the river")}) == "swims in the river"
+    assert relation_tail(edge, ()) == "swims in the river"
+    assert relation_tail(edge, {("bear", "swims in the river")}) == "swims in | the river"
+    assert relation_tail(edge, {("fish", "swims in the river")}) == "swims in the river"
 
 
 def test_marks_of_the_format_are_escaped_in_surfaces():

@@ -10,7 +10,7 @@ from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import RULES
 from secateur.contexts.forms.dense import FUNCTION_WORDS, without
-from secateur.contexts.piece import Asked, Edge, Material, Ranked, text_of
+from secateur.contexts.piece import Edge, Material, Query, Ranked, text_of
 from secateur.evaluation.metric import only
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
@@ -27,7 +27,7 @@ TEXTS = {
 }
 EAT, LIVE, SLEEP = ("Katmai bears", "eat", "salmon"), ("Katmai bears", "live in", "Katmai"), ("bears", "sleep", "June")
 EDGES = {"p1": [Edge(0, EAT), Edge(1, LIVE)], "p2": [Edge(2, SLEEP), Edge(0, EAT)]}
-ASKED = Asked("What do bears eat?", (("bears", "eat", "what"),))
+ASKED = Query("What do bears eat?", (("bears", "eat", "what"),))
 RANKED = [Ranked("p2"), Ranked("p1"), Ranked("p3")]
 
 

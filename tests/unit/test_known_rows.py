@@ -9,7 +9,7 @@ import pytest
 
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Material, Ranked, passage_text
+from secateur.contexts.piece import Material, Query, Ranked, passage_text
 from secateur.contexts.table import Read
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
@@ -135,7 +135,7 @@ def stem(real, tmp_path_factory):
     gold = gold_of(found.questions, found.evidence, passages)
     values: dict[int, list[tuple[float, float]]] = {budget: [] for budget in BM25}
     for qid, ids in rankings.group_by("question_id", maintain_order=True).agg("passage_id").iter_rows():
-        for budget, context in assembly.contexts(Asked(""), [Ranked(p) for p in ids], list(BM25)).items():
+        for budget, context in assembly.contexts(Query(""), [Ranked(p) for p in ids], list(BM25)).items():
             assert [row.passage_id for row in context.rows] == ids[: len(context.rows)]
             rows = [(row.text, row.passage_id, row.whole) for row in context.rows]
             read = Read(*([row[n] for row in rows] for n in range(3)), context.tokens)

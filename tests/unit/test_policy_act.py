@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from secateur.contexts.channels import ACTIONS
-from secateur.contexts.session import Said
+from secateur.contexts.session import Unit
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.policy.act import Acting, everything
@@ -21,7 +21,7 @@ from secateur.policy.network import Network, Trained
 from secateur.policy.observation import Observer
 
 TEXTS = {
-    channel: [Said(channel, text) for text in texts]
+    channel: [Unit(channel, text) for text in texts]
     for channel, texts in (
         ("question", ["Who eats fish?"]),
         ("answer", []),

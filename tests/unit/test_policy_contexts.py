@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.contexts.piece import Asked, text_of
-from secateur.contexts.session import Said, Textual
+from secateur.contexts.piece import Query, text_of
+from secateur.contexts.session import Textual, Unit
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import lattice, name
 from secateur.policy.measured import measured
@@ -13,14 +13,14 @@ from secateur.policy.shown import Shown, contexts
 
 EYE = np.eye(3, dtype=np.float32)
 CHANNELS = {
-    "question": Shown((Said("question", "who?"),), EYE[:1]),
+    "question": Shown((Unit("question", "who?"),), EYE[:1]),
     "answer": Shown((), EYE[:0]),
-    "facts": Shown(tuple(Said("facts", text) for text in ("a", "b", "again a")), EYE[[0, 1, 0]]),
+    "facts": Shown(tuple(Unit("facts", text) for text in ("a", "b", "again a")), EYE[[0, 1, 0]]),
 }
 
 
 def by_name() -> dict[str, str]:
-    shown = contexts(CHANNELS, lattice(True), 0.93, lambda units: text_of(Textual()(Asked("?"), units)))
+    shown = contexts(CHANNELS, lattice(True), 0.93, lambda units: text_of(Textual()(Query("?"), units)))
     return {name(c): text for c, text in zip(lattice(True), shown, strict=True)}
 
 

@@ -9,7 +9,7 @@ from secateur.config import plugins
 from secateur.config.ranking import Rankers, rankers_problems
 from secateur.models.words import content_words, word_list
 from secateur.ranking.bm25 import bm25_matrix
-from secateur.ranking.group import Asked, Group, neighbour_smoothed, z_scores
+from secateur.ranking.group import Group, Questions, neighbour_smoothed, z_scores
 
 TEXTS = [
     "Ann: The bears ate the salmon, and the bears slept.",
@@ -35,7 +35,7 @@ GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1
 def score(spec: dict, queries=QUERIES, seed: int = 0, gold=()) -> np.ndarray:
     """(questions, passages) scores of a ranker with its settings."""
     own = plugins.settings("ranker", spec, "conf/rankers/mine")
-    return plugins.load("ranker", spec["kind"]).score(own, GROUP, Asked(queries, gold=gold), seed)
+    return plugins.load("ranker", spec["kind"]).score(own, GROUP, Questions(queries, gold=gold), seed)
 
 
 # --- standardising and smoothing ---------------------------------------------------------------
@@ -182,10 +182,10 @@ def test_product_codes_find_nearly_all_that_is_near_and_score_it_as_dense_does(m
     group = Group(
         [str(n) for n in range(3000)], [], np.zeros(3000, int), lambda texts: vectors[[int(t) for t in texts]]
     )
-    asked, own = Asked([str(n) for n in range(0, 3000, 100)]), plugins.load("ranker", "ivf_pq")
+    asked, own = Questions([str(n) for n in range(0, 3000, 100)]), plugins.load("ranker", "ivf_pq")
     settings, exact = own.Settings(code=8, probes=16, found=100), vectors[::100] @ vectors.T
     np.testing.assert_allclose(own.score(settings, group, asked, 7), exact, atol=1e-6)  # few vectors: all of them
-    monkeypatch.setattr(own, "LEAST", 1000)
+    monkeypatch.setattr(own, "MIN_VECTORS", 1000)
     found = own.score(settings, group, asked, 7)
     assert (np.isfinite(found).sum(1) <= 100).all()
     np.testing.assert_allclose(found[np.isfinite(found)], exact[np.isfinite(found)], atol=1e-6)

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
-from secateur.contexts.piece import Asked, Edge, text_of
-from secateur.contexts.session import Said, Textual, fact_of
+from secateur.contexts.piece import Edge, Query, text_of
+from secateur.contexts.session import Textual, Unit, fact_unit
 from secateur.graph.codebook import as_shown, indexify, indexify_onto, shown_as
 from secateur.graph.material import session_material
 
@@ -21,11 +21,11 @@ EDGES = pl.DataFrame(
     {"edge_id": [0, 1], "h": [0, 0], "r": [0, 1], "t": [1, 2]}, schema=dict.fromkeys(("edge_id", "h", "r", "t"), I32)
 )
 TRIPLES = {0: ("Ann", "lives in", "Leeds"), 1: ("Ann", "works at", "mill")}
-ASKED = Asked("Where is the mill?", (("mill", "is in", "what"),))
-BEFORE = Said("question", "Who lives in Leeds?", "q1 question", (("who", "lives in", "Leeds"),))
-SAID = Said("answer", "Ann does.", "q1 answer", (("Ann", "lives in", "Leeds"),))
-SILENT = Said("answer", "Yes.", "q0 answer")
-FACTS = [Said("facts", " ".join(TRIPLES[n]), f"p{n}", (), (Edge(n, TRIPLES[n]),)) for n in (0, 1)]
+ASKED = Query("Where is the mill?", (("mill", "is in", "what"),))
+BEFORE = Unit("question", "Who lives in Leeds?", "q1 question", (("who", "lives in", "Leeds"),))
+SAID = Unit("answer", "Ann does.", "q1 answer", (("Ann", "lives in", "Leeds"),))
+SILENT = Unit("answer", "Yes.", "q0 answer")
+FACTS = [Unit("facts", " ".join(TRIPLES[n]), f"p{n}", (), (Edge(n, TRIPLES[n]),)) for n in (0, 1)]
 
 
 def count(texts):
@@ -81,9 +81,9 @@ def test_forms_of_text_write_a_line_for_each_unit_in_the_order_given():
 def test_rows_that_only_stand_around_facts_are_none():
     row = {"edge_ids": [1], "text": "[0,1,2]]}", "passage_id": "p1", "whole": False}
     known = {n: Edge(n, triple) for n, triple in TRIPLES.items()}
-    assert fact_of(row, known) == FACTS[1]
-    assert fact_of(row | {"edge_ids": [], "text": '{"e":["Ann"]'}, known) is None
-    assert fact_of(row | {"text": "Ann works at the mill.\n"}, {}).text == "Ann works at the mill."
+    assert fact_unit(row, known) == FACTS[1]
+    assert fact_unit(row | {"edge_ids": [], "text": '{"e":["Ann"]'}, known) is None
+    assert fact_unit(row | {"text": "Ann works at the mill.\n"}, {}).text == "Ann works at the mill."
 
 
 # --- INDEXIFY of what comes after the corpus -------------------------------------------------------

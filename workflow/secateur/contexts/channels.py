@@ -1,4 +1,4 @@
-"""Knowledge selection per channel (paper 2.5): include all, one representative per cluster, or nothing."""
+"""Knowledge selection of a channel (paper 2.5): all runs, one representative per cluster, or none."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,14 +6,14 @@ from numpy.typing import NDArray
 __all__ = ["ACTIONS", "apply_action", "representatives"]
 
 ACTIONS = ("include_all", "unique", "not_include")
-EPS = 1e-9  # rounding: equal vectors are one cluster at theta 1 too
+EPS = 1e-9  # rounding: equal vectors form one cluster even at theta 1
 
 
 def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
-    """Indices of one run per complete-link cluster at cosine theta, in the order given.
+    """Indices, ascending, of one run for each complete-link cluster at cosine theta: the one with the highest mean cosine.
 
-    The consensus is the member with the highest mean similarity to its cluster (lemma 8 with epsilon = 1 - theta:
-    complete link keeps every pair of a cluster at or above theta). vectors: (n, d), unit rows.
+    Complete link keeps every pair of a cluster at or above theta (lemma 8 with epsilon = 1 - theta).
+    vectors: (n, d), unit rows.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -34,7 +34,7 @@ def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
 
 
 def apply_action(action: str, vectors: NDArray[np.float32], theta: float) -> list[int]:
-    """Indices of the runs a channel keeps under an action."""
+    """Indices of the runs that a channel keeps under an action."""
     if action == "not_include":
         return []
     return representatives(vectors, theta) if action == "unique" else list(range(len(vectors)))

@@ -1,8 +1,8 @@
-"""Three equivalent views of selected edges as the paper writes them (2.6, figures 8 and 9), and cited lines, ours.
+"""Encodings of selected edges: the three views of the paper (2.6, figures 8 and 9), and cited lines, which are ours.
 
-A view is cut into rows, so that each fact keeps the passage it comes from; one behind the other they are the text as it
-is sent. `words`, `ids` and `matrix` are compact JSON under the paper's rules text; `lines` are `head: relation tail;
-relation tail [source]`. Every view decodes to the same edges.
+`words`, `ids` and `matrix` are compact JSON under the paper's rules; `lines` are `head: relation tail; relation tail
+[source]`. A view is a list of rows, so that each fact keeps its source; joined, they are the text as it is sent. Every view
+decodes to the same edges.
 """
 
 import json
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 __all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode"]
 
 Triple = tuple[str, str, str]  # head, relation, tail
-Line = tuple[str, int | None]  # a row of the view, and the fact it states
+Line = tuple[str, int | None]  # a row of the view, and the place of its fact
 ENCODINGS = ("words", "ids", "matrix", "lines")
 
-# Figure 9 of the paper, word for word. The channel of given knowledge stays empty while nothing is remembered.
+# Figure 9 of the paper, word for word. Given knowledge stays empty outside sessions.
 RULES = {
     "matrix": "---Knowledge Base---\n[JSON format]\n- e: list of entities (e[i] = entity string)\n"
     "- r: list of relations (r[j] = relation string)\n- edge_matrix: [[head_e_idx, r_idx, tail_e_idx]]\n"
@@ -41,7 +41,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Payload:
-    """What a view carries: the question's triples, prior answers' triples, facts."""
+    """Content of a view: triples of questions, triples of prior answers, and facts."""
 
     questions: tuple[Triple, ...] = ()
     knowledge: tuple[Triple, ...] = ()
@@ -49,7 +49,7 @@ class Payload:
 
     @property
     def triples(self) -> tuple[Triple, ...]:
-        """All of them, in the order of the view."""
+        """All triples in the order of the view."""
         return (*self.questions, *self.knowledge, *(fact.triple for fact in self.facts))
 
 
@@ -58,7 +58,7 @@ def _json(value: object) -> str:
 
 
 def _object(members: Sequence[tuple[str, object]], facts: tuple[str, Sequence[object]]) -> list[Line]:
-    """A JSON object: a row of all members up to the facts, and a row for each fact."""
+    """A JSON object as rows: all members before the facts, then one row for each fact."""
     name, values = facts
     head = "{" + "".join(f"{_json(key)}:{_json(value)}," for key, value in members) + f"{_json(name)}:["
     if not values:
@@ -68,7 +68,7 @@ def _object(members: Sequence[tuple[str, object]], facts: tuple[str, Sequence[ob
 
 
 def _vocabulary(triples: Sequence[Triple]) -> tuple[list[str], list[str], list[list[int]]]:
-    """(entities, relations, the triples as their places)."""
+    """(entities, relations, triples as places in both)."""
     entities = list(dict.fromkeys(x for h, _, t in triples for x in (h, t)))
     relations = list(dict.fromkeys(r for _, r, _ in triples))
     e, r = {x: n for n, x in enumerate(entities)}, {x: n for n, x in enumerate(relations)}
@@ -82,10 +82,10 @@ def _words(payload: Payload, _: Collection) -> list[Line]:
 
 def _ids(payload: Payload, _: Collection) -> list[Line]:
     e, r, ids = _vocabulary(payload.triples)
-    asked, known = len(payload.questions), len(payload.knowledge)
-    members = [("e", e), ("r", r), ("questions([e,r,e], ...)", ids[:asked])]
-    members += [("given knowledge([e,r,e], ...)", ids[asked : asked + known])]
-    return _object(members, ("facts([e,r,e], ...)", ids[asked + known :]))
+    facts_start = len(payload.questions) + len(payload.knowledge)
+    members = [("e", e), ("r", r), ("questions([e,r,e], ...)", ids[: len(payload.questions)])]
+    members += [("given knowledge([e,r,e], ...)", ids[len(payload.questions) : facts_start])]
+    return _object(members, ("facts([e,r,e], ...)", ids[facts_start:]))
 
 
 def _matrix(payload: Payload, _: Collection) -> list[Line]:
@@ -98,48 +98,38 @@ def _matrix(payload: Payload, _: Collection) -> list[Line]:
     return _object(members, ("facts(edges[i])", [place[fact.triple] for fact in payload.facts]))
 
 
-_SPECIAL = {
-    "\\": "\\\\",
-    "?": "\\?",
-    "<": "\\<",
-    ";": "\\;",
-    ":": "\\:",
-    "[": "\\[",
-    "|": "\\|",
-    "\n": "\\n",
-    "\r": "\\r",
-}
-_BACK = {"n": "\n", "r": "\r"}
+_ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\?<;:[|"} | {"\n": "\\n", "\r": "\\r"})
+_UNESCAPES = {"n": "\n", "r": "\r"}
 
 
 def escape(surface: str) -> str:
-    """A surface form without the marks of cited lines. Rare in text, so it costs next to nothing."""
-    return "".join(_SPECIAL.get(c, c) for c in surface)
+    """A surface form with the marks of cited lines escaped. Marks are rare in text, so this adds few tokens."""
+    return surface.translate(_ESCAPES)
 
 
 def _unescape(text: str) -> str:
-    return re.sub(r"\\(.)", lambda m: _BACK.get(m[1], m[1]), text)
+    return re.sub(r"\\(.)", lambda m: _UNESCAPES.get(m[1], m[1]), text)
 
 
-def rest_of(triple: Triple, ambiguous: Collection[tuple[str, str]]) -> str:
-    """ "relation tail"; with a bar between them where another edge of that head reads the same."""
+def relation_tail(triple: Triple, ambiguous: Collection[tuple[str, str]]) -> str:
+    """ "relation tail", with a bar between them if another edge of the head reads the same."""
     _, relation, tail = triple
     plain = f"{relation} {tail}"
     return f"{escape(relation)} | {escape(tail)}" if (triple[0], plain) in ambiguous else escape(plain)
 
 
 def _lines(payload: Payload, ambiguous: Collection[tuple[str, str]]) -> list[Line]:
-    """Questions after `?`, prior answers after `<`, then a row for each head of each source."""
+    """Cited lines: questions after `?`, prior answers after `<`, then a row for each head and source."""
     rows: list[Line] = [
-        (f"{mark} {escape(one[0])}: {rest_of(one, ambiguous)}", None)
+        (f"{mark} {escape(triple[0])}: {relation_tail(triple, ambiguous)}", None)
         for mark, triples in (("?", payload.questions), ("<", payload.knowledge))
-        for one in triples
+        for triple in triples
     ]
     groups: list[tuple[str, int, int, list[str]]] = []
     for n, fact in enumerate(payload.facts):
         if not groups or groups[-1][:2] != (fact.triple[0], fact.source):
             groups.append((fact.triple[0], fact.source, n, []))
-        groups[-1][3].append(rest_of(fact.triple, ambiguous))
+        groups[-1][3].append(relation_tail(fact.triple, ambiguous))
     rows += [(f"{escape(head)}: {'; '.join(rests)} [{source}]", n) for head, source, n, rests in groups]
     return [(text + "\n" * (n < len(rows) - 1), fact) for n, (text, fact) in enumerate(rows)]
 
@@ -153,15 +143,15 @@ _ENCODERS: dict[str, Callable[[Payload, Collection], list[Line]]] = {
 
 
 def encode(encoding: str, payload: Payload, ambiguous: Collection[tuple[str, str]] = ()) -> list[Line]:
-    """The rows of a view, each with the place of the fact it states (of `lines`: the first of its group).
+    """Rows of a view, each with the place of its fact or None; a row of `lines` has the place of its first fact.
 
-    ambiguous: (head, "relation tail") that more than one known edge reads as.
+    ambiguous: (head, "relation tail") of more than one edge.
     """
     return _ENCODERS[encoding](payload, ambiguous)
 
 
 def _scan(text: str, mark: str) -> list[str]:
-    """Split at each unescaped mark."""
+    """Split a text at each unescaped mark."""
     parts, current, n = [], "", 0
     while n < len(text):
         if text[n] == "\\":
@@ -176,8 +166,8 @@ def _scan(text: str, mark: str) -> list[str]:
 Channels = tuple[tuple[Triple, ...], tuple[Triple, ...], tuple[Triple, ...]]  # questions, knowledge, facts
 
 
-def _decode_lines(text: str, known: Collection[Triple]) -> Channels:
-    by_text = {(h, f"{r} {t}"): (h, r, t) for h, r, t in known}
+def _decode_lines(text: str, triples: Collection[Triple]) -> Channels:
+    by_text = {(h, f"{r} {t}"): (h, r, t) for h, r, t in triples}
     channels: dict[str, list[Triple]] = {"? ": [], "< ": [], "": []}
     for line in text.split("\n") if text else []:
         mark = line[:2] if line[:2] in channels else ""
@@ -185,15 +175,15 @@ def _decode_lines(text: str, known: Collection[Triple]) -> Channels:
         head, rests = _scan(body, ": ")
         for rest in _scan(rests, "; "):
             parts = [_unescape(part) for part in _scan(rest, " | ")]
-            name = _unescape(head)
-            channels[mark].append((name, *parts) if len(parts) == 2 else by_text[name, parts[0]])
+            entity = _unescape(head)
+            channels[mark].append((entity, *parts) if len(parts) == 2 else by_text[entity, parts[0]])
     return tuple(map(tuple, channels.values()))
 
 
-def decode(encoding: str, text: str, known: Collection[Triple]) -> Channels:
-    """(question, prior and fact triples) of a view. known: the codebook's triples, which cited lines are read against."""
+def decode(encoding: str, text: str, triples: Collection[Triple]) -> Channels:
+    """(question, prior answer and fact triples) of a view. triples: of the codebook, to resolve cited lines."""
     if encoding == "lines":
-        return _decode_lines(text, known)
+        return _decode_lines(text, triples)
     view = json.loads(text)
     suffix = {"words": "(words)", "ids": "([e,r,e], ...)", "matrix": "(edges[i])"}[encoding]
     parts = [view[channel + suffix] for channel in ("questions", "given knowledge", "facts")]

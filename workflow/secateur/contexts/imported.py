@@ -1,11 +1,12 @@
-"""Contexts made elsewhere: a JSONL file, one context a line, to the rows of the table `contexts`.
+"""Import contexts made elsewhere: a JSON Lines file, one context a line, to rows of the contexts table.
 
     {"question_id": "q1", "text": "As it is sent.", "passages": ["p3"], "budget": 256}
 
-`text` is the context, or a list of its parts, which are sent a line each. `passages` says where the text comes from: the
-one passage of a text, or one (or null) for each part of a list. Several passages of one text are no provenance: what
-is measured under it is left out. `budget` is the tokens that the context is allowed; a context that names none counts
-for each budget it fits, the budget of answers at least.
+- `text`: the context, or a list of its parts, which are sent a line each.
+- `passages`: the source of the text: one passage id for a text, or one id or null for each part of a list. Several
+  passages for one text give no provenance, and metrics that need it are left out.
+- `budget`: tokens that the context may have. A context without one counts for every measured budget that it fits, and must
+  fit the budget of answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from secateur.datasets.problems import Problems
 from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines
 from secateur.models.word_pieces import Counter
 
-__all__ = ["Known", "imported_rows"]
+__all__ = ["Reference", "imported_rows"]
 
 LINE: Forms = {
     "question_id": TEXT,
@@ -30,8 +31,8 @@ LINE: Forms = {
 }
 
 
-def _list_of(value: Any, holds) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(holds, value))
+def _list_of(value: Any, valid) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(valid, value))
 
 
 def _id_or_null(value: Any) -> bool:
@@ -39,22 +40,23 @@ def _id_or_null(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What lines are read against.
+class Reference:
+    """The data set and the budgets that lines are checked against.
 
-    texts: each passage as a reader gets it; budgets: those that are measured; answering: the one of answers.
+    questions: ids. texts: each passage as a reader gets it, by id. budgets: those that are measured. answer_budget: the
+    budget of answers.
     """
 
     questions: frozenset[str]
     texts: Mapping[str, str]
     count: Counter
     budgets: Sequence[int]
-    answering: int
+    answer_budget: int
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A well-formed line."""
+    """A valid line. where: its place in the file, for messages."""
 
     where: str
     question: str
@@ -62,73 +64,72 @@ class _Line:
     budget: int | None
 
 
-def imported_rows(path: Path, known: Known) -> list[tuple]:
-    """The rows of the table `contexts`. Raises SecateurError with all problems of the file, each with its line."""
-    keys = f"one JSON object a line with question_id and text; allowed keys: {', '.join(LINE)}"
-    problems = Problems(path, f"{keys}; ids as in the data set, texts within their budgets (docs/plugins.md)")
-    lines = list(_lines(path, known, problems))
+def imported_rows(path: Path, reference: Reference) -> list[tuple]:
+    """Rows of the contexts table. Raises SecateurError with all problems of the file, each with its line."""
+    expected = f"one JSON object a line with question_id and text; allowed keys: {', '.join(LINE)}"
+    problems = Problems(path, f"{expected}; ids as in the data set, texts within their budgets (docs/plugins.md)")
+    lines = list(_lines(path, reference, problems))
     if not lines and not problems.found:
         problems.add("the file", "is empty")
-    made = [Context(rows := rows_of(line.pieces), _tokens(rows, known.count)) for line in lines]
-    places: dict[tuple[str, int], tuple[str, Context]] = {}
-    for line, context in zip(lines, made, strict=True):
-        own = [(line.question, budget) for budget in _budgets(line, context.tokens, known, problems)]
-        taken = next((place for place in own if place in places), None)
-        if taken:
-            said = f"question {line.question!r} has a context of budget {taken[1]} in {places[taken][0]} already"
-            problems.add(line.where, said)
-        places = dict.fromkeys(own, (line.where, context)) | places
+    contexts: dict[tuple[str, int], tuple[str, Context]] = {}  # (question, budget) -> (place in the file, context)
+    for line in lines:
+        rows = rows_of(line.pieces)
+        context = Context(rows, int(reference.count([text_of(rows)])[0]))
+        keys = [(line.question, budget) for budget in _budgets(line, context.tokens, reference, problems)]
+        repeated = next((key for key in keys if key in contexts), None)
+        if repeated:
+            problems.add(
+                line.where,
+                f"question {line.question!r} has a context of budget {repeated[1]} in {contexts[repeated][0]} already",
+            )
+        contexts = dict.fromkeys(keys, (line.where, context)) | contexts
     problems.stop()
     return [
         row
-        for (question, budget), (_, context) in places.items()
+        for (question, budget), (_, context) in contexts.items()
         for row in context_rows(question, IMPORTED, False, IMPORTED, {budget: context})
     ]
 
 
-def _tokens(rows, count: Counter) -> int:
-    return int(count([text_of(rows)])[0])
-
-
-def _lines(path: Path, known: Known, problems: Problems) -> Iterator[_Line]:
-    """The lines that hold what they should; what is wrong with the others goes to `problems`."""
+def _lines(path: Path, reference: Reference, problems: Problems) -> Iterator[_Line]:
+    """Yield the valid lines; add what is wrong with the others to `problems`."""
     for where, value in json_lines(path, problems):
-        clauses = form_problems(value, LINE) or _unresolved(value, known)
+        clauses = form_problems(value, LINE) or _unresolved(value, reference)
         for clause in clauses:
             problems.add(where, clause)
         if not clauses:
-            yield _Line(where, value["question_id"], _pieces(value, known.texts), value.get("budget"))
+            yield _Line(where, value["question_id"], _pieces(value, reference.texts), value.get("budget"))
 
 
-def _unresolved(value: dict[str, Any], known: Known) -> list[str]:
-    """What a line names and the data set does not have, each in a clause."""
+def _unresolved(value: dict[str, Any], reference: Reference) -> list[str]:
+    """Names in a line that the data set lacks, each in a clause."""
     question, text, ids = value["question_id"], value["text"], value.get("passages") or []
-    found = (
-        [] if question in known.questions else [f"unknown question {question!r}{nearest(question, known.questions)}"]
-    )
-    found += [f"passage {p!r} does not resolve" for p in ids if p is not None and p not in known.texts]
+    clauses = []
+    if question not in reference.questions:
+        clauses.append(f"unknown question {question!r}{nearest(question, reference.questions)}")
+    clauses += [f"passage {p!r} does not resolve" for p in ids if p is not None and p not in reference.texts]
     if isinstance(text, list) and ids and len(ids) != len(text):
-        found.append(f"text has {len(text)} parts, passages names {len(ids)}")
-    return found
+        clauses.append(f"text has {len(text)} parts, passages names {len(ids)}")
+    return clauses
 
 
 def _pieces(value: dict[str, Any], texts: Mapping[str, str]) -> list[Piece]:
-    """The parts of a context, each with its passage where one is known."""
+    """The parts of a context, each with its passage if the line names it."""
     text, ids = value["text"], value.get("passages") or []
     parts = text if isinstance(text, list) else [text]
     ids = ids if len(ids) == len(parts) else [None] * len(parts)
     return [Piece(p, part, whole=p is not None and texts[p] == part) for part, p in zip(parts, ids, strict=True)]
 
 
-def _budgets(line: _Line, tokens: int, known: Known, problems: Problems) -> list[int]:
-    """The budgets that a context counts for; why it counts for none goes to `problems`."""
-    allowed = sorted({*known.budgets, known.answering})
-    least = known.answering if line.budget is None else line.budget
-    if least not in allowed:
-        problems.add(line.where, f"budget {least} is not measured; measured: {', '.join(map(str, allowed))}")
+def _budgets(line: _Line, tokens: int, reference: Reference, problems: Problems) -> list[int]:
+    """Budgets that a context counts for; if none, the reason goes to `problems`."""
+    measured = sorted({*reference.budgets, reference.answer_budget})
+    limit = reference.answer_budget if line.budget is None else line.budget
+    if limit not in measured:
+        problems.add(line.where, f"budget {limit} is not measured; measured: {', '.join(map(str, measured))}")
         return []
-    if tokens > least:
-        said = f"its budget is {least}" if line.budget else f"without a budget {least} are allowed, those of answers"
-        problems.add(line.where, f"the context of question {line.question!r} has {tokens} tokens, {said}")
+    if tokens > limit:
+        reason = f"its budget is {limit}" if line.budget else f"without a budget {limit} are allowed, those of answers"
+        problems.add(line.where, f"the context of question {line.question!r} has {tokens} tokens, {reason}")
         return []
-    return [b for b in allowed if b >= tokens] if line.budget is None else [line.budget]
+    return [budget for budget in measured if budget >= tokens] if line.budget is None else [line.budget]

@@ -1,4 +1,4 @@
-"""What a context is made of: pieces that a form offers, and rows of text as they are sent."""
+"""Parts of a context: the pieces that a form offers, and the rows of text that are sent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ import polars as pl
 from secateur.models.word_pieces import Counter
 
 __all__ = [
-    "Asked",
     "Context",
     "Edge",
     "Form",
     "LineTokens",
     "Material",
     "Piece",
+    "Query",
     "Ranked",
     "Row",
     "head_of",
@@ -29,7 +29,7 @@ Triple = tuple[str, str, str]  # head, relation, tail
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge of the graph as a form can write it."""
+    """An edge of the graph, as a form writes it."""
 
     edge_id: int
     triple: Triple
@@ -45,9 +45,9 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Piece:
-    """What a form offers for one unit: the passage it comes from, its own text, the edges it states.
+    """What a form offers for one ranked unit: its text, its source passage, and the edges that it states.
 
-    whole: its text is the passage, word for word.
+    whole: the text is the passage, word for word.
     """
 
     passage_id: str | None
@@ -57,22 +57,25 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The question a context is for, with its own triples; sent: what another system gives its reader for it; before,
-    known: the triples of what its session asked and answered before."""
+class Query:
+    """A question to write a context for.
+
+    triples: of the question. sent: parts of the prompt that another system sends for it. prior_questions, prior_answers:
+    triples of earlier turns of its session.
+    """
 
     text: str
     triples: tuple[Triple, ...] = ()
     sent: tuple[Piece, ...] = ()
-    before: tuple[Triple, ...] = ()
-    known: tuple[Triple, ...] = ()
+    prior_questions: tuple[Triple, ...] = ()
+    prior_answers: tuple[Triple, ...] = ()
 
 
 @dataclass(frozen=True)
 class Row:
-    """A part of a context as the reader gets it, with what separates it from the next.
+    """A part of a context as the reader gets it, including the separator from the next.
 
-    says: the words it stands for, where the text is symbols.
+    says: the words that it stands for, if the text is symbols.
     """
 
     text: str
@@ -84,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Context:
-    """What a reader gets within one budget, and its tokens."""
+    """The rows that a reader gets within one budget, and their tokens."""
 
     rows: list[Row]
     tokens: int
@@ -92,10 +95,10 @@ class Context:
 
 @dataclass(frozen=True)
 class Material:
-    """What forms write from.
+    """The texts and edges that forms write from.
 
-    texts: each passage as a reader gets it; edges: each passage's edges in text order; ambiguous: (head, "relation
-    tail") that more than one edge reads as; count: tokens under the reader's tokenizer.
+    texts: each passage as a reader gets it. count: tokens of texts under the reader's tokenizer. edges: of each passage,
+    in text order. ambiguous: (head, "relation tail") of more than one edge.
     """
 
     texts: Mapping[str, str]
@@ -104,33 +107,34 @@ class Material:
     ambiguous: frozenset[tuple[str, str]] = frozenset()
 
     def edges_of(self, unit: Ranked) -> list[Edge]:
-        """The edges a ranked unit stands for, each once."""
-        own = dict.fromkeys(self.edges.get(unit.passage_id, ()))
-        return [edge for edge in own if unit.edge_id is None or edge.edge_id == unit.edge_id]
+        """The edges of a ranked unit, each once."""
+        edges = dict.fromkeys(self.edges.get(unit.passage_id, ()))
+        return [edge for edge in edges if unit.edge_id is None or edge.edge_id == unit.edge_id]
 
 
 class Form(Protocol):
-    """How ranked units are written. A form chooses no units but those that it offers for a budget.
+    """Writes ranked units.
 
-    It may say more, so that fewer texts are written out to be counted: `parts(pieces)`, tokens that each piece adds at
-    least (those of its text, where it does not say); `frame(asked)`, rows that stand around any pieces; `additive = True`,
-    that a piece adds just its part whatever stands beside it, but for what tokens join.
+    Optional members spare the packer to write out and count texts:
+    - `parts(pieces)`: tokens that each piece adds at least; by default those of its text;
+    - `frame(query)`: rows that stand around any pieces;
+    - `additive = True`: a piece adds its part whatever stands beside it, except for tokens that join.
     """
 
-    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
-        """By budget: the pieces to pack, best first."""
+    def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
+        """The pieces to pack, best first."""
 
-    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
-        """The rows that these pieces make in this order: the whole text, headers and rules included."""
+    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
+        """The whole text of these pieces in this order, headers and rules included."""
 
 
 def text_of(rows: Sequence[Row]) -> str:
-    """The context as it is sent."""
+    """The text of a context, as it is sent."""
     return "".join(row.text for row in rows)
 
 
 def rows_of(pieces: Sequence[Piece]) -> list[Row]:
-    """Pieces as they are, a line each."""
+    """The texts of pieces, a line each."""
     return [
         Row(
             piece.text + "\n" * (n < len(pieces)),
@@ -143,26 +147,26 @@ def rows_of(pieces: Sequence[Piece]) -> list[Row]:
 
 
 class LineTokens:
-    """Tokens of texts as lines of their own, each counted once."""
+    """Tokens of the texts of pieces as lines; equal texts are counted once."""
 
     def __init__(self, count: Counter) -> None:
-        self.count, self.known = count, {}
+        self.count, self.sizes = count, {}
 
     def __call__(self, pieces: Sequence[Piece]) -> list[int]:
-        """Tokens of each piece's text and a line's end."""
-        new = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in self.known))
+        """Tokens of each piece's text with its line end."""
+        new = list(dict.fromkeys(piece.text for piece in pieces if piece.text not in self.sizes))
         if new:
-            self.known |= zip(new, self.count([f"{text}\n" for text in new]).tolist(), strict=True)
-        return [self.known[piece.text] for piece in pieces]
+            self.sizes |= zip(new, self.count([f"{text}\n" for text in new]).tolist(), strict=True)
+        return [self.sizes[piece.text] for piece in pieces]
 
 
 def head_of(titles: bool) -> pl.Expr:
-    """Who a passage is by, as `speaker`; with titles, where nobody says it, the article that it stands in."""
+    """The speaker of a passage, as column `speaker`; with `titles`, the article's title where there is no speaker."""
     return pl.coalesce("speaker", "title") if titles else pl.col("speaker")
 
 
 def passage_text(text: str, speaker: str | None, date: str | None) -> str:
-    """A passage as a reader gets it: with who says it and when, where that is known.
+    """A passage as a reader gets it: `{speaker} ({date}): {text}`, without the missing parts.
 
     >>> passage_text("Hello.", "Ann", "May 4")
     'Ann (May 4): Hello.'

@@ -1,4 +1,4 @@
-"""Where the chosen pieces stand: best first, best last (next to the question), or as they were written."""
+"""Placement of the chosen pieces: best first, best last (next to the question), or in the order of the text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -11,9 +11,9 @@ Placement = Literal["best_first", "best_last", "as_written"]
 
 
 def placed(pieces: Sequence[Piece], placement: Placement, order: Mapping[str, int]) -> list[Piece]:
-    """The pieces, best first as given, in the order in which they are sent. order: each passage's place in the text.
+    """Pieces, best first, reordered for a placement; pieces of one passage keep their order.
 
-    Pieces of one passage keep their order among themselves.
+    order: place of each passage in the text, by id.
     """
     if placement == "best_last":
         return list(pieces)[::-1]

@@ -1,4 +1,4 @@
-"""Contexts as the table that every evaluation reads."""
+"""The contexts table, which every evaluation reads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ __all__ = [
     "texts",
 ]
 
-IMPORTED = "imported"  # the scorer and the form of contexts made elsewhere
-RECALLED = "recalled"  # the scorer and the form of what a session's reader has before it
+IMPORTED = "imported"  # scorer and form of contexts made elsewhere
+RECALLED = "recalled"  # scorer and form of the prompts of a session
 
 
 @dataclass(frozen=True)
 class Read:
-    """What a reader has before it, row by row: words, the passage they come from, whether that is there word for word."""
+    """A context as its reader sees it, row by row: words, source passage, and whether that passage is there whole."""
 
     lines: Sequence[str]
     passages: Sequence[str | None]
@@ -41,7 +41,7 @@ NOTHING = Read((), (), (), 0)
 
 
 def context_rows(question: str, scorer: str, aware: bool, form: str, made: Mapping[int, Context]) -> Iterator[tuple]:
-    """The rows of one question under one ranking, in the column order of the table `contexts`."""
+    """Rows of one question under one ranking, in the column order of the contexts table."""
     for budget, context in made.items():
         for place, row in enumerate(context.rows):
             yield (
@@ -51,32 +51,32 @@ def context_rows(question: str, scorer: str, aware: bool, form: str, made: Mappi
 
 
 def made_for(contexts: pl.DataFrame, budgets: Collection[int]) -> list[int]:
-    """Those of some budgets that contexts were made for: of contexts made elsewhere the ones that any of them has."""
+    """The budgets that contexts were made for; of imported contexts, those that any line has."""
     elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
     own = set(elsewhere["budget"])
     return [b for b in budgets if b in own or not elsewhere.height]
 
 
 def names_passages(contexts: pl.DataFrame) -> bool:
-    """Whether it is known where any of the text comes from; it is where there is no text."""
+    """Whether any row names its source passage; true for an empty table."""
     return not contexts.height or contexts["passage_id"].null_count() < contexts.height
 
 
 def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
-    """(question, scorer, budget) -> the context as it is sent."""
+    """(question, scorer, budget) -> text of the context, as it is sent."""
     rows = contexts.sort("question_id", "scorer", "budget", "place")
     parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(pl.col("text").str.join(""))
     return {(q, s, b): text for q, s, b, text in parts.iter_rows()}
 
 
 def reached(contexts: pl.DataFrame, answers: pl.DataFrame, budget: int) -> pl.DataFrame:
-    """The rows of each answered question's context that reached its prompt, in order. answers: question_id, cut."""
+    """Rows of contexts that reached the prompt of an answered question, in order. answers: question_id, cut."""
     own = contexts.filter(pl.col("budget") == budget).join(answers.select("question_id", "cut"), on="question_id")
     return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 
 def reads(contexts: pl.DataFrame) -> Iterable[tuple[tuple[str, str, int], Read]]:
-    """(question, scorer, budget) with what a reader has before it."""
+    """Yield (question, scorer, budget) and the context as its reader sees it."""
     rows = contexts.sort("question_id", "scorer", "budget", "place")
     said = pl.coalesce("says", "text")
     parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(
@@ -87,8 +87,10 @@ def reads(contexts: pl.DataFrame) -> Iterable[tuple[tuple[str, str, int], Read]]
 
 
 def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, list[list[dict[str, Any]]]]:
-    """By question: its contexts within a budget and within smaller ones, the largest first; each the rows of its units
-    in order, a unit's text without what separates it, and its tokens by itself."""
+    """Contexts of each question at a budget and the smaller ones, largest first, as rows in order.
+
+    `text` is without the separator; `size` is the tokens of the text as one line.
+    """
     kept = contexts.filter(pl.col("budget") <= budget).with_columns(text=pl.col("text").str.strip_chars_end("\n"))
     said = kept["text"].unique(maintain_order=True).to_list()
     tokens = pl.DataFrame(
@@ -102,6 +104,6 @@ def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, l
 
 
 def recalled_rows(question: str, rows: Sequence[Row], budget: int, count: Counter) -> Iterator[tuple]:
-    """Rows of the table for what a session's reader has before it."""
+    """Rows of the contexts table for one prompt of a session."""
     tokens = int(count([text_of(rows)])[0]) if rows else 0
     return context_rows(question, RECALLED, False, RECALLED, {budget: Context(list(rows), tokens)})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Asked, Context, Ranked
+from secateur.contexts.piece import Context, Query, Ranked
 from secateur.core.artifacts import made_once, read_json, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.layout import NONE
@@ -31,8 +31,7 @@ from secateur.library.options import cache_folder, chosen, context
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.ranking.group import Asked as Query
-from secateur.ranking.group import Group, neighbour_smoothed, top
+from secateur.ranking.group import Group, Questions, neighbour_smoothed, top
 from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory", "Retrieved", "Source"]
@@ -183,7 +182,7 @@ class Memory:
             ranking.vectors = self.embedder.embed(texts) if vectors is None else vectors
         else:
             ranking = group_of(passages, self.vectors.embed)
-            ranking.made["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
+            ranking.cache["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
         shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)
         if self.by_graph and self.options["retriever"].walk != NONE:
@@ -236,7 +235,7 @@ class Memory:
         kind = plugins.load("form", self.options["assembly"].form["kind"])
         ranked = [Ranked(passage, edge) for passage, edge, _ in units]
         with plugins.calling("form", kind):
-            return ready.assembly.contexts(Asked(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
+            return ready.assembly.contexts(Query(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
 
     def _triples(self, question: str) -> Triples:
         """The question's triples, where a graph is ranked by or written from."""
@@ -266,7 +265,7 @@ class Memory:
         ranker, settings = self.ranker, self.options["rankers"]
         with plugins.calling("ranker", ranker.module):
             scores = np.asarray(
-                ranker.module.score(ranker.settings, group, Query([question]), self.options["eval"].seed)
+                ranker.module.score(ranker.settings, group, Questions([question]), self.options["eval"].seed)
             )
         if ranker.neighbour:
             scores = neighbour_smoothed(scores, group.docs, settings.neighbour)
@@ -288,7 +287,7 @@ class Memory:
             raise SecateurError("the memory has no texts to save. Fix: memory.index([...]) first.")
         if path.exists():
             raise SecateurError(f"{path}: exists already. Fix: another folder, or remove it.")
-        vectors = ready.ranking.vectors if self.by_graph else ready.ranking.made["vectors"]
+        vectors = ready.ranking.vectors if self.by_graph else ready.ranking.cache["vectors"]
 
         def write(into: Path) -> None:
             for name, frame in ({"passages": ready.passages} | ready.tables).items():

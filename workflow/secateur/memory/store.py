@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.contexts.session import Said
+from secateur.contexts.session import Unit
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.codebook import Named, as_shown, indexify_onto
 from secateur.graph.retrieval.candidates import Symbols
@@ -35,9 +35,9 @@ class Remembered:
     source: str | None = None
     triples: tuple[Named, ...] = ()
 
-    def said(self) -> Said:
+    def said(self) -> Unit:
         """The run as a unit of its channel."""
-        return Said(self.channel, self.text, f"{self.question_id} {self.channel}", self.triples)
+        return Unit(self.channel, self.text, f"{self.question_id} {self.channel}", self.triples)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def symbols_of(text: str, triples: Sequence[Named]) -> Symbols:
     return entities, relations, list(dict.fromkeys(" ".join(triple) for triple in triples))
 
 
-def support(question_id: str, fact: Said, utility: float | None) -> Support:
+def support(question_id: str, fact: Unit, utility: float | None) -> Support:
     """A shown fact as support of a question's answer."""
     return Support(question_id, fact.source, fact.text, utility, tuple(edge.edge_id for edge in fact.edges))
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from secateur.contexts.channels import apply_action
-from secateur.contexts.session import Said
+from secateur.contexts.session import Unit
 from secateur.policy.actions import CHANNELS, lattice
 from secateur.policy.network import Trained, log_policy
 from secateur.policy.observation import Observer
 
 __all__ = ["Acting", "everything"]
 
-Units = Mapping[str, Sequence[Said]]  # channel -> its units
+Units = Mapping[str, Sequence[Unit]]  # channel -> its units
 Kept = dict[str, list[int]]  # channel -> indices of the units that are shown
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from secateur.contexts.session import Said
+from secateur.contexts.session import Unit
 from secateur.ecs.reading.template import Question
 from secateur.models.causal import CausalLM
 from secateur.models.embedder import Embedder
@@ -34,7 +34,7 @@ class Observer:
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())
 
-    def shown(self, units: Sequence[Said]) -> Shown:
+    def shown(self, units: Sequence[Unit]) -> Shown:
         """A channel's units with the vectors of their words."""
         return Shown(tuple(units), self.embedder.embed([unit.text for unit in units]))
 

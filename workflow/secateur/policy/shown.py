@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.contexts.channels import ACTIONS, apply_action
-from secateur.contexts.session import Said
+from secateur.contexts.session import Unit
 from secateur.policy.actions import CHANNELS, Configuration
 
 __all__ = ["Shown", "contexts"]
@@ -19,10 +19,10 @@ ORDER = ("facts", "question", "answer")  # facts first, so that configurations s
 class Shown:
     """A channel's units in the order shown, and their (n, d) vectors of length one."""
 
-    units: tuple[Said, ...]
+    units: tuple[Unit, ...]
     vectors: NDArray[np.float32]
 
-    def under(self, action: str, theta: float) -> list[Said]:
+    def under(self, action: str, theta: float) -> list[Unit]:
         """The units that an action keeps, in order."""
         return [self.units[n] for n in apply_action(action, self.vectors, theta)]
 
@@ -31,7 +31,7 @@ def contexts(
     channels: Mapping[str, Shown],
     configurations: Sequence[Configuration],
     theta: float,
-    write: Callable[[Sequence[Said]], str],
+    write: Callable[[Sequence[Unit]], str],
 ) -> list[str]:
     """The context under each configuration. write: units to text."""
     texts, under = [], {(c, action): channels[c].under(action, theta) for c in CHANNELS for action in ACTIONS}

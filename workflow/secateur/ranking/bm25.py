@@ -1,4 +1,4 @@
-"""BM25 over content words, which the ranker `lucene` and the graph's ranking share."""
+"""BM25 over content words, for the ranker `lucene` and for the graph."""
 
 from array import array
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ __all__ = ["Bm25", "bm25_matrix", "bm25_terms"]
 
 
 def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int], "csr_matrix"]:
-    """(words, their part of BM25 in each text): vocabulary with places, and a sparse (words, n) matrix.
+    """(vocabulary with places, sparse (words, n) matrix of each word's BM25 in each text).
 
-    idf ln(1 + (N - df + .5) / (df + .5)).
+    idf = ln(1 + (N - df + .5) / (df + .5)), as in Lucene.
     """
     from scipy.sparse import csr_matrix
 
@@ -40,22 +40,22 @@ def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int
 
 
 class Bm25:
-    """Texts, indexed once for any queries."""
+    """An index of texts."""
 
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
         self.words, self.parts = bm25_terms(texts, k1, b)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Each query word once: (q, n)."""
+        """(q, n) BM25 of the texts; each query word counts once."""
         from scipy.sparse import csr_matrix
 
-        asked = [sorted({self.words[w] for w in word_list(q) if w in self.words}) for q in queries]
-        ends = np.cumsum([0, *map(len, asked)])
-        flat = np.fromiter((c for one in asked for c in one), np.int64, count=int(ends[-1]))
+        columns = [sorted({self.words[w] for w in word_list(q) if w in self.words}) for q in queries]
+        ends = np.cumsum([0, *map(len, columns)])
+        flat = np.fromiter((c for each in columns for c in each), np.int64, count=int(ends[-1]))
         query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), self.parts.shape[0]))
         return (query @ self.parts).toarray()
 
 
 def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:
-    """BM25 over content words, each query word once: (q, n)."""
+    """(q, n) BM25 of texts for queries; each query word counts once."""
     return Bm25(texts, k1, b).scores(queries)

@@ -1,4 +1,4 @@
-"""Names in running text, and the form in which two of them are one entity."""
+"""Names in running text, and their canonical form, under which equal names are one entity."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ INITIALS = 3  # letters and a full stop: "Jr.", "St.", "J.K." do not end a sente
 
 @lru_cache(maxsize=1 << 18)
 def canonical(text: str) -> str:
-    """A surface form without case, accents, punctuation, a parenthesis at its end, a possessive or a leading article.
+    """A surface form without case, accents, punctuation, final parenthesis, possessive or leading article.
 
     >>> canonical("The Café's"), canonical("Free Guy (film)"), canonical("J. K. Rowling") == canonical("J.K. Rowling")
     ('cafe', 'free guy', True)
@@ -28,19 +28,19 @@ def canonical(text: str) -> str:
 
 
 def names_in(text: str, joins: Set[str], skipped: Set[str]) -> list[str]:
-    """The canonical names of a text: spans of capitalised words, which small words may join, in order.
+    """Canonical names in a text, in order: spans of capitalised words, possibly joined by small words.
 
-    joins: words that join two capitalised ones ("of"); skipped: capitalised words that begin no name ("The", "May").
+    joins: words that join two capitalised words ("of"). skipped: capitalised words that do not begin a name ("The", "May").
 
     >>> names_in("The University of Ghent hired Ann Lee for the 2012 Olympics in May.", {"of"}, {"the", "may"})
     ['university of ghent', 'ann lee', '2012 olympics']
     """
-    found = (canonical(text[start:end]) for start, end in _spans(text, joins, skipped))
-    return [name for name in found if len(name) > 1 and not name.replace(" ", "").isdigit()]
+    names = (canonical(text[start:end]) for start, end in _spans(text, joins, skipped))
+    return [name for name in names if len(name) > 1 and not name.replace(" ", "").isdigit()]
 
 
 def _spans(text: str, joins: Set[str], skipped: Set[str]) -> Iterator[tuple[int, int]]:
-    """(start, end) of each span of capitalised words."""
+    """Yield (start, end) in characters of each span of capitalised words."""
     tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
     place = 0
     while place < len(tokens):
@@ -63,7 +63,7 @@ def _spans(text: str, joins: Set[str], skipped: Set[str]) -> Iterator[tuple[int,
 
 
 def _begins(words: list[str]) -> bool:
-    """Whether a name begins: a capital, or a number before one."""
+    """Whether a name begins here: with a capital, or with a number before one."""
     return words[0][0].isupper() or (words[0][0].isdigit() and len(words) > 1 and words[1][0].isupper())
 
 
@@ -71,30 +71,30 @@ def _ends_sentence(word: str) -> bool:
     return word.endswith(".") and len(word) > INITIALS
 
 
-def spans_of(text: str, known: Set[str], longest: int) -> list[str]:
-    """Every known name that a text says, word for word in its canonical form, in order.
+def spans_of(text: str, names: Set[str], longest: int) -> list[str]:
+    """All of some names that stand in the canonical form of a text, in order. longest: words of a name at most.
 
     >>> spans_of("Who directed the film Free Guy?", {"free guy", "guy"}, 5)
     ['free guy', 'guy']
     """
     words = canonical(text).split()
-    said = (" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(len(words), i + longest) + 1))
-    return list(dict.fromkeys(name for name in said if name in known))
+    spans = (" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(len(words), i + longest) + 1))
+    return list(dict.fromkeys(span for span in spans if span in names))
 
 
-def longest_spans(text: str, known: Set[str], longest: int) -> list[str]:
-    """The known names that a text says, none inside another; a single word where it is capitalised and not the first.
+def longest_spans(text: str, names: Set[str], longest: int) -> list[str]:
+    """Those of some names that stand in a text, none inside another; single words only if capitalised and not first.
 
     >>> longest_spans("Did Ann Lee direct Free Guy before the fire?", {"free guy", "guy", "ann lee", "fire", "did"}, 5)
     ['ann lee', 'free guy']
     """
-    words, found, place = canonical(text).split(), [], 0
+    words, spans, place = canonical(text).split(), [], 0
     capitals = {canonical(word) for word in text.split()[1:] if word[:1].isupper()}
     while place < len(words):
         ends = range(min(len(words), place + longest), place, -1)
         name = next(
-            (n for end in ends if (n := " ".join(words[place:end])) in known and (" " in n or n in capitals)), ""
+            (n for end in ends if (n := " ".join(words[place:end])) in names and (" " in n or n in capitals)), ""
         )
-        found += [name] if name else []
+        spans += [name] if name else []
         place += max(1, name.count(" ") + 1 if name else 1)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(spans))

@@ -1,23 +1,25 @@
-"""From rankings of passages to selected contexts, as tables."""
+"""Select passages from scores: the tables `rankings` and `selections`."""
 
 import polars as pl
 
 __all__ = ["NOTHING", "above", "at_gold_size", "gold_size", "ranked"]
 
-NOTHING = -1  # the rank of the row that says that nothing was selected
+NOTHING = -1  # rank in the row of an empty selection
 
 
 def gold_size(evidence: pl.DataFrame) -> pl.DataFrame:
-    """(question_id, k): how many passages are gold."""
+    """(question_id, k): number of gold passages."""
     return evidence.drop_nulls("passage_id").group_by("question_id").agg(k=pl.col("passage_id").n_unique())
 
 
 def ranked(scores: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """The table `rankings` from scores (question_id, scorer, passage_id, value, answer_aware): best first, ties to the
-    passage that is read earlier. Passages without a value are left out."""
+    """The table `rankings` from scores: best first, ties to the earlier passage; passages without a score are left out.
+
+    scores: question_id, scorer, passage_id, value, answer_aware.
+    """
     order = passages.sort("doc_id", "position").select("passage_id", place=pl.int_range(pl.len()))
-    known = scores.filter(pl.col("value").is_finite()).join(order, on="passage_id")
-    best = known.sort("question_id", "scorer", "value", "place", descending=[False, False, True, False])
+    scored = scores.filter(pl.col("value").is_finite()).join(order, on="passage_id")
+    best = scored.sort("question_id", "scorer", "value", "place", descending=[False, False, True, False])
     rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "scorer")
     return best.select(
         "question_id",
@@ -31,16 +33,16 @@ def ranked(scores: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_gold_size(utilities: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
-    """The table `selections`: as many of the best as the question has gold passages (ECS, section 4.1)."""
-    chosen = utilities.join(gold_size(evidence), on="question_id").filter(pl.col("rank") < pl.col("k"))
-    return chosen.select("question_id", "scorer", "rank", "passage_id", "answer_aware")
+    """The table `selections`: the k best passages, k the number of gold passages (R-precision; ECS, section 4.1)."""
+    best = utilities.join(gold_size(evidence), on="question_id").filter(pl.col("rank") < pl.col("k"))
+    return best.select("question_id", "scorer", "rank", "passage_id", "answer_aware")
 
 
 def above(scores: pl.DataFrame, tau: float, passages: pl.DataFrame) -> pl.DataFrame:
-    """The table `selections`: every passage whose value is above tau, best first; it may be none."""
+    """The table `selections`: all passages that score above tau, best first; a selection may be empty."""
     best = ranked(scores.filter(pl.col("value") > tau), passages).drop("value", "edge_id")
-    asked = scores.filter(pl.col("value").is_finite()).select("question_id", "scorer", "answer_aware").unique()
-    empty = asked.join(best, on=["question_id", "scorer"], how="anti").with_columns(
+    scored = scores.filter(pl.col("value").is_finite()).select("question_id", "scorer", "answer_aware").unique()
+    empty = scored.join(best, on=["question_id", "scorer"], how="anti").with_columns(
         rank=pl.lit(NOTHING, pl.Int32), passage_id=pl.lit(None, pl.String)
     )
     return pl.concat([best, empty.select(best.columns)])

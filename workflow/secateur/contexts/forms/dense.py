@@ -1,7 +1,6 @@
-"""Passages without the words of a list: fewer tokens, harder to read.
+"""Passages without function words: fewer tokens, harder to read.
 
-The list is of words that carry no content of their own. Negation, quantity, comparison and order are not on it
-(tested): "never given without food" must not become "given food".
+Words of negation, quantity, comparison and order stay: "never given without food" must not become "given food".
 """
 
 import re
@@ -9,13 +8,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 from secateur.core.fields import key
 
 _WORD = re.compile(r"[a-z0-9']+")
 
-
-# What negates, counts, compares or orders stays, and so do the prepositions that say where a thing stands in time or rank.
+# Prepositions of time and rank stay too.
 FUNCTION_WORDS = """
     a an the am is are was were be been being do does did doing have has had having will would shall should can could
     may might must i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers
@@ -26,13 +24,13 @@ FUNCTION_WORDS = """
 
 @dataclass(frozen=True)
 class Settings:
-    """Which words go."""
+    """The words to drop."""
 
-    drop: tuple[str, ...] = key("words that are left out, in lower case", default=tuple(FUNCTION_WORDS.split()))
+    drop: tuple[str, ...] = key("words to drop, in lower case", default=tuple(FUNCTION_WORDS.split()))
 
 
 def without(text: str, drop: frozenset[str]) -> str:
-    """A text without the tokens that hold nothing but dropped words; the text itself where nothing would be left.
+    """A text without the tokens that consist of dropped words alone; unchanged if nothing would remain.
 
     >>> without("It was never given without the food.", frozenset({"it", "was", "the"}))
     'never given without food.'
@@ -51,12 +49,11 @@ class _Dense:
     def __init__(self, settings: Settings, material: Material) -> None:
         self.drop, self.texts, self.parts = frozenset(settings.drop), material.texts, LineTokens(material.count)
 
-    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+    def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)
-        offered = [Piece(p, without(self.texts[p], self.drop)) for p in ids]
-        return dict.fromkeys(budgets, offered)
+        return [Piece(p, without(self.texts[p], self.drop)) for p in ids]
 
-    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
         return rows_of(pieces)
 
 

@@ -1,4 +1,4 @@
-"""Triples of ids with their codebook, under the rules of figure 9 (paper 2.6)."""
+"""Triples of ids with their codebook, under the paper's rules (2.6, figure 9)."""
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
@@ -9,5 +9,5 @@ SYMBOLS = True
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """Entities and relations once, facts as triples of their places."""
+    """Lists of entities and relations; facts are triples of places in them."""
     return Symbols("ids", material)

@@ -1,4 +1,4 @@
-"""Cited lines: `head: relation tail; relation tail [source]`, a head said once for each source."""
+"""Cited lines `head: relation tail; relation tail [source]`, one line per head and source."""
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
@@ -9,5 +9,5 @@ SYMBOLS = True
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """All lines of every unit, with the number of their source."""
+    """Cited lines of all edges, with the number of their source."""
     return Symbols("lines", material)

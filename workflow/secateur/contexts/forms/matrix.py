@@ -1,4 +1,4 @@
-"""An edge matrix with id lists, under the rules of figure 9 (paper 2.6)."""
+"""An edge matrix with lists of its rows, under the paper's rules (2.6, figure 9)."""
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
@@ -9,5 +9,5 @@ SYMBOLS = True
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """Entities and relations once, edges once, facts as places in the matrix."""
+    """Lists of entities, relations and edges; facts are places in the list of edges."""
     return Symbols("matrix", material)

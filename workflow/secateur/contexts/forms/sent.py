@@ -1,9 +1,9 @@
-"""What another system gives its reader, as it gives it."""
+"""The prompt of another system, part by part, as it sends it."""
 
 from collections.abc import Sequence
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 
 NEEDS_SENT = True
 
@@ -14,13 +14,13 @@ class _Sent:
     def __init__(self, material: Material) -> None:
         self.parts = LineTokens(material.count)
 
-    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
-        return {budget: list(asked.sent) for budget in budgets}
+    def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
+        return list(query.sent)
 
-    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
         return rows_of(pieces)
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """The parts of its answering prompt in their order, repeated ones too."""
+    """The parts of its answering prompt in their order, repetitions included."""
     return _Sent(material)

@@ -1,9 +1,9 @@
-"""Passages as they are."""
+"""Whole passages, word for word."""
 
 from collections.abc import Sequence
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.contexts.piece import Asked, Form, LineTokens, Material, Piece, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 
 
 class _Whole:
@@ -12,12 +12,11 @@ class _Whole:
     def __init__(self, material: Material) -> None:
         self.texts, self.parts = material.texts, LineTokens(material.count)
 
-    def pieces(self, asked: Asked, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, list[Piece]]:
+    def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)
-        offered = [Piece(p, self.texts[p], whole=True) for p in ids]
-        return dict.fromkeys(budgets, offered)
+        return [Piece(p, self.texts[p], whole=True) for p in ids]
 
-    def rows(self, asked: Asked, pieces: Sequence[Piece]) -> list[Row]:
+    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
         return rows_of(pieces)
 
 

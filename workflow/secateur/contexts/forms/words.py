@@ -1,4 +1,4 @@
-"""Word triples under the rules of figure 9 (paper 2.6)."""
+"""Word triples under the paper's rules (2.6, figure 9)."""
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.contexts.forms._symbols import Symbols
@@ -9,5 +9,5 @@ SYMBOLS = True
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """Facts as triples of words."""
+    """Facts are triples of words."""
     return Symbols("words", material)

@@ -1,7 +1,6 @@
-"""A cross-encoder reads question and passage together: its scores order the best passages.
+"""Rerank by a cross-encoder, which reads question and passage together.
 
-The strongest plain reranker where a hub is at hand. Its z-score over a question's passages that were read, times a weight, is
-added to their ranking scores, as that of pmi_q is.
+Its z-score over a question's passages that were read, times a weight, is added to their ranking scores.
 """
 
 from dataclasses import dataclass
@@ -13,14 +12,14 @@ from secateur.core.fields import key
 
 @dataclass(frozen=True)
 class Settings:
-    """Which model reads how many passages, and what its word counts."""
+    """Cross-encoder model, depth and score weight."""
 
     model: str = key("sentence-transformers cross-encoder: hub name, folder, or package:PACKAGE/PATH")
-    top: int = key("passages it reads for each question", low=1)
-    weight: float = key("weight of its z-score over the passages read in the ranking score", low=0)
-    max_tokens: int = key("longest pair of question and passage that it reads; longer ones are cut", low=8, default=512)
+    top: int = key("passages read for each question", low=1)
+    weight: float = key("weight of the z-score over the passages read in the ranking score", low=0)
+    max_tokens: int = key("tokens of a question with a passage at most; longer pairs are cut", low=8, default=512)
     batch: int = key("pairs read at once", low=1, default=16)
-    titles: bool = key("read passages without a speaker under the title of their article", default=True)
+    titles: bool = key("use the article's title as speaker of passages without one", default=True)
 
 
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
@@ -30,16 +29,16 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
 
     shown = passages.select("passage_id", "text", head_of(settings.titles), "date")
     texts = {row[0]: passage_text(*row[1:]) for row in shown.iter_rows()}
-    asked = dict(questions.select("question_id", "text").iter_rows())
+    by_id = dict(questions.select("question_id", "text").iter_rows())
     pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
-    pairs = [(asked[question], texts[passage]) for question, passage in pool.iter_rows()]
-    values = _read(settings, list(dict.fromkeys(pairs)), ctx)
-    read = pool.with_columns(value=pl.Series([values[pair] for pair in pairs], dtype=pl.Float64))
-    return reranked(rankings, read, settings.weight)
+    pairs = [(by_id[question], texts[passage]) for question, passage in pool.iter_rows()]
+    scores = _scores(settings, list(dict.fromkeys(pairs)), ctx)
+    values = pool.with_columns(value=pl.Series([scores[pair] for pair in pairs], dtype=pl.Float64))
+    return reranked(rankings, values, settings.weight)
 
 
-def _read(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[str, str], float]:
-    """What the model says of each pair, those of like length together."""
+def _scores(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[str, str], float]:
+    """The model's score of each (question, passage), read in batches of similar length."""
     import torch
 
     from secateur.models.kernels import steady
@@ -48,11 +47,11 @@ def _read(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple[s
     torch.set_num_threads(1)
     model = _loaded(settings, "cuda" if ctx.device == "cuda" and torch.cuda.is_available() else "cpu")
     ordered = sorted(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), pair))
-    starts, said = range(0, len(ordered), settings.batch), []
+    starts, scores = range(0, len(ordered), settings.batch), []
     for start in ctx.progress(starts, len(starts), "batches"):
         part = ordered[start : start + settings.batch]
-        said += model.predict(part, batch_size=settings.batch, show_progress_bar=False).tolist()
-    return dict(zip(ordered, said, strict=True))
+        scores += model.predict(part, batch_size=settings.batch, show_progress_bar=False).tolist()
+    return dict(zip(ordered, scores, strict=True))
 
 
 def _loaded(settings: Settings, device: str):

@@ -1,8 +1,8 @@
-"""A language model reads the best passages: those move up under which the question is likelier (ECS, answer-free).
+"""Rerank by query likelihood under a language model, without the answer (ECS).
 
-pmi_q = log p(q | passage) - log p(q), in nats, of the passage alone. Its z-score over a question's passages that were
-read, times a weight, is added to their ranking scores. With more than one step passages are chosen in turn, and pmi_q is
-that of a passage after those chosen before it (ECS, algorithm 1).
+pmi_q = log p(q | passage) - log p(q), in nats. Its z-score over a question's passages that were read, times a weight, is
+added to their ranking scores. With several steps passages are chosen one by one, and each is read after those chosen before
+(ECS, algorithm 1).
 """
 
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from secateur.core.fields import key
 
 @dataclass(frozen=True)
 class Settings:
-    """Which model reads how many passages, and what its word counts."""
+    """Language model, depth and score weight."""
 
-    lm: str = key("option of conf/lm that reads the passages")
-    top: int = key("passages it reads for each question", low=1)
+    lm: str = key("option of conf/lm, the model that reads the passages")
+    top: int = key("passages read for each question", low=1)
     weight: float = key("weight of pmi_q (z-score over the passages read) in the ranking score", low=0)
     steps: int = key(
-        "passages chosen in turn, the others read again after each; 1: each is read alone", low=1, default=1
+        "passages chosen one by one, the others read again after each; 1: each is read alone", low=1, default=1
     )
-    titles: bool = key("read passages without a speaker under the title of their article", default=False)
+    titles: bool = key("use the article's title as speaker of passages without one", default=False)
 
 
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
-    """The rankings in their new order. cfg: `ecs`, and `extra.model`, the option that `lm` names."""
+    """The rankings in their new order. cfg: `ecs`, and in `extra.model` the option that `lm` names."""
     from secateur.config.models import Lm
     from secateur.contexts.piece import head_of
     from secateur.core.fields import from_dict
@@ -36,11 +36,11 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
 
     require_pmi_q(cfg.ecs, f"reranker {settings.lm}")
     pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
-    asked = questions.join(pool, on="question_id", how="semi").sort("position")
+    pooled = questions.join(pool, on="question_id", how="semi").sort("position")
     lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{settings.lm}"), ctx.cache, ctx.device)
     shown = passages.sort("doc_id", "position").with_columns(speaker=head_of(settings.titles))
 
     def read(pairs: pl.DataFrame, chosen) -> pl.DataFrame:
-        return pmi_q(lm, asked, shown, cfg.ecs, pairs, ctx.cache, ctx.log, chosen)
+        return pmi_q(lm, pooled, shown, cfg.ecs, pairs, ctx.cache, ctx.log, chosen)
 
     return choose_in_turn(rankings, pool, settings.steps, settings.weight, read)

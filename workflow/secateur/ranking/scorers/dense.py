@@ -1,10 +1,10 @@
-"""Cosine of the embedder's vectors."""
+"""Cosine of embeddings."""
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.ranking.group import Asked, Group, Scores
+from secateur.ranking.group import Group, Questions, Scores
 
 
-def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
+def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Inner products of unit vectors."""
     vectors = group.once("vectors", lambda: group.embed(group.texts))
-    return (group.embed(asked.queries) @ vectors.T).astype(float)
+    return (group.embed(questions.queries) @ vectors.T).astype(float)

@@ -1,15 +1,15 @@
-"""The gold passages and no other, in text order: what a perfect choice would give. It sees the answer's evidence."""
+"""The gold passages alone, in text order: an upper bound that sees the evidence."""
 
 import numpy as np
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.ranking.group import Asked, Group, Scores
+from secateur.ranking.group import Group, Questions, Scores
 
 READS_QUESTION = False
 READS_GOLD = True
 ANSWER_AWARE = True
 
 
-def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
-    """1 for gold, minus infinity for the rest."""
-    return np.array([[0.0 if p in gold else -np.inf for p in group.ids] for gold in asked.gold])
+def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
+    """0 for gold passages, minus infinity for the rest."""
+    return np.array([[0.0 if p in gold else -np.inf for p in group.ids] for gold in questions.gold])

@@ -1,7 +1,7 @@
-"""A ranking made elsewhere: a TREC run, one line a passage: `qid Q0 passage rank score tag`.
+"""A ranking made elsewhere: a TREC run with lines `qid Q0 passage rank score tag`.
 
-The scores rank, higher is better, equal ones in reading order; the rank and the tag are not read. A passage that the run
-does not name is not ranked.
+Passages are ranked by score, highest first, ties in reading order; rank and tag are ignored. Passages that the run does not
+name are not ranked.
 """
 
 import math
@@ -16,84 +16,84 @@ from secateur.core.errors import nearest
 from secateur.core.fields import key
 from secateur.datasets.problems import Problems
 from secateur.datasets.reading import read_text
-from secateur.ranking.group import Asked, Group, Scores
+from secateur.ranking.group import Group, Questions, Scores
 
-READS_QUESTION = False  # so there is no other form of it: smoothing, or another question, is a run of its own
+READS_QUESTION = False  # a run is not smoothed or expanded; import another run instead
 FILES = ("run",)  # settings that are paths of files
 FIELDS = "qid Q0 passage rank score tag"
-Run = dict[str, dict[str, tuple[float, int]]]  # question -> passage -> its score, the line that says so
+Run = dict[str, dict[str, tuple[float, int]]]  # question -> passage -> (score, line number)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the run is."""
+    """The file of the run."""
 
     run: str = key("path of the TREC run")
 
 
 def read_run(path: Path) -> Run:
-    """The run of a file. Raises SecateurError that lists every bad line at once."""
-    problems, found = Problems(path, f"each line is {FIELDS}, a passage once for each question"), {}
+    """Read a run. Raises SecateurError that lists every invalid line."""
+    problems, run = Problems(path, f"each line is {FIELDS}, a passage once for each question"), {}
     for n, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip() and (clause := _take(found, n, line.split())):
+        if line.strip() and (clause := _add(run, n, line.split())):
             problems.add(f"line {n}", clause)
-    if not found and not problems.found:
+    if not run and not problems.found:
         problems.add("the file", "ranks nothing")
     problems.stop()
-    return found
+    return run
 
 
-def _take(found: Run, n: int, parts: list[str]) -> str | None:
-    """Take the fields of one line; what is wrong with them."""
+def _add(run: Run, n: int, parts: list[str]) -> str | None:
+    """Add one line to a run; returns what is wrong with it, or None."""
     if len(parts) != len(FIELDS.split()):
         return f"{len(parts)} fields, a run has {len(FIELDS.split())}"
     question, _, passage, _, text, _ = parts
-    own = found.setdefault(question, {})
+    scores = run.setdefault(question, {})
     try:
         value = float(text)
     except ValueError:
         return f"score {text!r} is no number"
     if not math.isfinite(value):
         return f"score {text} is not finite"
-    if passage in own:
-        return f"passage {passage!r} stands under question {question!r} in line {own[passage][1]} already"
-    own[passage] = (value, n)
+    if passage in scores:
+        return f"passage {passage!r} stands under question {question!r} in line {scores[passage][1]} already"
+    scores[passage] = (value, n)
     return None
 
 
 @cache
-def _known(path: str, stamp: int) -> Run:
-    """A run is read once a process, however many groups of passages there are."""
+def _cached_run(path: str, modified: int) -> Run:
+    """The run of a file, read once per process."""
     return read_run(Path(path))
 
 
 def _run(settings: Settings) -> Run:
     path = Path(settings.run)
-    return _known(settings.run, path.stat().st_mtime_ns if path.exists() else 0)
+    return _cached_run(settings.run, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame) -> None:
-    """Raise SecateurError where the run names a question, or a passage for it, that is not in the data set."""
+    """Raise SecateurError for questions of the run that the data set lacks, and passages outside a question's group."""
     problems = Problems(Path(settings.run), "ids as in the tables questions and passages (docs/data.md)")
-    asked = dict(questions.select("question_id", "group_id").iter_rows())
-    groups = dict(passages.select("passage_id", "group_id").iter_rows())
-    for question, own in _run(settings).items():
-        first = min(n for _, n in own.values())
-        if question not in asked:
-            problems.add(f"line {first}", f"unknown question {question!r}{nearest(question, asked)}")
+    question_groups = dict(questions.select("question_id", "group_id").iter_rows())
+    passage_groups = dict(passages.select("passage_id", "group_id").iter_rows())
+    for question, scores in _run(settings).items():
+        first = min(n for _, n in scores.values())
+        if question not in question_groups:
+            problems.add(f"line {first}", f"unknown question {question!r}{nearest(question, question_groups)}")
             continue
-        for passage, (_, n) in own.items():
-            if groups.get(passage) != asked[question]:
-                said = "is not in the group of" if passage in groups else "does not resolve, for"
-                problems.add(f"line {n}", f"passage {passage!r} {said} question {question!r}")
+        for passage, (_, n) in scores.items():
+            if passage_groups.get(passage) != question_groups[question]:
+                reason = "is not in the group of" if passage in passage_groups else "does not resolve, for"
+                problems.add(f"line {n}", f"passage {passage!r} {reason} question {question!r}")
     problems.stop()
 
 
-def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
-    """The run's scores; minus infinity for what it does not rank."""
+def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
+    """Scores of the run; minus infinity for passages that it does not rank."""
     run, place = _run(settings), {p: n for n, p in enumerate(group.ids)}
-    found = np.full((len(asked.queries), len(group.texts)), -np.inf)
-    for row, question in enumerate(asked.ids):
+    scores = np.full((len(questions.queries), len(group.texts)), -np.inf)
+    for row, question in enumerate(questions.ids):
         for passage, (value, _) in run.get(question, {}).items():
-            found[row, place[passage]] = value
-    return found
+            scores[row, place[passage]] = value
+    return scores

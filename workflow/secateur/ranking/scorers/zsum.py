@@ -1,23 +1,23 @@
-"""The weighted sum of a lexical ranker's and the cosine's z-scores."""
+"""Weighted sum of the z-scores of a lexical ranker and the cosine."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from secateur.core.fields import key
-from secateur.ranking.group import Asked, Group, Scores, z_scores
+from secateur.ranking.group import Group, Questions, Scores, z_scores
 from secateur.ranking.scorers import dense
 from secateur.ranking.scorers._lexical import lexical
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Which lexical ranker, and what the cosine weighs beside it."""
+    """The lexical ranker, and the weight of the cosine."""
 
-    lexical: dict[str, Any] = key("kind and settings of the lexical ranker")
+    lexical: dict[str, Any] = key("plug-in (kind) and settings of the lexical ranker")
     dense: float = key("weight of the cosine's z-score beside the lexical ranker's", low=0, default=1.0)
 
 
-def score(settings: Settings, group: Group, asked: Asked, seed: int) -> Scores:
+def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """z(lexical) + dense * z(cosine)."""
-    words = lexical(settings.lexical)(group, asked, seed)
-    return z_scores(words) + settings.dense * z_scores(dense.score(dense.Settings(), group, asked, seed))
+    words = lexical(settings.lexical)(group, questions, seed)
+    return z_scores(words) + settings.dense * z_scores(dense.score(dense.Settings(), group, questions, seed))
