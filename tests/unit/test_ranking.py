@@ -192,7 +192,7 @@ def test_questions_whose_evidence_names_no_passage_are_told_where_gold_is_ranked
         context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE.with_columns(passage_id=pl.lit(None, pl.String))
     )
     assert found.height == 0
-    assert [line for line in told if "have no evidence that names a passage: gold gives them nothing" in line]
+    assert [line for line in told if "have no gold passage: the ranker gold ranks none for them" in line]
 
 
 def test_what_ranks_nothing_has_no_rows(context):
