@@ -25,7 +25,7 @@ from secateur.evaluation.folds import folds_of
 from secateur.evaluation.resampling import paired
 from secateur.evaluation.retrieval import by_hop
 from secateur.graph.mentions import Naming, mentions_of
-from secateur.graph.walkable import Walkable
+from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
 from secateur.ranking.group import Group, Questions, z_scores
@@ -106,10 +106,10 @@ class Set:
         return z_scores(words[:count] + weight * cosine[:count])
 
     @cached_property
-    def graph(self) -> Walkable:
+    def graph(self) -> PassageGraph:
         places = {p: n for n, p in enumerate(self.group.ids)}
         fields = [f"{title} {text}" for title, text in zip(self.group.titles, self.group.texts, strict=True)]
-        return Walkable.of(
+        return PassageGraph.of(
             self.mentions, places, self.group.docs, fields, SimpleNamespace(k1=1.2, b=0.75, phrases=False)
         )
 

@@ -9,7 +9,7 @@ from secateur.contexts.table import context_rows
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.graph.codebook import as_shown, shown_as, triples_of
-from secateur.graph.material import edges_of, material_of
+from secateur.graph.material import material_of, passage_edges
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.stage.contract import main
 
@@ -19,7 +19,7 @@ def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
     own = cfg.assembly.counter == "word_pieces"
     count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model, ctx.cache)
     tables = ("edges", "entities", "relations", "edge_sources")
-    edges = edges_of(*(inputs[name] for name in tables)) if needs_graph else None
+    edges = passage_edges(*(inputs[name] for name in tables)) if needs_graph else None
     return material_of(inputs["passages"], cfg.assembly.titles, count, edges)
 
 

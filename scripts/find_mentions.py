@@ -1,14 +1,14 @@
-"""Passages to the entities that they mention: names, what their article is about, phrases of their triples."""
+"""Find the entities that passages mention: names, topics of their articles, phrases of their triples."""
 
-from secateur.graph.mentions import mentions_of, naming_of, note_mentions, phrases_of
+from secateur.graph.mentions import Naming, mentions_of, record_counts, triple_phrases
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
-    phrases = phrases_of(inputs["entities"], inputs["edges"], inputs["edge_sources"])
-    outputs["mentions"] = mentions = mentions_of(passages, phrases, naming_of(cfg.consolidation))
-    note_mentions(mentions, passages, ctx)
+    phrases = triple_phrases(inputs["entities"], inputs["edges"], inputs["edge_sources"])
+    outputs["mentions"] = mentions = mentions_of(passages, phrases, Naming.of(cfg.consolidation))
+    record_counts(mentions, passages, ctx)
     return {"mentions": mentions.height}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.graph.walkable import NOBODY, Walkable
+from secateur.graph.passage_graph import NO_PLACE, PassageGraph
 from secateur.graph.walks.beam import Settings, walk
 
 NAMES = ["ann", "bob", "cy", "dan", "eve"]
@@ -16,9 +16,9 @@ def graphs(draw):
     mentioned = draw(st.lists(st.sets(st.sampled_from(range(5)), min_size=1), min_size=2, max_size=8))
     n = len(mentioned)
     pairs = np.array([(p, e) for p, own in enumerate(mentioned) for e in sorted(own)], np.int64).T
-    about = np.array([min(own) if draw(st.booleans()) else NOBODY for own in mentioned], np.int64)
+    about = np.array([min(own) if draw(st.booleans()) else NO_PLACE for own in mentioned], np.int64)
     names = {name: k for k, name in enumerate(NAMES)}
-    graph = Walkable(np.arange(n), ["text"] * n, names, pairs, about, 1.2, 0.75)
+    graph = PassageGraph(np.arange(n), ["text"] * n, names, pairs, about, 1.2, 0.75)
     asked = draw(st.sets(st.sampled_from(NAMES), max_size=3))
     return graph, " and ".join(sorted(asked)), np.array(draw(st.permutations(range(n))), float)
 
@@ -50,12 +50,12 @@ def test_a_second_step_is_worth_what_its_first_passage_allows(drawn, anchor):
     graph, question, scores = drawn
     first, _ = gained(graph, question, scores, len(scores), 1, anchor)
     both, came = gained(graph, question, scores, len(scores), 2, anchor)
-    known = graph.said_in(question, 1)
+    known = graph.occurring_entities(question, 1)
     counts = [
         max(0.0, (graph.idf[np.intersect1d(own, known)].max(initial=0.0) - anchor) / (1 - anchor))
-        for own in graph.of_passage
+        for own in graph.passage_entities
     ]
     assert (both >= first - 1e-6).all()
     later = both > first + 1e-6
     assert (both[later] <= 0.5 * max(counts) + 1e-6).all()
-    assert (came[later] != NOBODY).all()
+    assert (came[later] != NO_PLACE).all()

@@ -91,7 +91,7 @@ def triples(*documents) -> pl.DataFrame:
 def test_documents_that_gave_no_triple_are_named_and_counted(context):
     codebook_of(passages(), triples("b"), context)
     assert context.counts == {"documents_without_triple": 2}
-    assert context.warnings == ["2 of 3 documents gave no triple: a, c"]
+    assert context.warnings == ["2 of 3 documents have no triple: a, c"]
 
 
 def test_a_corpus_in_which_every_document_speaks_is_not_warned_of(context):

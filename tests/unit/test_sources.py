@@ -1,12 +1,11 @@
-"""What ranks passages besides their own words."""
+"""Scores of passages: the units they contain, weighted signals, titles and neighbours."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 
-from secateur.graph.retrieval.passages import Standing, smoothed, source_scores
-from secateur.graph.retrieval.ranking import GraphRanking
+from secateur.graph.retrieval.ranking import GraphRanking, PassageUnits, passage_scores
 from secateur.ranking.group import z_scores
 
 OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True, k1=0.9, b=0.4)
@@ -14,19 +13,20 @@ OPTION = SimpleNamespace(w_bm25=0, w_dense=2.0, w_run=0.5, w_line=0, title=True,
 
 def test_a_sentence_has_the_best_value_of_its_units_and_the_rows_lowest_without_any():
     values = np.array([[0.1, 0.9, 0.4], [0.5, 0.2, 0.3]], np.float32)
-    found = Standing.of(np.array([0, 1, 2]), np.array([2, 2, 0])).best(values, 3)
+    found = PassageUnits.of(np.array([0, 1, 2]), np.array([2, 2, 0])).best(values, 3)
     np.testing.assert_allclose(found, [[0.4, 0.1, 0.9], [0.3, 0.2, 0.5]], atol=1e-7)
 
 
 def test_without_units_every_sentence_has_the_rows_lowest_value():
     none = np.zeros(0, np.int64)
-    assert Standing.of(none, none).best(np.array([[0.5, 0.25]], np.float32), 3).tolist() == [[0.25] * 3]
+    assert PassageUnits.of(none, none).best(np.array([[0.5, 0.25]], np.float32), 3).tolist() == [[0.25] * 3]
 
 
 def test_signals_are_summed_as_z_scores_with_their_weights():
     dense, run = np.array([[1.0, 2.0, 4.0]]), np.array([[3.0, 1.0, 1.0]])
-    found = source_scores(OPTION, np.zeros((1, 3)), {"dense": dense, "run": run})
-    np.testing.assert_allclose(found, 2 * z_scores(dense) + 0.5 * z_scores(run))
+    signals = {"bm25": np.zeros((1, 3)), "dense": dense, "run": run}
+    scores = passage_scores(OPTION, signals, np.arange(3), 0)
+    np.testing.assert_allclose(scores, z_scores(2 * z_scores(dense) + 0.5 * z_scores(run)))
 
 
 def ranking(title: bool) -> GraphRanking:
@@ -50,7 +50,7 @@ def test_a_title_is_a_field_of_its_sentences_only_where_asked():
 
 def test_only_order_aware_scores_look_at_neighbours():
     scores, docs = np.array([[0.0, 0.0, 9.0, 0.0, 0.0]]), np.array([0, 0, 0, 0, 1])
-    np.testing.assert_allclose(smoothed(scores, docs, 0), z_scores(scores))
-    aware = smoothed(scores, docs, 0.8)[0]
+    np.testing.assert_allclose(passage_scores(OPTION, {"dense": scores}, docs, 0), z_scores(scores))
+    aware = passage_scores(OPTION, {"dense": scores}, docs, 0.8)[0]
     assert aware[1] > aware[0]
     assert aware[3] > aware[4]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from secateur.graph.mentions import ABOUT, NAME, PHRASE, Naming, mentions_of
-from secateur.graph.walkable import Walkable
+from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
 
@@ -42,14 +42,14 @@ def passages(texts=TEXTS) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def graph(texts=TEXTS, phrases=None, walked=True) -> tuple[Walkable, list[str]]:
+def graph(texts=TEXTS, phrases=None, walked=True) -> tuple[PassageGraph, list[str]]:
     own = passages(texts)
     ids = own["passage_id"].to_list()
     _, docs = np.unique(own["doc_id"].to_numpy(), return_inverse=True)
     fields = [f"{title or ''} {text}" for title, text in own.select("title", "text").iter_rows()]
     found = mentions_of(own, phrases or {}, NAMING)
     cfg = SimpleNamespace(k1=1.2, b=0.75, phrases=walked)
-    return Walkable.of(found, {p: n for n, p in enumerate(ids)}, docs, fields, cfg), ids
+    return PassageGraph.of(found, {p: n for n, p in enumerate(ids)}, docs, fields, cfg), ids
 
 
 def walked(kind, settings, texts=TEXTS, question=QUESTION, first="film:1"):
@@ -144,7 +144,7 @@ def test_phrases_are_walked_over_where_the_retriever_says_so():
     phrases = {"rain:0": ["a port"], "city:1": ["a port"]}
     own, ids = graph(phrases=phrases)
     bare, _ = graph(phrases=phrases, walked=False)
-    assert own.of_entity[own.entities["port"]].tolist() == [ids.index("city:1"), ids.index("rain:0")]
+    assert own.entity_passages[own.entities["port"]].tolist() == [ids.index("city:1"), ids.index("rain:0")]
     assert "port" not in bare.entities
     names, _ = graph()
     assert names.entities.keys() == bare.entities.keys()
@@ -272,7 +272,7 @@ def test_a_graph_that_leads_from_no_article_to_another_is_told(text, told):
     assert (job.counts["names_in_several_articles"] == 0) == told
     assert job.counts["entities_in_several_articles"] > job.counts["names_in_several_articles"]
     assert set(outputs["mentions"]["role"]) == {ABOUT, NAME, PHRASE}
-    assert not said or said == ["no name stands in two articles: a walk over names leads nowhere"]
+    assert not said or said == ["no name occurs in two articles: a walk over names reaches no passage"]
 
 
 def test_an_article_that_shares_no_name_keeps_its_place():

@@ -35,7 +35,7 @@ ORDER = [
     "graph.codebook graph.runs graph.export",
     "graph.embedding graph.segmenting",
     "graph.material",
-    "graph.mentions graph.walkable",
+    "graph.mentions graph.passage_graph",
     "graph.retrieval.*",
     "graph.walks.*",
     "graph.growth",

@@ -40,7 +40,7 @@ def export(
     ] = None,
 ) -> None:
     """Export the consolidated graphs as GraphML."""
-    from secateur.graph.export import graph_of, write_graphml
+    from secateur.graph.export import to_networkx, write_graphml
 
     graphs = {}
     for folder, book in _graphs(experiment).items():
@@ -57,7 +57,7 @@ def export(
         tables = dict.fromkeys(("entities", "relations"), book) | dict.fromkeys(
             ("aliases", "edges", "edge_sources"), folder
         )
-        graph = graph_of(*(read_table(TABLES[name], home / f"{name}.parquet") for name, home in tables.items()))
+        graph = to_networkx(*(read_table(TABLES[name], home / f"{name}.parquet") for name, home in tables.items()))
         target = out or path
         with atomic(target) as temporary:
             write_graphml(graph, temporary)

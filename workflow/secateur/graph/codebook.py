@@ -26,8 +26,11 @@ TRIPLE = ("doc_id", "position", "n", "passage_id", "head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Codebook:
-    """entities(entity_id, text, count) · relations(relation_id, text, count) · edges(edge_id, h, r, t, line_id) ·
-    edge_sources(doc_id, position, n, passage_id, edge_id), the last in text order."""
+    """Tables of the codebook; edge_sources is in text order.
+
+    entities(entity_id, text, count) · relations(relation_id, text, count) · edges(edge_id, h, r, t, line_id) ·
+    edge_sources(doc_id, position, n, passage_id, edge_id)
+    """
 
     entities: pl.DataFrame
     relations: pl.DataFrame
@@ -36,7 +39,7 @@ class Codebook:
 
 
 def _dictionary(mentions: pl.Series, key: str) -> pl.DataFrame:
-    """Distinct strings with dense ids by first appearance, and their counts."""
+    """Distinct strings with counts and dense ids by first appearance."""
     return (
         mentions.to_frame("text")
         .group_by("text", maintain_order=True)
@@ -67,13 +70,13 @@ def indexify(triples: pl.DataFrame) -> Codebook:
 
 
 def triples_of(triples: pl.DataFrame) -> dict[str, list[Named]]:
-    """The triples of each question that has some."""
+    """Triples by question id; questions without triples are absent."""
     of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
     return {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
 
 
 def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:
-    """The text of each entity that is shown as another one, and that other's."""
+    """Text of the representative, by text of each alias."""
     text = entities.select("entity_id", "text")
     named = aliases.select("entity_id", "representative_id").join(text, on="entity_id")
     named = named.join(text.select(representative_id="entity_id", shown="text"), on="representative_id")
@@ -81,8 +84,10 @@ def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:
 
 
 def as_shown(triples: Iterable[Named], shown: Mapping[str, str]) -> tuple[Named, ...]:
-    """Triples with each entity as the codebook shows it, each once; one that states an alias as it was written, as among
-    the graph's edges. shown: by text, of those that are shown otherwise."""
+    """Distinct triples with aliases replaced by representatives.
+
+    A triple whose two ends become one entity stays as written, like the graph's edges. shown: representative by alias.
+    """
     ends = ((triple, shown.get(triple[0], triple[0]), shown.get(triple[2], triple[2])) for triple in triples)
     return tuple(dict.fromkeys(triple if head == tail else (head, triple[1], tail) for triple, head, tail in ends))
 
@@ -90,11 +95,10 @@ def as_shown(triples: Iterable[Named], shown: Mapping[str, str]) -> tuple[Named,
 def indexify_onto(
     triples: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame
 ) -> tuple[pl.Series, pl.DataFrame]:
-    """INDEXIFY (paper 2.2) of what comes after a corpus, a session's questions and answers: the edge of each triple, and the
-    edges that the codebook lacked (edge_id, h, r, t, head, relation, tail), whose ids, and those of their new symbols, go on
-    from its own.
+    """INDEXIFY (paper 2.2) of a session's triples onto a corpus's codebook: (edge of each triple, new edges).
 
-    triples: head, relation, tail, as the codebook shows them.
+    triples: head, relation, tail, with representatives. New edges: edge_id, h, r, t, head, relation, tail; ids of new
+    edges and symbols continue the codebook's.
     """
 
     def known(texts: pl.DataFrame, key: str, mentions: pl.Series) -> pl.DataFrame:
@@ -127,7 +131,7 @@ def indexify_onto(
 
 
 def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFrame) -> pl.DataFrame:
-    """edge_id, head, relation, tail and the line "head relation tail", in the order of `edges`."""
+    """Edges with head, relation, tail and the line "head relation tail", in the order of `edges`."""
     entity, relation = entities.select("entity_id", "text"), relations.select("relation_id", "text")
     return (
         edges.select("edge_id", "h", "r", "t")
@@ -139,5 +143,5 @@ def edge_lines(edges: pl.DataFrame, entities: pl.DataFrame, relations: pl.DataFr
 
 
 def line_vectors(edges: pl.DataFrame, lines: Packed) -> Packed:
-    """The n vectors of the edges' lines, in the order of `edges`. lines: by line_id."""
+    """Vectors of the edges' lines, in the order of `edges`. lines: by line_id."""
     return lines.at(edges["line_id"].to_numpy())

@@ -1,4 +1,4 @@
-"""Triples to the embedded codebook: what the rule `build_codebook` and a memory share."""
+"""The codebook of a corpus and its embeddings."""
 
 from collections.abc import Iterator
 
@@ -9,34 +9,34 @@ from secateur.core.errors import SecateurError
 from secateur.graph.codebook import Codebook, edge_lines, indexify
 from secateur.models.embedder import Embedder
 
-__all__ = ["codebook_of", "embedded"]
+__all__ = ["codebook_of", "with_embeddings"]
 
-SHOWN = 5  # documents that a warning names
-PART = 50_000  # strings whose vectors are held at once: 80 MB of MiniLM's
+SHOWN = 5  # documents listed in a warning
+PART = 50_000  # strings embedded at once: 80 MB of MiniLM vectors
 
 
 def codebook_of(passages: pl.DataFrame, triples: pl.DataFrame, ctx) -> tuple[Codebook, pl.Series]:
-    """The codebook of a corpus, and the line "head relation tail" of each edge.
+    """(codebook of a corpus, line "head relation tail" of each edge).
 
-    Documents without a triple are counted, and a warning names some. Raises SecateurError where no document has one.
+    Warns of documents without a triple. Raises SecateurError if there is no triple at all.
     """
     documents = passages.select("doc_id").unique(maintain_order=True)["doc_id"]
     if triples.is_empty():
         raise SecateurError(
-            f"no triple was extracted from {passages.height} passages of {len(documents)} documents: a graph needs "
-            "some. Fix: read the warnings in logs/extract_triples, or choose another extractor (`openie` reads English)."
+            f"no triple was extracted from {passages.height} passages of {len(documents)} documents. Fix: read the "
+            "warnings in logs/extract_triples, or choose another extractor (`openie` reads English)."
         )
-    silent = documents.filter(~documents.is_in(triples["doc_id"].unique().implode())).to_list()
-    if silent:
-        more = ", ..." if len(silent) > SHOWN else ""
-        ctx.warn(f"{len(silent)} of {len(documents)} documents gave no triple: {', '.join(silent[:SHOWN])}{more}")
-    ctx.counts |= {"documents_without_triple": len(silent)}
+    empty = documents.filter(~documents.is_in(triples["doc_id"].unique().implode())).to_list()
+    if empty:
+        more = ", ..." if len(empty) > SHOWN else ""
+        ctx.warn(f"{len(empty)} of {len(documents)} documents have no triple: {', '.join(empty[:SHOWN])}{more}")
+    ctx.counts |= {"documents_without_triple": len(empty)}
     book = indexify(triples)
     return book, edge_lines(book.edges, book.entities, book.relations)["line"]
 
 
-def embedded(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> Iterator[pl.DataFrame]:
-    """The frame with the vectors of texts, in parts of 50,000 rows."""
+def with_embeddings(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> Iterator[pl.DataFrame]:
+    """The frame with a column `embedding` of the texts' vectors, in parts of 50,000 rows."""
     for start in range(0, len(texts), PART):
         vectors = embedder.embed(texts[start : start + PART].to_list())
         embedding = pl.Series(vectors.astype(np.float32, copy=False), dtype=pl.Array(pl.Float32, embedder.cfg.dim))

@@ -1,4 +1,4 @@
-"""The consolidated graph as GraphML: for other tools, and to look at."""
+"""Export of the consolidated graph as GraphML."""
 
 import json
 import re
@@ -7,27 +7,29 @@ from pathlib import Path
 import networkx as nx
 import polars as pl
 
-__all__ = ["graph_of", "write_graphml"]
+__all__ = ["to_networkx", "write_graphml"]
 
-FORBIDDEN = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot carry or keep
+FORBIDDEN = re.compile(
+    r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # characters that XML 1.0 does not preserve
 
 
 def _text(value: str) -> str:
-    """A text that XML can carry: each control character and each half of a surrogate pair becomes U+FFFD."""
+    """Text for XML: control characters and unpaired surrogates become U+FFFD."""
     return FORBIDDEN.sub("\ufffd", value)
 
 
-def graph_of(
+def to_networkx(
     entities: pl.DataFrame,
     relations: pl.DataFrame,
     aliases: pl.DataFrame,
     edges: pl.DataFrame,
     edge_sources: pl.DataFrame,
 ) -> nx.MultiDiGraph:
-    """Nodes by entity id with text and count, its aliases' mentions included; edges by edge id with relation, count
-    and passages, a JSON list of passage ids in text order.
+    """The consolidated graph.
 
-    An alias is a node only where an edge still has it: one that states the alias.
+    Nodes: entity ids with text and count (mentions of aliases included). Edges: edge ids with relation, count and
+    passages, a JSON list of ids in text order. An alias is a node only if an edge that states the alias keeps it.
     """
     shown = pl.coalesce("representative_id", "entity_id")
     mentions = (
@@ -44,22 +46,22 @@ def graph_of(
         .with_columns(count=pl.coalesce("mentions", "count"))
         .sort("entity_id")
     )
-    held = edge_sources.sort("doc_id", "position", "n").group_by("edge_id", maintain_order=True).agg("passage_id")
+    sources = edge_sources.sort("doc_id", "position", "n").group_by("edge_id", maintain_order=True).agg("passage_id")
     rows = (
         edges.select("edge_id", "h", "r", "t")
         .join(relations.select(r="relation_id", relation="text"), on="r")
-        .join(held, on="edge_id", how="left")
+        .join(sources, on="edge_id", how="left")
         .sort("edge_id")
     )
     graph = nx.MultiDiGraph()
     for entity, count, text in nodes.select("entity_id", "count", "text").iter_rows():
         graph.add_node(entity, text=_text(text), count=count)
     for edge, h, t, relation, passages in rows.select("edge_id", "h", "t", "relation", "passage_id").iter_rows():
-        known = list(dict.fromkeys(passages or ()))
-        graph.add_edge(h, t, key=edge, relation=_text(relation), count=len(passages or ()), passages=json.dumps(known))
+        ids = json.dumps(list(dict.fromkeys(passages or ())))
+        graph.add_edge(h, t, key=edge, relation=_text(relation), count=len(passages or ()), passages=ids)
     return graph
 
 
 def write_graphml(graph: nx.MultiDiGraph, path: Path) -> None:
-    """Write a graph so that networkx reads it back; not atomic."""
+    """Write a graph that networkx can read; not atomic."""
     nx.write_graphml_xml(graph, path)

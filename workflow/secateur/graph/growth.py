@@ -1,4 +1,4 @@
-"""How the codebook grows with the passages read (paper, figure 6)."""
+"""Growth of the codebook with the passages read (paper, figure 6)."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ __all__ = ["exponent", "growth"]
 
 
 def growth(symbols: NDArray[np.integer], places: NDArray[np.integer], read: Sequence[int]) -> list[int]:
-    """Number of distinct symbols in the first `read` passages, for each value of `read`.
+    """Number of distinct symbols in the first n passages, for each n of `read`.
 
-    symbols, places: (mentions,) id of the symbol, place of its passage in text order.
+    symbols, places: (mentions,) symbol of each mention, and the place of its passage in text order.
 
     >>> growth(np.array([0, 1, 0, 2]), np.array([0, 0, 1, 2]), [1, 2, 3])
     [2, 2, 3]
@@ -22,7 +22,7 @@ def growth(symbols: NDArray[np.integer], places: NDArray[np.integer], read: Sequ
 
 
 def exponent(read: Sequence[int], counts: Sequence[int]) -> float | None:
-    """Slope of log count over log passages read, by least squares; None below two points with a count.
+    """Least-squares slope of log count over log passages read; None below two points with a count above 0.
 
     >>> round(exponent([1, 10, 100], [3, 30, 300]), 6)
     1.0

@@ -1,4 +1,4 @@
-"""Locally coherent runs of a document's edge sequence (paper 2.3)."""
+"""Segmentation of a document's edge sequence into locally coherent runs (paper 2.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["Fit", "refine", "segment"]
 
 @dataclass(frozen=True)
 class Fit:
-    """tau: cosine from which a triple fits a run; the bonuses reward path continuation and shared nodes."""
+    """Threshold of the fit, tau, and bonuses for path continuation and shared nodes."""
 
     tau: float
     bonus_path: float
@@ -19,7 +19,7 @@ class Fit:
 
 
 def segment(vectors: NDArray[np.float32], heads: NDArray[np.int32], tails: NDArray[np.int32], fit: Fit) -> list[int]:
-    """Starts of the runs of one pass over n triples in text order, the first being 0; empty for n = 0.
+    """Starts of the runs after one pass over n triples in text order; empty for n = 0.
 
     vectors: (n, d) unit triple embeddings; heads, tails: (n,) entity ids. The running sum S gives the
     centroid S / |S|; a triple joins while cos(centroid, v) + bonus >= tau (paper 2.3).
@@ -42,7 +42,7 @@ def segment(vectors: NDArray[np.float32], heads: NDArray[np.int32], tails: NDArr
 def _true_cut(
     vectors: NDArray[np.float32], heads: NDArray[np.int32], tails: NDArray[np.int32], fit: Fit, span: Sequence[int]
 ) -> bool:
-    """Whether re-segmenting two adjacent runs cuts first at the boundary between them."""
+    """True if re-segmenting two adjacent runs cuts first at the boundary between them."""
     left, boundary, right = span
     again = segment(vectors[left:right], heads[left:right], tails[left:right], fit)
     return len(again) > 1 and again[1] == boundary - left
@@ -51,9 +51,9 @@ def _true_cut(
 def refine(
     vectors: NDArray[np.float32], heads: NDArray[np.int32], tails: NDArray[np.int32], fit: Fit, starts: Sequence[int]
 ) -> list[int]:
-    """Boundary refinement: merge adjacent runs whose boundary is no true cut, until nothing changes.
+    """Boundary refinement: merge adjacent runs whose boundary is not a true cut, until nothing changes.
 
-    The result is a fixed point (lemma 3): every surviving boundary is where the segmenter itself cuts.
+    The result is a fixed point (lemma 3): the segmenter cuts at every remaining boundary.
     """
     if len(vectors) == 0:
         return []

@@ -1,4 +1,4 @@
-"""The codebook to runs: what the rule `build_runs` and a memory share."""
+"""Runs of all documents (paper 2.3)."""
 
 import numpy as np
 import polars as pl
@@ -7,13 +7,15 @@ from secateur.core.tables.vectors import Packed
 from secateur.graph.codebook import line_vectors
 from secateur.graph.runs import Fit, refine, segment
 
-__all__ = ["runs_of"]
+__all__ = ["document_runs"]
 
 
-def runs_of(edges: pl.DataFrame, lines: Packed, edge_sources: pl.DataFrame, cfg) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(runs, run_edges): the edges of each document, or of each sentence, cut into locally coherent runs (paper 2.3).
+def document_runs(
+    edges: pl.DataFrame, lines: Packed, edge_sources: pl.DataFrame, cfg
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """(runs, run_edges): the edges of each document, or of each sentence, cut into locally coherent runs.
 
-    cfg: the options `order`, `embedder` and `codebook`.
+    cfg: with the options `order`, `embedder` and `codebook`.
     """
     edges = edges.sort("edge_id")
     vectors, h, t = line_vectors(edges, lines), edges["h"].to_numpy(), edges["t"].to_numpy()
@@ -21,7 +23,7 @@ def runs_of(edges: pl.DataFrame, lines: Packed, edge_sources: pl.DataFrame, cfg)
     by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)
     edge_ids, cuts = mentions["edge_id"].to_numpy(), []
-    for first, size in _stretches(mentions, by):
+    for first, size in _spans(mentions, by):
         ids = edge_ids[first : first + size]
         v = vectors[ids]
         v /= np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12)
@@ -47,7 +49,7 @@ def runs_of(edges: pl.DataFrame, lines: Packed, edge_sources: pl.DataFrame, cfg)
     return runs, run_edges
 
 
-def _stretches(mentions: pl.DataFrame, by: list[str]) -> list[tuple[int, int]]:
-    """(first row, rows) of each stretch of mentions, in text order, that agree in `by`."""
+def _spans(mentions: pl.DataFrame, by: list[str]) -> list[tuple[int, int]]:
+    """(first row, number of rows) of each span of consecutive mentions with equal values in `by`."""
     sizes = mentions.select(pl.struct(by).rle().struct.field("len")).to_series().to_numpy().astype(np.int64)
     return list(zip((np.cumsum(sizes) - sizes).tolist(), sizes.tolist(), strict=True))

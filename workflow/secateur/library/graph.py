@@ -9,9 +9,9 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.vectors import Packed
 from secateur.graph.consolidation.consolidate import aliases_of, consolidated
-from secateur.graph.embedding import codebook_of, embedded
-from secateur.graph.mentions import mentions_of, naming_of, phrases_of
-from secateur.graph.segmenting import runs_of
+from secateur.graph.embedding import codebook_of, with_embeddings
+from secateur.graph.mentions import Naming, mentions_of, triple_phrases
+from secateur.graph.segmenting import document_runs
 from secateur.graph.triples.extraction import extract
 from secateur.library.options import context
 from secateur.models.embedder import Embedder
@@ -29,15 +29,15 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     """
     cfg, ctx = SimpleNamespace(**options), context()
     book, line_texts = codebook_of(passages, extract(passages, cfg.extractor, ctx), ctx)
-    entities = pl.concat(embedded(book.entities, book.entities["text"], embedder))
-    relations = pl.concat(embedded(book.relations, book.relations["text"], embedder))
-    lines = pl.concat(embedded(book.edges.select("line_id"), line_texts, embedder))
-    _, run_edges = runs_of(book.edges, Packed.of(lines["embedding"].to_numpy()), book.edge_sources, cfg)
+    entities = pl.concat(with_embeddings(book.entities, book.entities["text"], embedder))
+    relations = pl.concat(with_embeddings(book.relations, book.relations["text"], embedder))
+    lines = pl.concat(with_embeddings(book.edges.select("line_id"), line_texts, embedder))
+    _, run_edges = document_runs(book.edges, Packed.of(lines["embedding"].to_numpy()), book.edge_sources, cfg)
     aliases = aliases_of(cfg.consolidation, entities, passages, None, ctx)
     graph = consolidated(cfg.consolidation, aliases, book.edges, book.edge_sources, run_edges)
-    phrases = phrases_of(entities, graph.edges, graph.edge_sources)
+    phrases = triple_phrases(entities, graph.edges, graph.edge_sources)
     tables = {"entities": entities, "relations": relations, "lines": lines, **vars(graph)}
-    tables["mentions"] = mentions_of(passages, phrases, naming_of(cfg.consolidation))
+    tables["mentions"] = mentions_of(passages, phrases, Naming.of(cfg.consolidation))
     return {name: _typed(name, tables[name]) for name in GRAPH}
 
 

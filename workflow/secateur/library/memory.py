@@ -21,9 +21,9 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
 from secateur.core.tables.vectors import Packed
 from secateur.graph.codebook import as_shown, shown_as
-from secateur.graph.material import edges_of, material_of
-from secateur.graph.retrieval.candidates import Book, symbols_of
-from secateur.graph.retrieval.ranking import GraphRanking, candidates_of, lines_of
+from secateur.graph.material import material_of, passage_edges
+from secateur.graph.retrieval.candidates import CodebookArrays, symbols_of
+from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines
 from secateur.graph.triples.extraction import text_extractor
 from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
@@ -175,7 +175,7 @@ class Memory:
         texts = passages["text"].to_list()
         if self.by_graph:
             lines = Packed.of(tables["lines"]["embedding"].to_numpy())
-            book = Book.of(tables["entities"], tables["relations"], tables["edges"], lines)
+            book = CodebookArrays.of(tables["entities"], tables["relations"], tables["edges"], lines)
             share = self.options["order"].neighbour
             graph = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
             ranking: Any = GraphRanking(self.options["retriever"], share, *graph)
@@ -186,7 +186,8 @@ class Memory:
         shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)
         if self.by_graph and self.options["retriever"].walk != NONE:
-            _ = ranking.walkable.words, ranking.walkable.of_passage, ranking.walkable.of_entity, ranking.walkable.idf
+            walked = ranking.passage_graph
+            _ = walked.words, walked.passage_entities, walked.entity_passages, walked.idf
         self._ranked(ready, "the", self._triples("the"))
         return ready
 
@@ -201,7 +202,7 @@ class Memory:
         model, folder = self.options["embedder"].model, cache_folder()
         count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
         names = ("edges", "entities", "relations", "edge_sources")
-        edges = edges_of(*(tables[name] for name in names)) if kind.NEEDS_GRAPH else None
+        edges = passage_edges(*(tables[name] for name in names)) if kind.NEEDS_GRAPH else None
         bare = material_of(passages, spec.titles, count, edges)
         material = replace(bare, count=Counted(count, list(bare.texts.values())))
         with plugins.calling("form", kind):
@@ -254,8 +255,8 @@ class Memory:
         self.vectors.embed([question, *(text for part in needed for text in part)])  # one call: each has a fixed cost
         coarse = ranking.coarse([question], [symbols])
         if by_runs:
-            best = candidates_of(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
-            lines = lines_of(ranking, best) if best.height else pl.DataFrame()
+            best = best_candidates(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
+            lines = best_lines(ranking, best) if best.height else pl.DataFrame()
             return lines.select("passage_id", "edge_id", "value").rows() if lines.height else []
         scores, _ = ranking.scores([question], coarse)
         order = top(scores[0], self.options["retriever"].passages)

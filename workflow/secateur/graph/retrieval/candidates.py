@@ -1,4 +1,4 @@
-"""The runs of a group as arrays, and a question's scores of them (paper 2.4, A.3)."""
+"""The runs of a group as arrays, and their coarse and fine scores for questions (paper 2.4, A.3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +15,25 @@ from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scor
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
-__all__ = ["Book", "GroupRuns", "Symbols", "coarse_of", "fine_of", "question_symbols", "symbols_of"]
+__all__ = [
+    "CodebookArrays",
+    "GroupRuns",
+    "Symbols",
+    "coarse_run_scores",
+    "fine_run_terms",
+    "question_symbols",
+    "symbols_of",
+]
 
 Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relations and lines
 
 
 @dataclass(frozen=True)
-class Book:
-    """Codebook and edges as arrays; ids are places. entities, relations, lines: unit rows, those of the lines packed, which
-    are most by far; texts: "h r t"."""
+class CodebookArrays:
+    """Codebook and edges as arrays; ids are places.
+
+    entities, relations: (n, d) unit rows; lines: packed unit rows, since lines are the most numerous; texts: "h r t".
+    """
 
     entities: NDArray[np.float32]
     relations: NDArray[np.float32]
@@ -34,7 +44,9 @@ class Book:
     t: NDArray[np.int32]
 
     @classmethod
-    def of(cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame, lines: Packed) -> "Book":
+    def of(
+        cls, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame, lines: Packed
+    ) -> "CodebookArrays":
         """From the tables of the same names."""
         vectors = (*(f["embedding"].to_numpy() for f in (entities, relations)), line_vectors(edges, lines))
         texts = edge_lines(edges, entities, relations)["line"]
@@ -42,9 +54,11 @@ class Book:
 
 
 class GroupRuns:
-    """The runs of one group's documents: memberships of symbols, of edges and of passages."""
+    """The runs of one group's documents, with their symbols, edges and passages."""
 
-    def __init__(self, book: Book, run_edges: pl.DataFrame, places: Mapping[str, int], weighted: bool) -> None:
+    def __init__(
+        self, book: CodebookArrays, run_edges: pl.DataFrame, places: Mapping[str, int], weighted: bool
+    ) -> None:
         ids, local = np.unique(run_edges["run_id"].to_numpy(), return_inverse=True)
         edge = run_edges["edge_id"].to_numpy()
         self.ids, self.edges = ids, edge
@@ -60,18 +74,18 @@ class GroupRuns:
         self.edge_passages = distinct_pairs(edge, place)  # (2, pairs): edge, passage
 
     def spans(self, chosen: Sequence[int]) -> list[NDArray[np.int32]]:
-        """The edges of each of some runs, in run order."""
+        """Edges of each chosen run, in run order."""
         return [self.edges[self.starts[c] : self.starts[c + 1]] for c in chosen]
 
-    def texts(self, book: Book, chosen: Sequence[int]) -> list[str]:
-        """Some runs, each as its lines joined."""
+    def texts(self, book: CodebookArrays, chosen: Sequence[int]) -> list[str]:
+        """Text of each chosen run: its lines joined by " ; "."""
         spans = self.spans(chosen)
         lines = iter(book.texts.gather(np.concatenate(spans)).to_list() if spans else ())
         return [" ; ".join(islice(lines, len(span))) for span in spans]
 
 
 def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
-    """Entities, relations and lines of a question; one without triples is its own one line."""
+    """Entities, relations and lines of a question; without triples, its text is the only line."""
     if not triples:
         return [], [], [text]
     heads, relations, tails = zip(*triples, strict=True)
@@ -80,36 +94,38 @@ def symbols_of(text: str, triples: Sequence[tuple[str, str, str]]) -> Symbols:
 
 
 def question_symbols(triples: pl.DataFrame, questions: pl.DataFrame) -> dict[str, Symbols]:
-    """The symbols of each question."""
-    found = triples_of(triples)
-    return {q: symbols_of(text, found.get(q, [])) for q, text in questions.select("question_id", "text").iter_rows()}
+    """Symbols by question id."""
+    of_question = triples_of(triples)
+    return {
+        q: symbols_of(text, of_question.get(q, [])) for q, text in questions.select("question_id", "text").iter_rows()
+    }
 
 
-def coarse_of(
-    cfg, book: Book, group: GroupRuns, asked: Sequence[Symbols], texts: Sequence[str], embedder
+def coarse_run_scores(
+    cfg, book: CodebookArrays, group: GroupRuns, symbols: Sequence[Symbols], texts: Sequence[str], embedder
 ) -> NDArray[np.float64]:
-    """(questions, runs) coarse scores; as a hybrid, z-scores with those of BM25 over the runs' texts.
+    """(questions, runs) coarse scores; the hybrid adds z-scores of BM25 over the runs' texts.
 
-    cfg: the retriever. asked, texts: the questions' symbols and the questions themselves.
+    cfg: the option `retriever`. symbols, texts: of the questions.
     """
-    found, weights = np.zeros((len(asked), len(group.ids))), (cfg.w_ent, cfg.w_rel)
-    for row, symbols in enumerate(asked):
-        query = [embedder.embed(part) for part in symbols[:2]]
+    scores, weights = np.zeros((len(symbols), len(group.ids))), (cfg.w_ent, cfg.w_rel)
+    for row, (query_entities, query_relations, _) in enumerate(symbols):
+        query = [embedder.embed(query_entities), embedder.embed(query_relations)]
         if cfg.coarse == "ere":
             edges = edge_scores(*query, book.entities, book.relations, (book.h, book.r, book.t), weights)
-            found[row] = np.maximum.reduceat(edges[group.edges], group.starts[:-1])
+            scores[row] = np.maximum.reduceat(edges[group.edges], group.starts[:-1])
         else:
-            found[row] = coarse_scores(*query, book.entities, book.relations, group.members, weights, group.idf)
+            scores[row] = coarse_scores(*query, book.entities, book.relations, group.members, weights, group.idf)
     if not cfg.w_text:
-        return found
+        return scores
     lexical = bm25_matrix(group.texts(book, range(len(group.ids))), texts, cfg.k1, cfg.b)
-    return z_scores(found) + cfg.w_text * z_scores(lexical)
+    return z_scores(scores) + cfg.w_text * z_scores(lexical)
 
 
-def fine_of(
-    cfg, book: Book, group: GroupRuns, chosen: Sequence[int], symbols: Symbols, embedder
+def fine_run_terms(
+    cfg, book: CodebookArrays, group: GroupRuns, chosen: Sequence[int], symbols: Symbols, embedder
 ) -> dict[str, NDArray[np.float64]]:
-    """The fine terms of some of a group's runs, in the order given. cfg: the retriever."""
+    """Terms of the fine score of the chosen runs, in their order. cfg: the option `retriever`."""
     spans = group.spans(chosen)
     starts = np.concatenate([[0], np.cumsum([len(s) for s in spans])])
 

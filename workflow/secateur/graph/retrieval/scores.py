@@ -1,4 +1,4 @@
-"""Coarse-to-fine path retrieval (paper 2.4, A.3)."""
+"""Coarse and fine scores of runs (paper 2.4, A.3)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,39 +16,39 @@ Vectors = NDArray[np.float32]  # (n, d), unit rows
 
 @dataclass(frozen=True)
 class Membership:
-    """Which symbols each run holds: run i has symbols[starts[i]:starts[i + 1]]; no run is empty."""
+    """Symbols by run: run i has symbols[starts[i]:starts[i + 1]]; no run is empty."""
 
     symbols: NDArray[np.int64]
     starts: NDArray[np.int64]  # (runs + 1,)
 
     @classmethod
     def of(cls, runs: NDArray[np.int64], symbols: NDArray[np.int64], count: int) -> "Membership":
-        """From parallel (run, symbol) pairs; repeats are dropped."""
+        """From parallel (run, symbol) pairs, without repeats. count: number of runs."""
         run, symbol = distinct_pairs(runs, symbols)
         return cls(symbol, np.concatenate([[0], np.cumsum(np.bincount(run, minlength=count))]))
 
     @cached_property
     def columns(self) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
-        """The runs by falling size, and for each place the symbols of those runs that have as many."""
+        """(runs by falling size, for each n the n-th symbols of all runs that have one)."""
         sizes = np.diff(self.starts)
         runs = np.argsort(-sizes, kind="stable")
-        have = np.searchsorted(-sizes[runs], -np.arange(sizes.max(initial=0)))  # runs with a symbol at the place
-        return runs, [self.symbols[self.starts[runs[:count]] + n].astype(np.int32) for n, count in enumerate(have)]
+        counts = np.searchsorted(-sizes[runs], -np.arange(sizes.max(initial=0)))  # runs with an n-th symbol
+        return runs, [self.symbols[self.starts[runs[:count]] + n].astype(np.int32) for n, count in enumerate(counts)]
 
     def maxima(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(runs,) maximum over each run's symbols of values (symbols,): place by place, all runs at once."""
+        """(runs,) maximum of each run's symbols. values: (symbols,)."""
         runs, columns = self.columns
-        best, found = values[columns[0]], np.empty(len(runs), values.dtype)
+        best, maxima = values[columns[0]], np.empty(len(runs), values.dtype)
         for column in columns[1:]:
             np.maximum(best[: len(column)], values[column], out=best[: len(column)])
-        found[runs] = best
-        return found
+        maxima[runs] = best
+        return maxima
 
 
 def symbol_idf(members: Membership, count: int) -> NDArray[np.float32]:
-    """(count,) idf(e) = ln(1 + runs / runs with e), scaled to a maximum of 1; 0 for a symbol of no run.
+    """(count,) idf(e) = ln(1 + runs / runs with e), scaled to a maximum of 1; 0 for a symbol without runs.
 
-    Runs and maximum are those of the group at hand, so that another group's symbols change nothing.
+    Runs and maximum are the group's, so other groups have no influence.
     """
     frequency = np.bincount(members.symbols, minlength=count)
     idf = np.where(frequency > 0, np.log1p((len(members.starts) - 1) / np.maximum(frequency, 1)), 0)
@@ -66,8 +66,8 @@ def coarse_scores(
 ) -> NDArray[np.float32]:
     """(runs,) w_ent max_ij cos(E(q)_i, E(f)_j) + w_rel max_pr cos(R(q)_p, R(f)_r) (equation of 2.4).
 
-    Query symbols meet each unique codebook symbol once; a segment maximum over run membership does the rest.
-    A side without query symbols contributes nothing.
+    One matrix product of query symbols and unique codebook symbols, then a maximum over each run's symbols. Entities
+    or relations that the query lacks contribute 0.
     """
     total = np.zeros(len(members[0].starts) - 1, np.float32)
     sides = zip((query_entities, query_relations), (entities, relations), members, weights, idf, strict=True)
@@ -88,8 +88,8 @@ def edge_scores(
 ) -> NDArray[np.float32]:
     """(edges,) w_ent / 2 (max_i cos(E(q)_i, h) + max_i cos(E(q)_i, t)) + w_rel max_p cos(R(q)_p, r).
 
-    The compositional score of proposition 16, with the query's nearest symbol for each place of an edge (h, r, t).
-    A side without query symbols contributes nothing.
+    The compositional score of proposition 16, with the query symbol nearest to each part of an edge (h, r, t). Entities
+    or relations that the query lacks contribute 0.
     """
     h, r, t = edges
     total = np.zeros(len(h), np.float32)
@@ -105,19 +105,19 @@ def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 / (1 + np.exp(-x))
 
 
-def _distinct(s: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
-    """(k,) greedy 1:1 matches at or above the threshold: sum / sqrt(matches). s: (k, nq, nc), -inf for padding."""
+def _one_to_one(s: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    """(k,) greedy 1:1 matches with cosine >= threshold: sum / sqrt(matches). s: (k, nq, nc), -inf for padding."""
     s, runs = s.copy(), np.arange(len(s))
     total, matches = np.zeros(len(s)), np.zeros(len(s))
     for _ in range(min(s.shape[1:])):
         flat = s.reshape(len(s), -1).argmax(1)
         row, column = np.divmod(flat, s.shape[2])
         best = s[runs, row, column]
-        good = best >= threshold
-        if not good.any():
+        matched = best >= threshold
+        if not matched.any():
             break
-        total += np.where(good, best, 0)
-        matches += good
+        total += np.where(matched, best, 0)
+        matches += matched
         s[runs, row, :] = -np.inf
         s[runs, :, column] = -np.inf
     return total / np.sqrt(np.maximum(matches, 1))
@@ -128,8 +128,8 @@ def fine_scores(
 ) -> dict[str, NDArray[np.float64]]:
     """The five terms of A.3 and their weighted sum `fine`, each (k,), for k candidate runs.
 
-    lines: (sum of run sizes, d), run i holding lines[starts[i]:starts[i + 1]]; thresholds apply to the cosine
-    matrix itself. `whole` gives the k cosines of the joined texts; it is called only if the term has weight.
+    query_lines: (nq, d); lines: (sum of run sizes, d), run i has lines[starts[i]:starts[i + 1]]; whole: returns the k
+    cosines of the joined texts, called only if the term has weight. Thresholds apply to the cosines themselves.
     """
     sizes = np.diff(starts)
     k, nq, nc = len(sizes), len(query_lines), int(sizes.max())
@@ -137,13 +137,13 @@ def fine_scores(
     run = np.repeat(np.arange(k), sizes)
     s[run, :, np.arange(len(lines)) - starts[:-1][run]] = lines @ query_lines.T
     entries = np.sort(s.reshape(k, -1), axis=1)[:, ::-1][:, : cfg.top_t]
-    counted = np.isfinite(entries)
-    rel_top = np.where(counted, entries, 0).sum(1) / np.maximum(counted.sum(1), 1)
+    valid = np.isfinite(entries)
+    rel_top = np.where(valid, entries, 0).sum(1) / np.maximum(valid.sum(1), 1)
     covered = (s.max(2) >= cfg.tau_coverage).sum(1)
     coverage = covered / nq if cfg.coverage == "share" else covered.astype(float)
     soft = _sigmoid((s - cfg.tau_pairs) / cfg.t_pairs)  # padding is -inf: exactly 0
     pairs = np.log1p(soft.sum((1, 2)) / np.sqrt(nq * sizes))
-    distinct = _distinct(s, cfg.tau_distinct)
+    distinct = _one_to_one(s, cfg.tau_distinct)
     gate = np.zeros(k)
     if cfg.w_whole:
         cosine = whole().astype(float)

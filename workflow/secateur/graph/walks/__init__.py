@@ -1,1 +1,1 @@
-"""Rankings that take more than one step over the graph. A file is a kind."""
+"""Walks: rankings that take several steps over the graph. A file is a plug-in."""
