@@ -17,29 +17,23 @@ CONF = Path(__file__).parents[2] / "conf"
     [
         (b"name: caf\xe9\n", "is not UTF-8"),
         (b"just words\n", "holds a str; allowed: keys with values"),
-        (b"defaults: [bomb, _self_]\n", "its defaults lead back to itself"),
-        (b"a: &a {b: *a}\n", "an alias stands for itself"),
-        (
-            "\n".join(
-                ["x0: &x0 [1,1,1,1,1,1,1,1,1]", *(f"x{n}: &x{n} [{','.join([f'*x{n - 1}'] * 9)}]" for n in range(1, 9))]
-            ),
-            "its aliases stand for .* allowed: 100,000",
-        ),
+        (b"defaults: [mine, _self_]\n", "its defaults or an alias refer to themselves"),
+        (b"a: &a {b: *a}\n", "its defaults or an alias refer to themselves"),
     ],
 )
 def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, monkeypatch, text, expected):
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
     conf = tmp_path / "conf"
     shutil.copytree(CONF, conf)
-    (conf / "eval" / "bomb.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    (conf / "eval" / "mine.yaml").write_bytes(text)
     with pytest.raises(ConfigError, match=expected) as refused:
-        option(conf, "eval", "bomb")
-    assert "bomb.yaml" in str(refused.value)
+        option(conf, "eval", "mine")
+    assert "mine.yaml" in str(refused.value)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [(b"mirror: [", "is no YAML"), (b"here\n", "holds a str"), (b"mirror: \xff\n", "is not UTF-8")],
+    [(b"mirror: [", "is not YAML"), (b"here\n", "holds a str"), (b"mirror: \xff\n", "is not UTF-8")],
 )
 def test_a_machines_own_settings_are_read_or_refused(tmp_path, text, expected):
     (tmp_path / "local").mkdir()
