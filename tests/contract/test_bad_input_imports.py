@@ -200,7 +200,7 @@ def test_a_file_that_is_not_there_is_missed_before_anything_runs(project):
 
 def test_a_run_has_no_order_that_its_ranker_is_not_made_in(project):
     write(project, "rankers: mine\nranker: mine\n")
-    with pytest.raises(ConfigError, match=r"system\.orders names aware, and ranker mine is not made with \+neighbour"):
+    with pytest.raises(ConfigError, match=r"system\.orders names aware, but ranker mine has no form with \+neighbour"):
         variants(project.root / "conf", "mine")
 
 

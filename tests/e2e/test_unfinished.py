@@ -53,7 +53,7 @@ def test_what_is_whole_is_said_to_lack_nothing(smoke, tmp_path):
 def test_of_an_experiment_of_which_nothing_is_made_there_is_no_page(untouched):
     said = untouched.secateur("report", "smoke")
     assert said.returncode == 2
-    assert "has been made here. Fix: make run EXPERIMENT=smoke" in said.stderr
+    assert "rows has figures yet. Fix: make run EXPERIMENT=smoke" in said.stderr
     assert "Traceback" not in said.stderr
     said = untouched.secateur("report", "smok")
     assert said.returncode == 2

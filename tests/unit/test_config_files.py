@@ -7,7 +7,7 @@ import pytest
 
 from secateur.config.compose import _composed, local, option
 from secateur.core.fields import ConfigError
-from secateur.planning.plan import of_folder
+from secateur.planning.plan import folder_overrides
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -81,6 +81,6 @@ def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):
 )
 def test_a_folders_name_is_read_as_it_is(tmp_path, name):
     (tmp_path / name).mkdir()
-    corpus, dataset = of_folder(tmp_path / name)
+    corpus, dataset = folder_overrides(tmp_path / name)
     assert option(CONF, "corpus", "custom", (corpus,)).folder == str(tmp_path / name)
     assert option(CONF, "dataset", "custom", (dataset,)).folder == str(tmp_path / name)

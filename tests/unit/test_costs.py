@@ -10,7 +10,7 @@ from secateur.core.errors import SecateurError
 from secateur.ecs.selection.pool import candidates, max_pairs, pooled
 from secateur.planning import costs
 from secateur.planning.costs import Cost, Estimate
-from secateur.planning.plan import of_folder, variants
+from secateur.planning.plan import folder_overrides, variants
 from secateur.stage.ledger import collect
 
 ROOT = Path(__file__).parents[2]
@@ -180,7 +180,7 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
 
 def pairs(experiment: str, counts: dict[str, int], *overrides: str, folder: Path | None = DIALOGUE) -> int | None:
     """The pairs that an experiment reads at most."""
-    mine = (*overrides, *of_folder(folder))
+    mine = (*overrides, *folder_overrides(folder))
     return costs.pairs_to_read(ROOT / "conf", variants(ROOT / "conf", experiment, mine), mine, counts)
 
 

@@ -71,7 +71,7 @@ def test_a_ranker_that_sees_the_answer_makes_no_context(write):
 
 
 def test_a_ranker_without_neighbours_has_no_row_that_knows_the_order(write):
-    with pytest.raises(ConfigError, match=r"orders names aware, and ranker title_zsum is not made with \+neighbour"):
+    with pytest.raises(ConfigError, match=r"orders names aware, but ranker title_zsum has no form with \+neighbour"):
         write(systems="[title_zsum]", overrides=("rankers.suffixes=[]",))
     assert write(systems="[title_zsum]", overrides=("rankers.suffixes=[]", "system.orders=[blind]"))
 
@@ -194,7 +194,7 @@ def test_a_policy_answers_test_questions_alone(write):
     found = write(datasets="[stem_old, stem_old_test, medical_sample]", systems="[remembered, compressed]")
     answering = {v.dataset for v in found if v.system == "compressed"}
     assert answering == {"stem_old_test", "medical_sample"}
-    with pytest.raises(ConfigError, match=r"answers no question that it learnt from.*Fix:"):
+    with pytest.raises(ConfigError, match=r"answers no question that it was trained on.*Fix:"):
         write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [session+policy_of=session]}")
 
 

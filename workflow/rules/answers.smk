@@ -1,4 +1,4 @@
-# Questions answered under the context of a system.
+# Answers questions from contexts, and measures the answers.
 
 
 include: "functions/answers.smk"
@@ -9,7 +9,7 @@ rule answer_questions:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         contexts=CONTEXTS,
-        model=of_options(reader_model),
+        model=of_options(layout.model),
     output:
         answers="results/{corpus}/{dataset}/answers/{source}/{answer}/{shard}/answers.parquet",
         record="results/{corpus}/{dataset}/answers/{source}/{answer}/{shard}/run.json",
@@ -38,7 +38,7 @@ rule evaluate_answers:
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
         contexts=CONTEXTS,
         answers=answer_shards,
-        model=of_options(reader_model),
+        model=of_options(layout.model),
     output:
         question_metrics="results/{corpus}/{dataset}/answered/{source}/{answer}/question_metrics.parquet",
         record="results/{corpus}/{dataset}/answered/{source}/{answer}/run.json",

@@ -9,9 +9,9 @@ NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|f
 
 if config.get("resources"):
     try:
-        asked = resources.asked(_listed(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
+        asked = resources.asked(words(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
     except SecateurError as error:
-        _stop(error)
+        stop(error)
     resources.override(workflow, asked)
 
 needs.mend()
@@ -21,7 +21,7 @@ if workflow.is_main_process:  # the driver, none of its jobs
 
 if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for flag in sys.argv):
     if resources.account_missing(workflow):
-        _stop(
+        stop(
             "profiles/slurm/config.yaml: slurm_account is CHANGE_ME. Fix: write your account and your partitions there"
             " (sacctmgr show associations user=$USER format=account,partition)."
         )

@@ -1,4 +1,4 @@
-# The waist: a ranking, or contexts made elsewhere, become the one table that every evaluation reads.
+# Writes the contexts table, which every evaluation reads, from a ranking or from the user's contexts.
 
 
 include: "functions/contexts.smk"
@@ -15,7 +15,7 @@ rule assemble_contexts:
         edges=graph_table("edges"),
         edge_sources=graph_table("edge_sources"),
         aliases=graph_table("aliases"),
-        sent=of_options(sent_elsewhere),
+        sent=of_options(sent_by_peer),
     output:
         contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
         record="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/run.json",
@@ -40,7 +40,7 @@ rule import_contexts:
     input:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        file=contexts_elsewhere,
+        file=imported_file,
     output:
         contexts="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/contexts.parquet",
         record="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/run.json",
@@ -50,6 +50,6 @@ rule import_contexts:
     params:
         **leaf_params("import_contexts", "assembly.budget", "lm.model", "eval.budgets=default"),
     message:
-        "Read the contexts of {wildcards.imported} for {wildcards.dataset}"
+        "Import the contexts of {wildcards.imported} for {wildcards.dataset}"
     script:
         "../../scripts/import_contexts.py"

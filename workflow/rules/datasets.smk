@@ -1,4 +1,4 @@
-# From an address to passages and questions.
+# Fetches files, and prepares passages and questions.
 
 
 include: "functions/datasets.smk"
@@ -12,9 +12,9 @@ rule fetch_dataset:
         "logs/fetch_dataset/{file}.log",
     threads: 1
     params:
-        **leaf_params("fetch_dataset", entry=registry_entry),
+        **leaf_params("fetch_dataset", entry=entry_of),
     message:
-        "Fetch {wildcards.file} (mirror first, then its address)"
+        "Fetch {wildcards.file}"
     script:
         "../../scripts/fetch_dataset.py"
 
@@ -31,7 +31,7 @@ rule prepare_corpus:
     params:
         **leaf_params("prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle"),
     message:
-        "Read the passages of {wildcards.corpus}"
+        "Prepare the passages of {wildcards.corpus}"
     script:
         "../../scripts/prepare_corpus.py"
 
@@ -56,10 +56,10 @@ rule prepare_dataset:
             "dataset.sample",
             "corpus.documents",
             name=whole_name,
-            first=first_of_split,
+            first=limited_split,
         ),
     message:
-        "Read the questions of {wildcards.dataset}, resolve their evidence"
+        "Prepare the questions of {wildcards.dataset} and their evidence"
     script:
         "../../scripts/prepare_dataset.py"
 

@@ -1,7 +1,4 @@
-# Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> what is selected.
-
-
-include: "functions/ecs.smk"
+# Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> selection.
 
 
 rule propose_passages:
@@ -31,7 +28,7 @@ rule propose_passages:
             "embedder.model",
         ),
     message:
-        "Pool the passages a language model reads for {wildcards.dataset}"
+        "Pool the passages that a language model reads for {wildcards.dataset}"
     script:
         "../../scripts/propose_passages.py"
 
@@ -63,7 +60,7 @@ rule combine_scores:
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
         pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
         rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
-        statistics=statistics_shards,
+        statistics=shards(layout.statistics, "ecs"),
     output:
         rankings=f"results/{{corpus}}/{{dataset}}/rankings/utility/{UTILITY}/rankings.parquet",
         selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/selections.parquet",
@@ -133,7 +130,7 @@ rule select_context:
     params:
         **leaf_params("select_context"),
     message:
-        "Select as many passages as there are gold ones for {wildcards.dataset}"
+        "Select passages at gold size for {wildcards.dataset}"
     script:
         "../../scripts/select_context.py"
 
@@ -155,6 +152,6 @@ rule check_red_herrings:
     params:
         **leaf_params("check_red_herrings", "lm", *slices.CHECKING),
     message:
-        "Check what {wildcards.lm} tells apart on {wildcards.dataset}"
+        "Check how {wildcards.lm} separates distractors on {wildcards.dataset}"
     script:
         "../../scripts/check_red_herrings.py"

@@ -1,4 +1,4 @@
-# What contexts and rankings are worth: per question, per variant, per experiment.
+# Measures contexts and rankings per question, and compares the variants of an experiment.
 
 
 include: "functions/evaluation.smk"
@@ -45,7 +45,7 @@ rule evaluate_rankings:
     params:
         **leaf_params("evaluate_rankings", "dataset.cutoffs", order=order_of),
     message:
-        "Look for the gold articles of {wildcards.dataset} in a ranking ({wildcards.pick}, {wildcards.reranker})"
+        "Measure a ranking for {wildcards.dataset} ({wildcards.pick}, {wildcards.reranker})"
     script:
         "../../scripts/evaluate_rankings.py"
 
@@ -54,7 +54,7 @@ rule measure_answer_gain:
     input:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         contexts=CONTEXTS,
-        model=of_options(reader_model),
+        model=of_options(layout.model),
     output:
         question_metrics="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/question_metrics.parquet",
         record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/run.json",
@@ -85,16 +85,16 @@ rule evaluate_selection:
     params:
         **leaf_params("evaluate_selection", "dataset.cutoffs"),
     message:
-        "Measure the selected context for {wildcards.dataset}"
+        "Measure the selected passages for {wildcards.dataset}"
     script:
         "../../scripts/evaluate_selection.py"
 
 
 rule compare_variants:
     input:
-        question_metrics=figure_files,
-        questions=dataset_tables("questions"),
-        evidence=dataset_tables("evidence"),
+        question_metrics=planned(Planned.figure_files),
+        questions=planned(Planned.dataset_files, "questions"),
+        evidence=planned(Planned.dataset_files, "evidence"),
         published="data/published.yaml",
     output:
         metrics=f"{PLACE}/metrics.parquet",
@@ -115,9 +115,9 @@ rule compare_variants:
             "eval.confidence=default",
             "eval.min_clusters=default",
             "eval.seed=default",
-            variants=figure_rows,
-            datasets=dataset_rows,
-            matched_baselines=matched_baseline_rows,
+            variants=planned(Planned.figure_rows),
+            datasets=planned(Planned.dataset_rows),
+            matched_baselines=planned(Planned.matched_baselines),
         ),
     message:
         f"Compare the variants of {EXPERIMENT}"

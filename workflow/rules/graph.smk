@@ -1,4 +1,5 @@
-# The graph: triples -> codebook -> runs -> consolidation -> candidates and a ranking (AutoPrunedRetriever, section 2).
+# Builds the graph and ranks by it: triples -> codebook -> runs -> consolidation -> candidates -> ranking
+# (AutoPrunedRetriever, section 2).
 
 
 include: "functions/graph.smk"
@@ -45,7 +46,7 @@ rule encode_questions:
 rule build_codebook:
     input:
         passages="results/{corpus}/passages/passages.parquet",
-        triples=shards,
+        triples=shards(layout.triples, "extractor"),
     output:
         entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
         relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
@@ -125,7 +126,7 @@ rule find_mentions:
     params:
         **leaf_params("find_mentions", *slices.NAMING),
     message:
-        "Find names in {wildcards.corpus} ({wildcards.consolidation})"
+        "Find mentions of entities in {wildcards.corpus} ({wildcards.consolidation})"
     script:
         "../../scripts/find_mentions.py"
 
@@ -140,7 +141,7 @@ rule rank_by_graph:
         lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
         edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
         run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
-        mentions=walked,
+        mentions=mentions_to_walk,
     output:
         paths=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/paths.parquet",
         candidates=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/candidates.parquet",

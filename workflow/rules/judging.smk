@@ -1,4 +1,4 @@
-# Answers judged by a language model.
+# Judges answers with a language model, and compares two judges.
 
 
 include: "functions/judging.smk"
@@ -11,7 +11,7 @@ rule judge_answers:
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
         contexts=CONTEXTS,
         answers=answer_shards,
-        model=judging_model,
+        model=judge_model,
     output:
         question_metrics="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/question_metrics.parquet",
         verdicts="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/verdicts.parquet",
@@ -26,8 +26,8 @@ rule judge_answers:
             "assembly.budget",
             "lm.model",
             *(f"{key}=minilm" for key in slices.EMBEDDING),
-            model=judging_options,
-            reader=judging_reader,
+            model=judge_options,
+            reader=judge_reader,
             order=order_of,
         ),
     message:
@@ -49,6 +49,6 @@ rule compare_judges:
     params:
         **leaf_params("compare_judges"),
     message:
-        "Compare what {wildcards.judge} and {wildcards.judged_too} say of the answers to {wildcards.dataset}"
+        "Compare the judges {wildcards.judge} and {wildcards.judged_too} on the answers to {wildcards.dataset}"
     script:
         "../../scripts/compare_judges.py"

@@ -1,4 +1,4 @@
-# Memory across the questions of a session: contexts as its reader has them, and what that saves.
+# Remembers across the questions of a session: contexts with memory, and the tokens that memory saves.
 
 
 include: "functions/memory.smk"
@@ -14,7 +14,7 @@ rule recall_context:
         edges=of_options(layout.table_of_graph("edges")),
         aliases=of_options(layout.table_of_graph("aliases")),
         contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
-        candidates=sight_of_policy,
+        candidates=policy_candidates,
         policy=acting_policy,
         model="results/models/{lm}/model.json",
     output:
@@ -42,7 +42,7 @@ rule recall_context:
             *slices.EMBEDDING,
         ),
     message:
-        "Go through the sessions of {wildcards.dataset} with memory {wildcards.memory}"
+        "Answer the sessions of {wildcards.dataset} with memory {wildcards.memory}"
     script:
         "../../scripts/recall_context.py"
 
@@ -73,6 +73,6 @@ rule replay_sessions:
             order=order_of,
         ),
     message:
-        "Go through the sessions of {wildcards.dataset} question by question"
+        "Replay the sessions of {wildcards.dataset} with memory {wildcards.memory}"
     script:
         "../../scripts/replay_sessions.py"

@@ -1,4 +1,4 @@
-# Language models in the form that loads fast; what loads one comes after its rule.
+# Converts language models to a form that loads fast; rules that load one depend on it.
 
 
 include: "functions/models.smk"
@@ -12,7 +12,7 @@ rule prepare_model:
         "logs/prepare_model/{lm}.log",
     threads: 1
     params:
-        **leaf_params("prepare_model", "lm.model", in_process=read_here),
+        **leaf_params("prepare_model", "lm.model", in_process=read_in_process),
     message:
         "Prepare the weights of {wildcards.lm}"
     script:

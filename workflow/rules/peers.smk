@@ -1,4 +1,4 @@
-# Other systems, as released: an environment of its own, an index, and what it gives its reader for each question.
+# Runs other systems as released: an environment, an index, and the context of each question.
 
 
 include: "functions/peers.smk"
@@ -19,7 +19,7 @@ rule prepare_peer:
     params:
         **leaf_params("prepare_peer"),
     message:
-        "Install what {wildcards.environment} needs, in an environment of its own"
+        "Install the environment {wildcards.environment}"
     script:
         "../../scripts/prepare_peer.py"
 
@@ -27,7 +27,7 @@ rule prepare_peer:
 rule index_peer:
     input:
         passages="results/{corpus}/passages/passages.parquet",
-        triples=shards,
+        triples=shards(layout.triples, "extractor"),
         environment=environment_of_peer,
     output:
         workspace=f"results/{{corpus}}/peers/{PEER}/workspace.zip",
@@ -39,7 +39,7 @@ rule index_peer:
     params:
         **leaf_params("index_peer", "peer", "service", *slices.EMBEDDING, tokenizer=peer_tokenizer),
     message:
-        "Have {wildcards.peer} index {wildcards.corpus}"
+        "Index {wildcards.corpus} with {wildcards.peer}"
     script:
         "../../scripts/index_peer.py"
 
@@ -48,7 +48,7 @@ rule ask_peer:
     input:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        triples=shards,
+        triples=shards(layout.triples, "extractor"),
         asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         environment=environment_of_peer,
         workspace=index_of_peer("workspace.zip"),

@@ -1,4 +1,4 @@
-# The compression policy: every configuration of training questions -> utilities -> DPO -> test questions (section 2.8).
+# Trains the compression policy: configurations of training questions -> utilities -> DPO -> test questions (section 2.8).
 
 
 include: "functions/policy.smk"
@@ -15,7 +15,7 @@ rule build_preferences:
         aliases=of_options(layout.table_of_graph("aliases")),
         candidates=of_options(layout.candidates),
         contexts=CONTEXTS,
-        model=of_options(reader_model),
+        model=of_options(layout.model),
     output:
         preferences=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/preferences.parquet",
         features=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/features.parquet",
@@ -69,7 +69,7 @@ rule evaluate_policy:
     input:
         preferences=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/preferences.parquet",
         features=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/features.parquet",
-        policy=of_options(learnt_policy),
+        policy=of_options(trained_policy),
     output:
         question_metrics=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/question_metrics.parquet",
         frontier=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/frontier.parquet",
@@ -80,6 +80,6 @@ rule evaluate_policy:
     params:
         **leaf_params("evaluate_policy", "memory.enabled", *slices.WEIGHING, order=order_of),
     message:
-        "Compare the policy of {wildcards.dataset} with what it has to beat"
+        "Compare the policy of {wildcards.dataset} with its baselines"
     script:
         "../../scripts/evaluate_policy.py"

@@ -1,4 +1,4 @@
-# Who chooses: rankings of passages by a list of rankers, and a new order for the best of any ranking.
+# Ranks passages by a list of rankers, and reranks the best of any ranking.
 
 
 include: "functions/ranking.smk"
@@ -9,7 +9,7 @@ rule rank_passages:
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence=gold_of_rankers,
-        files=runs_elsewhere,
+        files=ranker_files,
     output:
         rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
         record="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/run.json",
@@ -29,7 +29,7 @@ rule rerank_passages:
         rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
         passages="results/{corpus}/passages/passages.parquet",
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        model=reranking_model,
+        model=reranker_model,
     output:
         rankings="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/rankings.parquet",
         record="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/run.json",
@@ -41,10 +41,10 @@ rule rerank_passages:
             "rerank_passages",
             "reranker",
             *(f"{key}=default" for key in slices.ROWS),
-            model=reranking_options,
-            reader=reranking_reader,
+            model=reranker_options,
+            reader=reranker_reader,
         ),
     message:
-        "Put the best passages of {wildcards.dataset} in a new order ({wildcards.pick}, {wildcards.reranker})"
+        "Rerank the best passages of {wildcards.dataset} ({wildcards.pick}, {wildcards.reranker})"
     script:
         "../../scripts/rerank_passages.py"

@@ -1,5 +1,5 @@
-# What a person sees: sampled questions, the page, and what MLflow is told, last of all. No job talks to MLflow itself; the
-# main process does when all jobs have ended, so that there is one writer, and a failed job is told of too.
+# Samples questions, writes the report, and records the runs for MLflow. No job writes to MLflow: the main process does when
+# all jobs have ended, so that there is one writer, and failed jobs are written too.
 
 
 include: "functions/report.smk"
@@ -35,7 +35,7 @@ rule sample_questions:
             "eval.max_edges=default",
         ),
     message:
-        "Sample the questions of {wildcards.dataset} that the report draws"
+        "Sample questions of {wildcards.dataset} for the report"
     script:
         "../../scripts/sample_questions.py"
 
@@ -44,7 +44,7 @@ rule build_report:
     input:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
-        tables=report_files,
+        tables=planned(Planned.report_files),
         published="data/published.yaml",
     output:
         report=f"{PLACE}/report.html",
@@ -59,7 +59,7 @@ rule build_report:
             slices.MEASURING,
             "eval.min_units=default",
             "eval.claim=default",
-            plan=report_plan,
+            plan=planned(Planned.report_rows),
         ),
     message:
         f"Write the report of {EXPERIMENT}"
@@ -79,9 +79,9 @@ rule track_variants:
         f"logs/track_variants/{EXPERIMENT}.log",
     threads: 1
     params:
-        **leaf_params("track_variants", variants=tracked_rows, name=experiment_name),
+        **leaf_params("track_variants", variants=planned(Planned.rows), name=experiment_name),
     message:
-        f"Note the runs of {EXPERIMENT} for MLflow"
+        f"Record the runs of {EXPERIMENT} for MLflow"
     script:
         "../../scripts/track_variants.py"
 

@@ -1,12 +1,7 @@
-# Where answers are read from, and who wrote them.
+# Answers that are measured or judged.
 
 
 def answer_shards(wildcards):
-    """The answers of every shard of the sessions."""
-    folder = f"results/{wildcards.corpus}/{wildcards.dataset}"
+    """The answers of all shards of the sessions."""
+    folder = layout.folder(wildcards)
     return layout.answers(folder, wildcards.source, wildcards.answer, option("answer", wildcards.answer).shards)
-
-
-def reader_model(options):
-    """The weights of the reader of a source."""
-    return f"results/models/{options['lm']}/model.json"

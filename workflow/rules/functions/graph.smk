@@ -1,24 +1,18 @@
-# What a graph is read from.
-
-
-def shards(wildcards):
-    """The triples of every shard of the documents."""
-    return layout.triples(wildcards, option("extractor", wildcards.extractor).shards)
+# Inputs of graphs.
 
 
 def triple_files(wildcards):
-    """What an imported graph is read from: fetched files, or paths; none for the other front ends."""
-    return raw(getattr(option("extractor", wildcards.extractor), "files", None) or ())
+    """The files of an imported graph: fetched files, or paths; none for other extractors."""
+    files = getattr(option("extractor", wildcards.extractor), "files", None)
+    return or_stop(sources.listed_files)(files or ())
 
 
 def alias_file(wildcards):
-    """The file of forced and forbidden aliases, where the option names one."""
-    path = option("consolidation", wildcards.consolidation).aliases
-    return [path] if path else []
+    """The file of forced and forbidden aliases, if the option names one."""
+    return option("consolidation", wildcards.consolidation).aliases or []
 
 
-def walked(wildcards):
-    """The names that a retriever walks over, where it walks."""
-    if option("retriever", wildcards.retriever).walk == layout.NONE:
-        return []
-    return [f"results/{wildcards.corpus}/mentions/{GRAPH}/mentions.parquet".format(**wildcards)]
+def mentions_to_walk(wildcards):
+    """The names in passages, for a retriever that walks over them."""
+    walks = option("retriever", wildcards.retriever).walk != layout.NONE
+    return layout.mentions(wildcards) if walks else []

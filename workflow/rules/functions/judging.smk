@@ -1,24 +1,22 @@
-# What a judge in process is.
+# The language model of a judge.
 
 
-def _judging_lm(wildcards):
+def judge_lm(wildcards):
+    """The judge's option of conf/lm; None for an endpoint."""
     return option("judge", wildcards.judge).lm
 
 
-def judging_model(wildcards):
-    """Its weights; the tokenizer of the reader counts for an endpoint."""
-    return reader_model({"lm": _judging_lm(wildcards) or layout.options_of(wildcards)["lm"]})
+def judge_model(wildcards):
+    """The weights of the judge; for an endpoint those of the reader, whose tokenizer counts tokens."""
+    lm = judge_lm(wildcards)
+    return layout.model({"lm": lm} if lm else layout.options_of(wildcards))
 
 
-def judging_options(wildcards):
-    """Its option, as plain data."""
-    lm = _judging_lm(wildcards)
-    return dict(vars(option("lm", lm))) if lm else None
+def judge_options(wildcards):
+    """The judge's option of conf/lm as plain data."""
+    return model_options(judge_lm(wildcards))
 
 
-def judging_reader(wildcards):
-    """The code of the kind that reads it, which no key of a judge names."""
-    lm = _judging_lm(wildcards)
-    return lm and provenance.plugin_digest(
-        plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur"
-    )
+def judge_reader(wildcards):
+    """The code digest of the plug-in that reads the judge."""
+    return reader_code(judge_lm(wildcards))

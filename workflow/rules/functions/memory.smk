@@ -1,13 +1,13 @@
-# The policy that chooses within a session.
+# Inputs of a memory that a policy controls.
 
 
 def acting_policy(wildcards):
-    """The policy that chooses what an answered prompt shows, where there is one."""
-    studied = option("memory", wildcards.memory).policy_of
-    return [learnt_policy(layout.options_of(wildcards) | {"memory": studied})] if studied else []
+    """The policy that selects what a prompt shows; none without `memory.policy_of`."""
+    memory = option("memory", wildcards.memory).policy_of
+    return trained_policy(layout.options_of(wildcards) | {"memory": memory}) if memory else []
 
 
-def sight_of_policy(wildcards):
-    """The candidates whose scores such a policy sees."""
-    own = "results/{corpus}/{dataset}/rankings/{ranking}/candidates.parquet".format(**wildcards)
-    return [own] if option("memory", wildcards.memory).policy_of else []
+def policy_candidates(wildcards):
+    """The candidates whose scores that policy reads."""
+    acts = option("memory", wildcards.memory).policy_of
+    return layout.candidates(layout.options_of(wildcards)) if acts else []

@@ -1,8 +1,21 @@
-# Where a model is read.
+# Language models, and the plug-ins that read them.
 
 from secateur.config import models
 
 
-def read_here(wildcards):
-    """Whether a model's weights are read here, or stand behind a server."""
+def read_in_process(wildcards):
+    """Whether a stage reads the model's weights itself, not a server."""
     return models.in_process(option("lm", wildcards.lm))
+
+
+def model_options(lm):
+    """An option of conf/lm as plain data; None without a model."""
+    return dict(vars(option("lm", lm))) if lm else None
+
+
+def reader_code(lm):
+    """The code digest of the plug-in that reads a model, which no key of a judge or reranker names; None without a model."""
+    if not lm:
+        return None
+    plugin = plugins.module_of("reader", option("lm", lm).backend)
+    return provenance.plugin_digest(plugin, ROOT / "workflow" / "secateur")

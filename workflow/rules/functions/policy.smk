@@ -1,8 +1,8 @@
-# Where a policy was learnt.
+# Where a policy is trained.
 
 
-def learnt_policy(options):
-    """The file of a policy: learnt on the data set itself, or on the one that policy.trained_on names."""
+def trained_policy(options):
+    """The file of a policy, trained on the data set itself or on `policy.trained_on`."""
     dataset = option("policy", options["policy"]).trained_on or options["dataset"]
-    own = options | {"dataset": dataset, "corpus": option("dataset", dataset).corpus}
-    return f"{layout.policies(own)}/policy.safetensors"
+    corpus = option("dataset", dataset).corpus
+    return f"{layout.policies(options | {'dataset': dataset, 'corpus': corpus})}/policy.safetensors"

@@ -1,40 +1,41 @@
-# What rankers and rerankers read besides the text.
+# Inputs of rankers and rerankers, besides passages and questions.
 
 
 def rankers_of(wildcards):
-    """The rankers of a list: (kind, its settings as they are written)."""
+    """(plug-in, spec) of each ranker of a list."""
     specs = option("rankers", wildcards.rankers).scorers.values()
     return [(plugins.load("ranker", spec["kind"]), spec) for spec in specs]
 
 
-def runs_elsewhere(wildcards):
-    """The files that rankers read: rankings made elsewhere."""
-    fix = f"conf/rankers/{wildcards.rankers}.yaml names a file that is there"
-    found = [spec[name] for kind, spec in rankers_of(wildcards) for name in kind.FILES]
-    return [made_elsewhere(path, fix) for path in found]
+def ranker_files(wildcards):
+    """The user's files that rankers read, such as imported rankings."""
+    fix = f"correct conf/rankers/{wildcards.rankers}.yaml"
+    paths = [spec[name] for ranker, spec in rankers_of(wildcards) for name in ranker.FILES]
+    return [or_stop(sources.existing)(path, fix) for path in paths]
 
 
 def gold_of_rankers(wildcards):
-    """The gold evidence, for the rankers that are made of it."""
-    reads = any(kind.READS_GOLD for kind, _ in rankers_of(wildcards))
-    return [f"results/{wildcards.corpus}/{wildcards.dataset}/questions/evidence.parquet"] if reads else []
+    """The gold evidence, for rankers that read it."""
+    reads_gold = any(ranker.READS_GOLD for ranker, _ in rankers_of(wildcards))
+    return layout.question_table(wildcards, "evidence") if reads_gold else []
 
 
-def reranking_model(wildcards):
-    """The language model that a reranker reads with, where it has one."""
-    lm = option("reranker", wildcards.reranker).spec.get("lm")
-    return [f"results/models/{lm}/model.json"] if lm else []
+def reranker_lm(wildcards):
+    """The reranker's option of conf/lm; None for a reranker without a language model."""
+    return option("reranker", wildcards.reranker).spec.get("lm")
 
 
-def reranking_reader(wildcards):
-    """The code of the kind that reads it, which no key of a reranker names."""
-    lm = option("reranker", wildcards.reranker).spec.get("lm")
-    if not lm:
-        return None
-    return provenance.plugin_digest(plugins.module_of("reader", option("lm", lm).backend), ROOT / "workflow" / "secateur")
+def reranker_model(wildcards):
+    """The weights of the reranker's language model."""
+    lm = reranker_lm(wildcards)
+    return layout.model({"lm": lm}) if lm else []
 
 
-def reranking_options(wildcards):
-    """Its option, as plain data."""
-    lm = option("reranker", wildcards.reranker).spec.get("lm")
-    return dict(vars(option("lm", lm))) if lm else None
+def reranker_options(wildcards):
+    """The reranker's option of conf/lm as plain data."""
+    return model_options(reranker_lm(wildcards))
+
+
+def reranker_reader(wildcards):
+    """The code digest of the plug-in that reads the reranker's language model."""
+    return reader_code(reranker_lm(wildcards))

@@ -138,9 +138,9 @@ def forecast(experiment: str, data: Path | None, changed: Sequence[str], counts:
 def _estimate(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int]):
     """The Estimate of an experiment's jobs."""
     from secateur.planning.costs import Estimate, known_costs, pairs_to_read
-    from secateur.planning.plan import of_folder, variants
+    from secateur.planning.plan import folder_overrides, variants
 
-    conf, overrides = Path("conf"), (*changed, *of_folder(data))
+    conf, overrides = Path("conf"), (*changed, *folder_overrides(data))
     planned = variants(conf, experiment, overrides)
     names = {experiment, *(name for v in planned for name in (v.dataset, v.corpus))}
     return Estimate(counts, known_costs(LEDGER, SHIPPED, names), pairs_to_read(conf, planned, overrides, counts))

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 LIBRARY = Path(__file__).parents[1]
+FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ FAMILIES: dict[str, Family] = {
     "format": Family(
         "secateur.datasets.formats",
         ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions"),
-        {"SAMPLES": False, "LABELLED": False},
+        {"SAMPLES": False, "LABELLED": False, "FOLDER": FOLDER},
     ),
     "extractor": Family(
         "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}

@@ -58,6 +58,20 @@ def passages(options: Options) -> str:
     return f"results/{options['corpus']}/passages/passages.parquet"
 
 
+def question_table(options: Options, table: str) -> str:
+    """A table of a data set: `questions` or `evidence`."""
+    return f"{folder(options)}/questions/{table}.parquet"
+
+
+def model(options: Options) -> str:
+    """The prepared weights of a language model."""
+    return f"results/models/{options['lm']}/model.json"
+
+
+def _shards(folder: str, table: str, count: int) -> list[str]:
+    return [f"{folder}/{n}of{count}/{table}.parquet" for n in range(count)]
+
+
 def ranking(options: Options) -> str:
     """FAMILY/OPTIONS of a variant's ranking."""
     family = options["family"]
@@ -117,6 +131,11 @@ def table_of_graph(table: str) -> Callable[[Options], str]:
     return lambda options: f"results/{options['corpus']}/{graph_folder(table, options)}/{table}.parquet"
 
 
+def mentions(options: Options) -> str:
+    """The mentions of a graph's entities in the passages."""
+    return f"results/{options['corpus']}/mentions/{_joined(GRAPH, options)}/mentions.parquet"
+
+
 def growth(options: Options) -> str:
     """The growth of a graph with the passages read."""
     return f"results/{options['corpus']}/growth/{_joined(GRAPH, options)}/growth.parquet"
@@ -139,6 +158,17 @@ def selection(options: Options) -> str:
     return f"{folder(options)}/selection/{ranking(options)}/question_metrics.parquet"
 
 
+def selections(options: Options, shards: int) -> list[str]:
+    """The selections of a ranking, and those grown greedily, one file per shard."""
+    own = f"{folder(options)}/selections/{ranking(options)}"
+    return [f"{own}/selections.parquet", *_shards(f"{own}/greedy", "selections", shards)]
+
+
+def statistics(options: Options, shards: int) -> list[str]:
+    """The statistics of pooled passages under a language model, one file per shard."""
+    return _shards(f"{folder(options)}/statistics/{_joined(FAMILIES['utility'], options)}", "statistics", shards)
+
+
 def shown(options: Options, turns: bool) -> str:
     """The table that a variant gives its reader: selected turns of a dialogue, or contexts."""
     own = f"selections/{ranking(options)}/selections" if turns else f"{source(options)}/contexts"
@@ -153,8 +183,7 @@ def retrieved(options: Options) -> str:
 
 def triples(options: Options, shards: int) -> list[str]:
     """The triples of a corpus, one file per shard."""
-    folder = f"results/{options['corpus']}/triples/{options['extractor']}"
-    return [f"{folder}/{n}of{shards}/triples.parquet" for n in range(shards)]
+    return _shards(f"results/{options['corpus']}/triples/{options['extractor']}", "triples", shards)
 
 
 def indexed(options: Options, name: str) -> str:
@@ -179,13 +208,12 @@ def gained(options: Options) -> str:
 
 def gains(options: Options, shards: int) -> list[str]:
     """The answer gains of a source, one file per shard."""
-    return [f"{gained(options)}/{n}of{shards}/question_metrics.parquet" for n in range(shards)]
+    return _shards(gained(options), "question_metrics", shards)
 
 
 def answers(folder: str, source: str, answer: str, shards: int) -> list[str]:
     """The answers under a source, one file per shard. folder: of the data set."""
-    own = f"{folder}/answers/{source}/{answer}"
-    return [f"{own}/{n}of{shards}/answers.parquet" for n in range(shards)]
+    return _shards(f"{folder}/answers/{source}/{answer}", "answers", shards)
 
 
 def answered(options: Options) -> str:

@@ -1,24 +1,32 @@
-"""From an experiment's variants to the files of their figures, and to the contents of its report."""
+"""Lists the files and rows that compare_variants and build_report read."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
 from secateur.core import layout
+from secateur.ecs.names import matched_baselines
 from secateur.planning.plan import Variant
 from secateur.report.browser import SYSTEMS
 from secateur.report.contents import Contents, Row
 from secateur.report.finding import CONTROL
 
-__all__ = ["Planned"]
+__all__ = ["Planned", "indexed_options"]
 
 CONTROLS = "controls"  # the option of conf/rankers with gold, nothing and everything
+DATASET_KEYS = ("kind", "split", "types", "first", "unanswerable", "metrics")  # that compare_variants reads
+Options = Callable[[str, str], Any]  # (group, name) -> option
 
 
-def _labels(variant: Variant) -> dict[str, str | None]:
+def indexed_options(option: Options, wildcards: Mapping[str, str]) -> dict[str, str]:
+    """The options of a peer's index, which may be another peer's (`peer.indexed_by`)."""
+    return {**wildcards, "peer": option("peer", wildcards["peer"]).indexed_by or wildcards["peer"]}
+
+
+def _labels(variant: Variant) -> Row:
     return {"dataset": variant.dataset, "system": variant.system, "order": variant.order}
 
 
@@ -30,20 +38,29 @@ def _family(variant: Variant) -> str:
     return CONTROL if controls else variant["family"]
 
 
+def _tables(folder: str | Path, *names: str) -> dict[str, str]:
+    """Tables of a folder by name."""
+    return {name: f"{folder}/{name}.parquet" for name in names}
+
+
+def _first(rows: Iterable[tuple[str, Row]]) -> list[Row]:
+    """The first row of each key."""
+    unique: dict[str, Row] = {}
+    for key, row in rows:
+        unique.setdefault(key, row)
+    return list(unique.values())
+
+
 @dataclass(frozen=True)
 class Planned:
-    """The files of an experiment's figures.
+    """The figures of an experiment. unfinished: only existing files count."""
 
-    option: (group, name) -> option; indexed_by: the options of a peer's index; unfinished: only files that exist count.
-    """
-
+    name: str
     variants: Sequence[Variant]
-    option: Callable[[str, str], Any]
-    indexed_by: Callable[[Mapping[str, str]], Mapping[str, str]]
+    option: Options
     unfinished: bool = False
 
-    def figures(self, variant: Variant) -> list[str]:
-        """The tables of figures of a variant: evidence or selection, answer gain, answers, judges."""
+    def _all_figures(self, variant: Variant) -> list[str]:
         options = variant.wildcards
         if variant.study:
             return [layout.figures(options, variant.study)]
@@ -60,110 +77,143 @@ class Planned:
         paths += [layout.retrieved(options)] if cutoffs and not answers_only else []
         return list(dict.fromkeys(paths))
 
-    def exist(self, *paths: str) -> bool:
-        """Whether the report can show these files; of an experiment that runs to its end it can."""
+    def _exist(self, *paths: str) -> bool:
+        """Whether the report can show the files; a finished experiment has them all."""
         return not self.unfinished or all(Path(path).exists() for path in paths)
 
-    def existing(self, variant: Variant) -> list[str]:
-        """The figures of a variant that exist, or all where the experiment runs to its end."""
-        return [path for path in self.figures(variant) if self.exist(path)]
+    def figures(self, variant: Variant) -> list[str]:
+        """The tables of question metrics of a variant: of evidence or selection, gain, answers, judges."""
+        return [path for path in self._all_figures(variant) if self._exist(path)]
 
     @cached_property
     def shown(self) -> list[Variant]:
-        """The variants with a figure."""
-        return [v for v in self.variants if self.existing(v)]
+        """The variants with figures."""
+        return [v for v in self.variants if self.figures(v)]
 
     def rows(self) -> list[Row]:
-        """A row a variant: labels and all files of its figures."""
-        return [_labels(v) | {"files": self.existing(v)} for v in self.shown]
+        """A row for each variant: its labels and the files of its figures."""
+        return [_labels(v) | {"files": self.figures(v)} for v in self.shown]
 
-    def contents(self, name: str) -> Contents:
-        """The contents of the report. name: of the experiment."""
+    def figure_rows(self) -> list[Row]:
+        """A row for each file of figures: labels, axes of comparison, and the suffix of rows of a list of rankers."""
+
+        def suffix(v: Variant) -> str:
+            listed = v.study is None and v["pick"] == layout.ALL and v["family"] == "lexical"
+            return f":{layout.ALL}" if listed else ""
+
+        return [
+            _labels(v) | {"file": path, "axes": dict(v.axes), "listed": suffix(v)}
+            for v in self.shown
+            for path in self.figures(v)
+        ]
+
+    def figure_files(self) -> list[str]:
+        """The files of all figures."""
+        return list(dict.fromkeys(row["file"] for row in self.figure_rows()))
+
+    def dataset_rows(self) -> list[Row]:
+        """A row for each data set: its name and the keys that compare_variants reads."""
+        names = dict.fromkeys(v.dataset for v in self.shown)
+        datasets = {name: self.option("dataset", name) for name in names}
+        return [{"name": name} | {key: getattr(d, key) for key in DATASET_KEYS} for name, d in datasets.items()]
+
+    def dataset_files(self, table: str) -> list[str]:
+        """The table of every data set, questions or evidence."""
+        return list(dict.fromkeys(f"{layout.folder(v.wildcards)}/questions/{table}.parquet" for v in self.shown))
+
+    def matched_baselines(self) -> dict[str, str]:
+        """Joined scorer -> its matched baseline: the same join without the scores of a language model."""
+        lists = [self.option("rankers", v["rankers"]) for v in self.shown if v["family"] == "utility"]
+        return {k: b for rankers in lists for k, b in matched_baselines(rankers.scores, rankers.utilities).items()}
+
+    def report_files(self) -> list[str]:
+        """The tables that the report reads, besides metrics and comparisons."""
+        return self.contents().files
+
+    def report_rows(self) -> dict[str, Any]:
+        """The contents of the report, as plain data."""
+        return asdict(self.contents())
+
+    def contents(self) -> Contents:
+        """The contents of the report."""
+        browsed = self._browsed()
         return Contents(
-            name=name,
+            name=self.name,
             families={v.system: _family(v) for v in self.shown},
             variants=self.rows(),
-            missing=list(self._missing()),
+            missing=self._missing(),
             graphs=self._graphs(),
             datasets=self._datasets(),
             drawn=self._drawn(),
-            distractors=[self._beside(v, "score_quantiles", "acceptance") for v in self._of_study("distractors")],
-            policies=[self._beside(v, "frontier") for v in self._of_study("policy")],
+            distractors=self._study("distractors", "score_quantiles", "acceptance"),
+            policies=self._study("policy", "frontier"),
             peers=self._peers(),
-            browsed=(browsed := list(self._browsed())),
+            browsed=browsed,
             browsed_sets=self._browsed_sets({row["dataset"] for row in browsed}),
         )
 
-    def _missing(self) -> Iterator[Row]:
-        for v in self.variants:
-            absent = [path.split("/")[3] for path in self.figures(v) if not self.exist(path)]
-            if absent:
-                yield _labels(v) | {"absent": absent}
+    def _missing(self) -> list[Row]:
+        """The variants that lack figures, with the folders of these."""
+        absent = [
+            (v, [path.split("/")[3] for path in self._all_figures(v) if not self._exist(path)]) for v in self.variants
+        ]
+        return [_labels(v) | {"absent": folders} for v, folders in absent if folders]
 
-    def _of_study(self, kind: str) -> list[Variant]:
-        return [v for v in self.shown if v.study == kind]
+    def _study(self, kind: str, *tables: str) -> list[Row]:
+        """The variants of a study, with the tables beside their figures."""
+        folders = [(v, Path(layout.figures(v.wildcards, kind)).parent) for v in self.shown if v.study == kind]
+        return [_labels(v) | _tables(folder, *tables) for v, folder in folders]
 
-    def _beside(self, variant: Variant, *names: str) -> Row:
-        """Tables beside the figures of a study."""
-        figures = layout.figures(variant.wildcards, variant.study)
-        return _labels(variant) | {name: layout.beside(figures, f"{name}.parquet") for name in names}
-
-    def _by_graph(self) -> list[Variant]:
+    def _graph_systems(self) -> list[Variant]:
         """The systems on documents that rank by the graph."""
         return [v for v in self.shown if v["family"] == "graph" and v.study is None and v["memory"] == layout.NONE]
 
     def _graphs(self) -> list[Row]:
-        """The graphs of whole systems, not of ablations, each under the first system that uses it."""
-        rows: dict[str, Row] = {}
-        for v in self._by_graph():
-            path = layout.growth(v.wildcards)
-            if ":" not in v.system and self.exist(path):
-                rows.setdefault(path, {"corpus": v.corpus, "system": v.system, "order": v.order, "growth": path})
-        return list(rows.values())
+        """The graphs of systems without ablations, each with the first system that uses it."""
+        systems = [v for v in self._graph_systems() if ":" not in v.system]
+        labels = [{"corpus": v.corpus, "system": v.system, "order": v.order} for v in systems]
+        rows = [row | {"growth": layout.growth(v.wildcards)} for row, v in zip(labels, systems, strict=True)]
+        return _first((row["growth"], row) for row in rows if self._exist(row["growth"]))
 
     def _datasets(self) -> list[Row]:
         paths = {v.dataset: f"{layout.folder(v.wildcards)}/description/dataset_statistics.parquet" for v in self.shown}
-        return [{"dataset": d, "dataset_statistics": path} for d, path in paths.items() if self.exist(path)]
+        return [{"dataset": d, "dataset_statistics": path} for d, path in paths.items() if self._exist(path)]
 
     def _drawn(self) -> list[Row]:
-        """The sampled questions of the first graph variant of each data set."""
-        rows: dict[str, Row] = {}
-        for v in self._by_graph():
-            folder = f"{layout.folder(v.wildcards)}/samples/{layout.source(v.wildcards)}"
-            paths = {name: f"{folder}/{name}.parquet" for name in ("samples", "subgraphs")}
-            rows.setdefault(v.dataset, _labels(v) | paths)
-        return [row for row in rows.values() if self.exist(row["samples"])]
+        """The sampled questions of the first graph system of each data set."""
+        folders = [
+            (v, f"{layout.folder(v.wildcards)}/samples/{layout.source(v.wildcards)}") for v in self._graph_systems()
+        ]
+        rows = _first((v.dataset, _labels(v) | _tables(folder, "samples", "subgraphs")) for v, folder in folders)
+        return [row for row in rows if self._exist(row["samples"])]
 
     def _peers(self) -> list[Row]:
         """The peers, once each."""
-        rows: dict[str, Row] = {}
+        rows = []
         for v in self.shown:
             if v["family"] == "peer":
+                costs = layout.indexed(indexed_options(self.option, v.wildcards), "peer_costs.parquet")
                 asked = layout.beside(layout.asked(v.wildcards), "peer_asked.parquet")
-                costs = layout.indexed(self.indexed_by(v.wildcards), "peer_costs.parquet")
-                rows.setdefault(asked, _labels(v) | {"peer_costs": costs, "peer_asked": asked})
-        return list(rows.values())
+                rows.append(_labels(v) | {"peer_costs": costs, "peer_asked": asked})
+        return _first((row["peer_asked"], row) for row in rows)
 
-    def _browsed(self) -> Iterator[Row]:
-        """The rows of the question browser, at most SYSTEMS a data set: systems as they are before their ablations; of a
-        dialogue, those that select turns."""
-        shown: dict[str, dict[str, Row]] = {}
+    def _browsed(self) -> list[Row]:
+        """The rows of the question browser: at most SYSTEMS a data set, ablations last; in a dialogue those that select
+        turns."""
+        rows = []
         for v in sorted(self.shown, key=lambda v: v.system != v.base and v["family"] != "peer"):
             turns = v.kind == "dialogue"
-            if v.study is None and v["memory"] == layout.NONE and (turns or v["pick"] != layout.ALL):
-                rows, path, answers = (
-                    shown.setdefault(v.dataset, {}),
-                    layout.shown(v.wildcards, turns),
-                    self._answers(v),
-                )
-                if len(rows) < SYSTEMS and self.exist(path, *answers):
-                    files = {"question_metrics": self.existing(v), "answers": answers}
-                    rows.setdefault(path, _labels(v) | {"selections" if turns else "contexts": path} | files)
-        for rows in shown.values():
-            yield from rows.values()
+            path, answers = layout.shown(v.wildcards, turns), self._answers(v)
+            shows_texts = turns or v["pick"] != layout.ALL
+            if v.study is None and v["memory"] == layout.NONE and shows_texts and self._exist(path, *answers):
+                table = "selections" if turns else "contexts"
+                rows.append(_labels(v) | {table: path, "question_metrics": self.figures(v), "answers": answers})
+        unique = _first((row.get("selections") or row["contexts"], row) for row in rows)
+        by_dataset = {row["dataset"]: [r for r in unique if r["dataset"] == row["dataset"]] for row in unique}
+        return [row for rows in by_dataset.values() for row in islice(rows, SYSTEMS)]
 
     def _answers(self, variant: Variant) -> list[str]:
-        """The answers under a variant's contexts, shard by shard."""
+        """The answers under a variant's contexts, one file per shard."""
         if not variant.answered:
             return []
         options, name = variant.wildcards, variant["answer"]
@@ -172,12 +222,10 @@ class Planned:
 
     def _browsed_sets(self, datasets: set[str]) -> list[Row]:
         """The data sets of the question browser."""
-        rows = {}
+        rows = []
         for v in self.shown:
             if v.dataset in datasets:
                 row = {"dataset": v.dataset, "split": self.option("dataset", v.dataset).split}
-                names = ("questions", "evidence")
-                row |= {name: f"{layout.folder(v.wildcards)}/questions/{name}.parquet" for name in names}
-                row |= {"passages": layout.passages(v.wildcards)} if v.kind == "dialogue" else {}
-                rows[v.dataset] = row
-        return list(rows.values())
+                row |= _tables(f"{layout.folder(v.wildcards)}/questions", "questions", "evidence")
+                rows.append(row | ({"passages": layout.passages(v.wildcards)} if v.kind == "dialogue" else {}))
+        return _first((row["dataset"], row) for row in rows)

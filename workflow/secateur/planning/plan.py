@@ -1,7 +1,7 @@
-"""An experiment's matrix, resolved: which variants exist, and which options each of them uses.
+"""Resolves an experiment into its variants and their options.
 
-A variant is one (data set, system, order). Its name in every table is the system's, followed by the options in which it
-differs from that system: `secateur`, `secateur:lines`, `secateur:w_dense=0`.
+A variant is a (data set, system, order). Tables name it by its system and the options that differ from it: `secateur`,
+`secateur:lines`, `secateur:w_dense=0`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,9 +19,9 @@ from secateur.core import layout
 from secateur.core.artifacts import read_json
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
-from secateur.planning.problems import answer_problems, unseen, variant_problems
+from secateur.planning.problems import answer_problems, has_untrained_questions, variant_problems
 
-__all__ = ["AXES", "Variant", "changes", "experiment", "of_folder", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "folder_overrides", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only")
@@ -30,9 +30,10 @@ AXES = tuple(  # the options of a system that an experiment may vary
 
 @dataclass(frozen=True)
 class Variant:
-    """One row source of an experiment.
+    """A source of rows in an experiment's tables.
 
-    base: its option in conf/system or conf/study; study: its kind, where it is one; order: None where the rows say it.
+    base: its option in conf/system or conf/study; order: None if the rows state it; axes: what two rows may differ in;
+    study: the kind of a study; gained, answered: whether answer gain and answers are measured.
     """
 
     dataset: str
@@ -49,73 +50,68 @@ class Variant:
     judges: tuple[str, ...] = ()
 
     def __getitem__(self, axis: str) -> str:
-        """The option this variant uses on an axis."""
+        """The option of an axis."""
         return dict(self.options)[axis]
 
     @property
     def wildcards(self) -> dict[str, str]:
-        """All options by name."""
-        own = {"dataset": self.dataset, "corpus": self.corpus}
-        return own | ({"order": self.order} if self.order else {}) | dict(self.options)
+        """All options by the name of their wildcard."""
+        names = {"dataset": self.dataset, "corpus": self.corpus}
+        return names | ({"order": self.order} if self.order else {}) | dict(self.options)
 
 
 def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
-    """The experiment, validated; ConfigError names the nearest one where there is no such name."""
+    """The validated experiment. Raises ConfigError, with the nearest name, for an unknown one."""
     return option(conf, "experiment", name, overrides, asked_by="experiment")
 
 
-def of_folder(folder: str | Path | None) -> tuple[str, ...]:
-    """The overrides that name a folder of one's own; none without one."""
-    named = literal(str(Path(folder).resolve())) if folder else ""
-    return tuple(f"{group}.folder={named}" for group in ("corpus", "dataset")) if folder else ()
+def folder_overrides(folder: str | Path | None) -> tuple[str, ...]:
+    """The overrides that name a user's folder; none without a folder."""
+    if not folder:
+        return ()
+    path = literal(str(Path(folder).resolve()))
+    return tuple(f"{group}.folder={path}" for group in ("corpus", "dataset"))
 
 
 def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:
-    """Every variant of an experiment, each of its options composed and validated.
+    """The variants of an experiment, with all options composed and validated.
 
-    Raises ConfigError for unknown options and for axes that do not exist.
+    Raises ConfigError for unknown options and axes, and for options that do not fit together.
     """
-    spec, where, found = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
+    spec, where, resolved = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
     _check_axes(spec, where)
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
-        option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")
+        option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")  # must be valid
         for group, names in (("system", spec.systems), ("study", spec.studies)):
-            for one in names:
-                made = _Resolved(
-                    conf, overrides, spec, dataset_name, dataset, one, option(conf, group, one, overrides, where)
-                )
-                found += list(made.variants())
-    found = list(dict.fromkeys(v for v in found if not _excluded(spec, v)))
-    _check_names(found, where)
-    wrong = answer_problems(conf, found, overrides)
-    if wrong:
+            for system_name in names:
+                system = option(conf, group, system_name, overrides, where)
+                resolved += _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
+    resolved = list(dict.fromkeys(v for v in resolved if not _excluded(spec, v)))
+    _check_names(resolved, where)
+    if problems := answer_problems(conf, resolved, overrides):
         raise ConfigError(
-            f"{where}: {'; '.join(wrong)}. Fix: conf/answer, conf/judge, conf/lm, conf/eval/default.yaml, or the override that set it."
+            f"{where}: {'; '.join(problems)}. Fix: correct conf/answer, conf/judge, conf/lm, conf/eval/default.yaml, or "
+            "the override that set it."
         )
-    if not found:
-        raise ConfigError(f"{where}: no variant is left. Fix: datasets, systems and exclude leave nothing to run.")
-    return found
+    if not resolved:
+        raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")
+    return resolved
 
 
-def changes(found: Iterable[Variant], earlier: Path) -> str:
-    """What was added to the variants of an earlier run, by its record, and what was removed; nothing without one."""
-    if not earlier.exists():
+def changes(planned: Iterable[Variant], record: Path) -> str:
+    """The variants added to and removed from an earlier run; empty without a record of one."""
+    if not record.exists():
         return ""
-    rows = read_json(earlier)["config"]["extra.variants"]
-    before = dict.fromkeys(_named(row["dataset"], row["system"], row["order"]) for row in rows)
-    now = dict.fromkeys(_named(one.dataset, one.system, one.order) for one in found)
+    rows = read_json(record)["config"]["extra.variants"]
+    before = dict.fromkeys(" ".join(filter(None, (row["dataset"], row["system"], row["order"]))) for row in rows)
+    now = dict.fromkeys(" ".join(filter(None, (v.dataset, v.system, v.order))) for v in planned)
     lists = {"adds": [name for name in now if name not in before], "removes": [n for n in before if n not in now]}
-    return "; ".join(f"{what}: {', '.join(names)}" for what, names in lists.items() if names)
-
-
-def _named(dataset: str, system: str, order: str | None) -> str:
-    return " ".join(filter(None, (dataset, system, order)))
+    return "; ".join(f"{change}: {', '.join(names)}" for change, names in lists.items() if names)
 
 
 def _check_axes(spec: Experiment, where: str) -> None:
-    """Raise ConfigError for an axis that no system has, for one that is crossed and not there, and for values that are
-    neither names nor changed keys."""
+    """Raises ConfigError for an unknown axis, a crossed axis that is not in `axes`, and invalid values of an axis."""
     for axis in spec.crossed:
         if axis not in spec.axes:
             raise ConfigError(
@@ -123,37 +119,37 @@ def _check_axes(spec: Experiment, where: str) -> None:
                 "Fix: list its options in axes."
             )
     places = {"": (spec.axes, AXES), "exclude: ": ({a for e in spec.exclude for a in e}, (*AXES, *EXCLUDABLE))}
-    for said, (axes, allowed) in places.items():
+    for place, (axes, allowed) in places.items():
         for axis in axes:
             if axis not in allowed:
                 raise ConfigError(
-                    f"{where}: {said}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
+                    f"{where}: {place}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
                 )
     for axis, value in ((axis, value) for axis, values in spec.axes.items() for value in values):
         at = f"{where}: axes.{axis}"
         if isinstance(value, Mapping) and value:
             inline.changed("", value, at)
         elif not isinstance(value, str):
-            raise ConfigError(f"{at} holds {value!r}; allowed: names of options, and changed keys, e.g. {{w_dense: 0}}")
+            raise ConfigError(f"{at} has {value!r}; allowed: names of options, and changed keys, e.g. {{w_dense: 0}}")
 
 
 EXCLUDABLE = ("dataset", "corpus", "system", "order")
 
 
 def _excluded(spec: Experiment, variant: Variant) -> bool:
-    """Whether an entry of `exclude` names the variant: an option by its name, or as rows name it."""
-    have = variant.wildcards | {"system": variant.system, "dataset": unlimited(variant.dataset)[0]}
+    """Whether an entry of `exclude` matches the variant: by the names of options, or by their names in rows."""
+    names = variant.wildcards | {"system": variant.system, "dataset": unlimited(variant.dataset)[0]}
 
-    def named(axis: str, value: str) -> bool:
-        return axis in have and value in (have[axis], inline.label(have[axis]))
+    def matches(axis: str, value: str) -> bool:
+        return axis in names and value in (names[axis], inline.label(names[axis]))
 
-    return any(all(named(axis, value) for axis, value in entry.items()) for entry in spec.exclude)
+    return any(all(matches(axis, value) for axis, value in entry.items()) for entry in spec.exclude)
 
 
-def _check_names(found: list[Variant], where: str) -> None:
-    """Raise ConfigError for two variants that would have the same name in tables."""
+def _check_names(resolved: list[Variant], where: str) -> None:
+    """Raises ConfigError for two variants with the same name in tables."""
     rows: dict[tuple, Variant] = {}
-    for variant in found:
+    for variant in resolved:
         other = rows.setdefault((variant.dataset, variant.system, variant.order), variant)
         if other != variant:
             options = dict(other.options)
@@ -168,7 +164,7 @@ def _check_names(found: list[Variant], where: str) -> None:
 
 @dataclass(frozen=True)
 class _Resolved:
-    """One system (or study) on one data set."""
+    """A system or study on a data set."""
 
     conf: Path
     overrides: tuple[str, ...]
@@ -179,27 +175,27 @@ class _Resolved:
     system: System
 
     def variants(self) -> Iterator[Variant]:
-        """The system as it is, then with one axis changed at a time, in each order that it has rows in."""
+        """The system without changes, then with one axis changed at a time, in each of its orders."""
         if not self._applies():
             return
         base = {axis: inline.canonical(getattr(self.system, axis)) for axis in AXES}
         if self.dataset.kind == "dialogue" and not isinstance(self.system, Study):
             base["rankers"] = self.system.turns
         for changed in self._changes(base):
-            said = {"service": base["service"]} | changed if self.system.family == "peer" else changed
-            full = ":".join([self.name, "+".join(map(inline.label, said.values()))]) if said else self.name
+            shown = {"service": base["service"]} | changed if self.system.family == "peer" else changed
+            row_name = ":".join([self.name, "+".join(map(inline.label, shown.values()))]) if shown else self.name
             for order in self._orders():
-                yield self._variant(full, order, base | changed)
+                yield self._variant(row_name, order, base | changed)
 
     @property
     def _selects(self) -> bool:
-        """Whether it has a list of rankers select turns: nothing is written there, and nothing read."""
+        """Whether a list of rankers selects turns: then no context is written, and none is read."""
         return (
             self.dataset.kind == "dialogue" and self.system.family == "lexical" and not isinstance(self.system, Study)
         )
 
     def _changes(self, base: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Nothing, one axis at a time, and both again under each combination of the crossed ones."""
+        """No change, then each change of one axis; both for every combination of the crossed axes."""
         others = {
             axis: [{axis: name} for name in self._named(axis, values, base[axis]) if self._can(axis, name)]
             for axis, values in self.spec.axes.items()
@@ -208,32 +204,29 @@ class _Resolved:
         crossed = [[{}, *others.pop(axis)] for axis in self.spec.crossed if axis in others]
         for under in product(*crossed):
             for changed in ({}, *chain.from_iterable(others.values())):
-                yield changed | dict(chain.from_iterable(one.items() for one in under))
+                yield changed | dict(chain.from_iterable(change.items() for change in under))
 
     def _named(self, axis: str, values: Iterable[Any], base: str) -> Iterator[str]:
-        """The options of an axis but the system's own; a mapping changes keys of that."""
+        """The options of an axis other than the system's; a mapping changes keys of the system's option."""
         for value in values:
             name = inline.canonical(value) if isinstance(value, str) else inline.changed(base, value, f"axes.{axis}")
             if name != base:
                 yield name
 
     def _can(self, axis: str, value: str) -> bool:
-        """Whether an option of an axis is one for this system: a peer's own settings are of its kind, and only a peer has
-        a text of its own that it sent."""
+        """Whether the system can use an option: a peer only those of its adapter, and only peers forms of sent texts."""
         if axis == "peer":
-            kind, own = (
-                plugins.named(option(self.conf, axis, one, self.overrides).adapter) for one in (value, self.system.peer)
-            )
-            return kind == own
+            specs = (option(self.conf, axis, name, self.overrides).adapter for name in (value, self.system.peer))
+            return len(set(map(plugins.named, specs))) == 1
         if axis != "assembly" or self.system.family == "peer":
             return True
         form = option(self.conf, axis, value, self.overrides).form["kind"]
         return not plugins.load("form", form).NEEDS_SENT
 
     def _orders(self) -> tuple[str | None, ...]:
-        """A list of rankers says the order row by row; of contexts made elsewhere nobody knows it."""
-        said = self.system.contexts or (self.system.family not in ("graph", "peer") and self.system.ranker is None)
-        return (None,) if said else self.system.orders
+        """The orders of the rows; None for a list of rankers, whose rows state theirs, and for imported contexts."""
+        is_list = self.system.family not in ("graph", "peer") and self.system.ranker is None
+        return (None,) if self.system.contexts or is_list else self.system.orders
 
     def _applies(self) -> bool:
         """Whether the system has figures on the data set."""
@@ -250,48 +243,46 @@ class _Resolved:
             return False
         recalls = system.memory != layout.NONE
         if recalls and option(self.conf, "memory", system.memory, self.overrides).policy_of:
-            return dataset.answered > 0 and unseen(dataset)
+            return dataset.answered > 0 and has_untrained_questions(dataset)
         return dataset.answered > 0 if recalls or system.answers_only else True
 
     def _variant(self, name: str, order: str | None, options: dict[str, str]) -> Variant:
         system, dataset = self.system, self.dataset
         assembly = option(self.conf, "assembly", options["assembly"], self.overrides, f"system {name}")
         plugins.settings("form", assembly.form, f"conf/assembly/{options['assembly']}", "assembly.form")
-        kind = plugins.load("form", assembly.form["kind"])
-        own = options | {"family": layout.IMPORTED if system.contexts else system.family, "lm": options["reader"]}
-        own |= {"pick": self._pick(order), "imported": self.name, "order": order or "blind"}
-        own["book"] = layout.book(own) if kind.NEEDS_GRAPH and not system.contexts else layout.TEXT
-        own = {axis: value for axis, value in own.items() if value is not None}
+        form = plugins.load("form", assembly.form["kind"])
+        options = options | {"family": layout.IMPORTED if system.contexts else system.family, "lm": options["reader"]}
+        options |= {"pick": self._pick(order), "imported": self.name, "order": order or "blind"}
+        options["book"] = layout.book(options) if form.NEEDS_GRAPH and not system.contexts else layout.TEXT
+        options = {axis: value for axis, value in options.items() if value is not None}
         study = system.kind if isinstance(system, Study) else None
-        listed = own["pick"] == layout.ALL
-        read = not (study or listed) and dataset.kind == "documents"
-        remembers = options["memory"] != layout.NONE
-        gains = self.spec.gains and not (remembers or system.answers_only)
-        answers = self.spec.answers or remembers or system.answers_only
-        made = Variant(
+        has_contexts = not study and options["pick"] != layout.ALL and dataset.kind == "documents"
+        recalls = options["memory"] != layout.NONE
+        gained = self.spec.gains and not (recalls or system.answers_only) and dataset.gain > 0
+        answered = (self.spec.answers or recalls or system.answers_only) and dataset.answered > 0
+        variant = Variant(
             dataset=self.dataset_name,
             corpus=dataset.corpus,
             kind=dataset.kind,
             system=name,
             base=self.name,
             order=order,
-            options=tuple(sorted(own.items())),
-            axes=tuple(sorted(self._row_axes(own, assembly).items())),
+            options=tuple(sorted(options.items())),
+            axes=tuple(sorted(self._row_axes(options, assembly).items())),
             study=study,
-            gained=read and gains and dataset.gain > 0,
-            answered=read and answers and dataset.answered > 0,
-            judges=self.spec.judges if read and answers and dataset.answered > 0 else (),
+            gained=has_contexts and gained,
+            answered=has_contexts and answered,
+            judges=self.spec.judges if has_contexts and answered else (),
         )
-        wrong = variant_problems(self.conf, dataset, made, system, self.overrides)
-        if wrong:
+        if problems := variant_problems(self.conf, dataset, variant, system, self.overrides):
             raise ConfigError(
-                f"system {name}: {'; '.join(wrong)}. Fix: conf/system/{self.name}.yaml, the options that it names, "
-                "conf/dataset, conf/eval, or the override that set it."
+                f"system {name}: {'; '.join(problems)}. Fix: correct conf/system/{self.name}.yaml, the options that it "
+                "names, conf/dataset, conf/eval, or the override that set it."
             )
-        return made
+        return variant
 
     def _pick(self, order: str | None) -> str:
-        """The scorer of its ranking: the graph's own, one of a list in this order, or all; none of contexts made elsewhere."""
+        """The scorer that is picked from the ranking: graph, peer, one of a list in this order, or all."""
         if self.system.contexts:
             return layout.IMPORTED
         if self.system.family in ("graph", "peer"):
@@ -300,19 +291,20 @@ class _Resolved:
             return layout.ALL
         return self.system.ranker + ("+neighbour" if order == "aware" else "")
 
-    def _row_axes(self, own: dict[str, str], assembly) -> dict[str, str]:
-        """In what two rows may differ: who ranks, who reranks, how it is written, for whom, what is known of the order."""
-        told = [own[axis] for axis in layout.FAMILIES.get(own["family"], ()) if axis not in ("order", "lm")]
-        ranker = [own["family"], ".".join(told) or own["imported"], own["pick"].removesuffix("+neighbour")]
-        written = own["book"] not in (layout.TEXT, layout.OWN)  # from a graph that is not the ranking's own
-        form = {"form": assembly.form, "book": layout.book(own | {"order": ""}) if written else ""}
+    def _row_axes(self, options: dict[str, str], assembly) -> dict[str, str]:
+        """The axes in which two rows may differ, besides the order: ranker, reranker, form, packing, reader, memory."""
+        ranked = [options[axis] for axis in layout.FAMILIES.get(options["family"], ()) if axis not in ("order", "lm")]
+        pick = options["pick"].removesuffix("+neighbour")
+        ranker = [options["family"], ".".join(ranked) or options["imported"], pick]
+        other_graph = options["book"] not in (layout.TEXT, layout.OWN)  # the form writes from another graph
+        form = {"form": assembly.form, "book": layout.book(options | {"order": ""}) if other_graph else ""}
         form |= {"titles": True} if assembly.titles else {}
         return {
             "ranker": ":".join(ranker),
-            "reranker": own["reranker"],
+            "reranker": options["reranker"],
             "form": repr(form),
             "packing": assembly.packing,
             "placement": assembly.placement,
-            "reader": own["reader"] + assembly.counter,
-            "memory": own["memory"],
+            "reader": options["reader"] + assembly.counter,
+            "memory": options["memory"],
         }

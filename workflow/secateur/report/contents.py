@@ -1,4 +1,4 @@
-"""What a report shows: the tables it is made of, and what each of them speaks of."""
+"""The contents of a report: its tables, and the rows that they describe."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,39 +17,40 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Contents:
-    """The plan of a report, as plain data.
+    """The contents of a report, as plain data.
 
-    A row has labels (corpus, dataset, system, order) and, under the name of a table, the file or files of that table.
+    A row has labels (corpus, dataset, system, order) and, by the name of a table, its file or files. The comments list
+    the tables and other keys of each kind of row.
     """
 
     name: str  # of the experiment
     families: Mapping[str, str]  # system -> who ranks
-    variants: Sequence[Row]  # labels, `files`: all figures of a variant
-    missing: Sequence[Row]  # labels, `absent`: folders of figures that an unfinished experiment lacks
+    variants: Sequence[Row]  # `files`: all figures of the variant
+    missing: Sequence[Row]  # `absent`: folders of figures that an unfinished experiment lacks
     graphs: Sequence[Row]  # growth
     datasets: Sequence[Row]  # dataset_statistics
     drawn: Sequence[Row]  # samples, subgraphs
     distractors: Sequence[Row]  # score_quantiles, acceptance
     policies: Sequence[Row]  # frontier
     peers: Sequence[Row]  # peer_costs, peer_asked
-    browsed: Sequence[Row]  # selections of a dialogue or contexts, question_metrics, answers
-    browsed_sets: Sequence[Row]  # `split`, questions, evidence, and passages of a dialogue
+    browsed: Sequence[Row]  # contexts (in a dialogue: selections), question_metrics, answers
+    browsed_sets: Sequence[Row]  # `split`, questions, evidence (in a dialogue also passages)
 
     @property
     def files(self) -> list[str]:
-        """Every file that the report is made of, once each."""
-        shown = (self.graphs, self.datasets, self.drawn, self.distractors, self.policies, self.peers)
-        values = [row[name] for row in chain(*shown, self.browsed, self.browsed_sets) for name in row if name in TABLES]
+        """All files that the report reads."""
+        lists = (self.graphs, self.datasets, self.drawn, self.distractors, self.policies, self.peers)
+        values = [row[name] for row in chain(*lists, self.browsed, self.browsed_sets) for name in row if name in TABLES]
         return list(dict.fromkeys(chain.from_iterable([v] if isinstance(v, str) else v for v in values)))
 
 
 def tables(name: str, paths: Sequence[str]) -> pl.DataFrame:
-    """The rows of several files of a table; none for no file."""
+    """The rows of a table from several files, empty for none."""
     return read_tables(TABLES[name], paths) if paths else TABLES[name].empty()
 
 
 def labelled(rows: Sequence[Row], name: str, *labels: str) -> pl.DataFrame:
-    """The table `name` of all rows, with their labels as columns."""
+    """The table `name` of all rows together, with the labels as columns."""
     frames = [(read_table(TABLES[name], row[name]), row) for row in rows] or [(TABLES[name].empty(), {})]
     return pl.concat(
         frame.with_columns(**{label: pl.lit(row.get(label), pl.String) for label in labels}) for frame, row in frames

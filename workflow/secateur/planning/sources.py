@@ -1,0 +1,73 @@
+"""Finds the files that corpora and data sets are read from: fetched files, paths, or a folder of the user's own."""
+
+from collections.abc import Iterable
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from secateur.core.errors import SecateurError
+from secateur.datasets.loaders import Spec, format_of
+from secateur.datasets.registry import load_registry
+
+__all__ = ["existing", "folder_files", "listed_files", "registry_entry"]
+
+FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
+
+
+def existing(path: str | None, fix: str) -> str:
+    """The path of a file that no rule writes. Raises SecateurError, with the fix, if there is no such file."""
+    if path is None or not Path(path).is_file():
+        raise SecateurError(f"{path}: no such file. Fix: {fix}.")
+    return path
+
+
+def listed_files(names: Iterable[str]) -> list[str]:
+    """The files that `files` lists: names in the registry, paths (with a slash), and patterns (with a *), sorted.
+
+    Raises SecateurError for a pattern without files.
+    """
+    paths = []
+    for name in names:
+        if Path(name).name == name:
+            paths.append(f"results/raw/{name}/{name}")
+        elif "*" not in name:
+            paths.append(name)
+        elif matches := sorted(glob(name)):  # noqa: PTH207 (Path.glob takes no absolute pattern)
+            paths += matches
+        else:
+            raise SecateurError(f"{name}: no file of this pattern. {FIX}")
+    return paths
+
+
+def registry_entry(registry: Path, name: str) -> dict[str, Any]:
+    """The keys of a registered file that decide what is fetched. registry: the folder of registry files."""
+    entry = load_registry(registry).get(name)
+    if entry is None:
+        raise SecateurError(f"{name}: not in data/registry. {FIX}")
+    place = entry.registered_in.relative_to(registry.parents[1])
+    keys = {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes", "instead")}
+    return keys | {"registered_in": str(place)}
+
+
+def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> list[str]:
+    """The files of the user's folder that a format reads, plain or gzipped. part: `corpus` or `questions`.
+
+    Raises SecateurError without a folder, and for a folder that lacks a file.
+    """
+    patterns = format_of(spec).FOLDER
+    names = " and ".join(name for names in patterns.values() for name in names)
+    if folder is None:
+        run = f"make run EXPERIMENT={experiment} DATA=DIR"
+        raise SecateurError(f"experiment {experiment}: no folder given. Fix: {run} (with {names}).")
+    if "{" in folder or "}" in folder:
+        raise SecateurError(
+            f"{folder}: Snakemake reads braces in a path as a wildcard. Fix: rename the folder, or link to it."
+        )
+    paths = []
+    for pattern in patterns[part]:
+        matches = sorted(Path(folder).glob(pattern)) or sorted(Path(folder).glob(f"{pattern}.gz"))
+        if not matches:
+            missing = f"{Path(folder) / pattern}: no such file, nor {pattern}.gz"
+            raise SecateurError(f"{missing}. Fix: DATA=DIR names a folder with {names} (docs/data.md).")
+        paths += map(str, matches)
+    return paths
