@@ -1,4 +1,4 @@
-"""Rankings to contexts: what a reader gets within each budget, written and packed the same way for every ranker."""
+"""Assemble contexts from rankings within each budget, in the same way for every ranker."""
 
 import polars as pl
 
@@ -15,42 +15,39 @@ from secateur.stage.contract import main
 
 
 def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
-    """What the form writes from."""
-    own = cfg.assembly.counter == "word_pieces"
-    count = word_piece_counter(cfg.embedder.model) if own else lm_counter(cfg.lm.model, ctx.cache)
+    """Texts, token counter and edges for the form."""
+    word_pieces = cfg.assembly.counter == "word_pieces"
+    count = word_piece_counter(cfg.embedder.model) if word_pieces else lm_counter(cfg.lm.model, ctx.cache)
     tables = ("edges", "entities", "relations", "edge_sources")
     edges = passage_edges(*(inputs[name] for name in tables)) if needs_graph else None
     return material_of(inputs["passages"], cfg.assembly.titles, count, edges)
 
 
-def _asked(inputs) -> dict[str, Query]:
-    """The questions; with what another system sends for them, or with their triples, in the codebook's symbols, where the
-    form writes from these."""
+def _queries(inputs) -> dict[str, Query]:
+    """Queries by question id, with the context that another system sent or the question's triples if the form needs them."""
     texts = dict(inputs["questions"].select("question_id", "text").iter_rows())
     sent, triples = {}, {}
     if "sent" in inputs:
         parts = inputs["sent"].sort("question_id", "place").group_by("question_id", maintain_order=True)
-        for question, passages, said in parts.agg("passage_id", "text").iter_rows():
-            sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, said, strict=True))
+        for question, passages, pieces in parts.agg("passage_id", "text").iter_rows():
+            sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, pieces, strict=True))
     if "triples" in inputs:
         shown = shown_as(inputs["entities"], inputs["aliases"])
-        triples = {question: as_shown(own, shown) for question, own in triples_of(inputs["triples"]).items()}
+        triples = {question: as_shown(written, shown) for question, written in triples_of(inputs["triples"]).items()}
     return {q: Query(text, triples.get(q, ()), sent.get(q, ())) for q, text in texts.items()}
 
 
 def run(cfg, inputs, outputs, ctx):
     spec = cfg.assembly.form
-    form, settings = (
-        plugins.load("form", spec["kind"]),
-        plugins.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}"),
-    )
+    plugin = plugins.load("form", spec["kind"])
+    settings = plugins.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}")
     passages = inputs["passages"].sort("doc_id", "position")
     order = {p: n for n, p in enumerate(passages["passage_id"])}
-    material = _material(cfg, inputs, ctx, form.NEEDS_GRAPH)
-    with plugins.calling("form", form):
-        written = form.form(settings, material)
-    assembly = Assembly(written, cfg.assembly.packing, cfg.assembly.placement, material, order)
-    asked = _asked(inputs)
+    material = _material(cfg, inputs, ctx, plugin.NEEDS_GRAPH)
+    with plugins.calling("form", plugin):
+        form = plugin.form(settings, material)
+    assembly = Assembly(form, cfg.assembly.packing, cfg.assembly.placement, material, order)
+    queries = _queries(inputs)
     budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
     rankings, pick = inputs["rankings"], ctx.axes["pick"]
     if pick != "all":
@@ -61,18 +58,18 @@ def run(cfg, inputs, outputs, ctx):
     )
     rows = []
     for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
-        with plugins.calling("form", form):
-            made = assembly.contexts(asked[question], [Ranked(**unit) for unit in units], budgets)
-        rows += context_rows(question, scorer, aware, spec["kind"], made)
-    with plugins.calling("form", form):
+        with plugins.calling("form", plugin):
+            contexts = assembly.contexts(queries[question], [Ranked(**unit) for unit in units], budgets)
+        rows += context_rows(question, scorer, aware, spec["kind"], contexts)
+    with plugins.calling("form", plugin):
         frame = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
-    check(TABLES["contexts"], frame, f"form {form.__name__}", "the rows that it makes")
+    check(TABLES["contexts"], frame, f"form {plugin.__name__}", "correct the rows that the form writes.")
     outputs["contexts"] = frame
-    used = outputs_used(rows, cfg.assembly.budget)
+    used = _mean_tokens(rows, cfg.assembly.budget)
     return {"questions": ranked["question_id"].n_unique(), "rankings": parts.height, "tokens_used": used}
 
 
-def outputs_used(rows: list[tuple], budget: int) -> float:
+def _mean_tokens(rows: list[tuple], budget: int) -> float:
     """Mean tokens of the contexts at a budget."""
     tokens = {(row[0], row[1]): row[-1] for row in rows if row[3] == budget}
     return sum(tokens.values()) / max(len(tokens), 1)

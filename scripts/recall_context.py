@@ -1,4 +1,4 @@
-"""The context of each question as the reader of its session has it: what was shown before, what is recalled, what is new."""
+"""Write the context of each question in its memory session: evidence shown before, recalled runs, new evidence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,51 +33,54 @@ Block = list[tuple[Unit, int]]  # facts with their tokens
 
 
 class _Reader:
-    """One session's reader, asked question by question. cfg: memory, retriever, answer."""
+    """The reader of one session. cfg: with the options `memory`, `retriever`, `answer` and `lm`."""
 
-    def __init__(self, cfg, embedder, generate, read, choose, write, shown) -> None:
-        self.cfg, self.generate, self.read, self.choose, self.write = cfg, generate, read, choose, write
+    def __init__(self, cfg, embedder, generate, extract, choose, write, shown) -> None:
+        self.cfg, self.generate, self.extract, self.choose, self.write = cfg, generate, extract, choose, write
         self.store, self.transcript, self.shown = Store(cfg.retriever, embedder), Transcript(cfg.memory.window), shown
 
     def context(
-        self, question: str, asked: Query, symbols: Symbols, blocks: Sequence[Block]
+        self, question_id: str, query: Query, symbols: Symbols, blocks: Sequence[Block]
     ) -> tuple[list[Row], list[Unit]]:
-        """Its prompt's rows, where the form has an order the new ones next to the question; and what the question itself
-        needs of the evidence among them. blocks: the largest first."""
+        """(rows of the prompt, new evidence last if the form keeps the order; the evidence that the question needs).
+
+        blocks: contexts of the question, the largest first.
+        """
         block = self.transcript.due(blocks, self.cfg.memory.fresh)
         most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
         recalled = {c: [run.said() for run in self.store.recall(c, symbols, n)] for c, n in most.items()}
-        kept = self.choose(question, asked.text, recalled | {"facts": [fact for fact, _ in block]})
-        told = [recalled[channel][n] for channel in most for n in kept[channel]]
+        kept = self.choose(question_id, query.text, recalled | {"facts": [fact for fact, _ in block]})
+        exchanges = [recalled[channel][n] for channel in most for n in kept[channel]]
         needed = [block[n] for n in kept["facts"]]
         fresh = self.transcript.show(needed)
         new = set(fresh)
         earlier = [fact for fact in self.transcript if fact not in new]
-        return self.write(asked, [*earlier, *told, *fresh]), [fact for fact, _ in needed]
+        return self.write(query, [*earlier, *exchanges, *fresh]), [fact for fact, _ in needed]
 
-    def answer(self, question: str, asked: Query, symbols: Symbols, rows: list[Row]) -> tuple[Remembered, Remembered]:
-        """The question and what the model says to it, remembered."""
-        prompt, _ = fitted(
-            self.cfg.answer.instructions, self.generate, question, asked.text, [row.text for row in rows]
-        )
-        said, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
-        runs = exchange(question, asked.text, (symbols, asked.triples), said, source, self.read, self.shown)
+    def answer(
+        self, question_id: str, query: Query, symbols: Symbols, rows: list[Row]
+    ) -> tuple[Remembered, Remembered]:
+        """Answer a question; returns the question and the answer, which are added to the store."""
+        units = [row.text for row in rows]
+        prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question_id, query.text, units)
+        answer, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
+        runs = exchange(question_id, query.text, (symbols, query.triples), answer, source, self.extract, self.shown)
         for run in runs:
             self.store.add(run)
         return runs
 
 
 def _blocks(cfg, inputs, ctx, edges: Mapping[int, Edge]) -> dict[str, list[Block]]:
-    """Each question's context as used, and within smaller budgets: the largest first. edges: of a form of symbols."""
-    found = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
+    """Contexts by question id, the largest first. edges: by id under a symbolic form, else empty."""
+    contexts = sizes_of(inputs["contexts"], cfg.assembly.budget, lm_counter(cfg.lm.model, ctx.cache))
     return {
-        question: [[(fact, row["size"]) for row in one if (fact := fact_unit(row, edges))] for one in sizes]
-        for question, sizes in found.items()
+        question: [[(fact, row["size"]) for row in block if (fact := fact_unit(row, edges))] for block in sizes]
+        for question, sizes in contexts.items()
     }
 
 
 def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
-    """What chooses among the channels: the policy, where one acts."""
+    """The function that chooses units of the channels: the policy, or all units without a policy."""
     if "policy" not in inputs:
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
@@ -86,32 +89,32 @@ def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
 
 
 def run(cfg, inputs, outputs, ctx):
-    asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
-    placed = sessions(asked, inputs["passages"])
+    questions = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
+    of_session = sessions(questions, inputs["passages"])
     count, book = lm_counter(cfg.lm.model, ctx.cache), [inputs[name] for name in ("entities", "relations", "edges")]
     write, edges = session_material(cfg.assembly.form, count, *book)
     shown = shown_as(book[0], inputs["aliases"])
     blocks, triples = _blocks(cfg, inputs, ctx, edges), triples_of(inputs["triples"])
-    symbols, embedder = question_symbols(inputs["triples"], asked), Embedder(cfg.embedder, ctx.cache, ctx.log)
-    generate, read = generator(cfg, ctx), text_extractor(cfg.extractor, ctx)
+    symbols, embedder = question_symbols(inputs["triples"], questions), Embedder(cfg.embedder, ctx.cache, ctx.log)
+    generate, extract = generator(cfg, ctx), text_extractor(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
-    choose, rows, heard, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
-    parts = placed.join(asked.select("question_id", "text"), on="question_id", maintain_order="left")
+    choose, rows, exchanges, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
+    parts = of_session.join(questions.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
-        reader = _Reader(cfg, embedder, generate, read, choose, write, shown)
+        reader = _Reader(cfg, embedder, generate, extract, choose, write, shown)
         for qid, text in part.select("question_id", "text").iter_rows():
-            question = Query(text, as_shown(triples.get(qid, ()), shown))
-            own, needed = reader.context(qid, question, symbols[qid], blocks.get(qid, [[]]))
-            rows += recalled_rows(qid, own, cfg.assembly.budget, count)
-            runs = reader.answer(qid, question, symbols[qid], own)
-            heard += runs
-            posed, texts = Question(qid, text, runs[1].text), [fact.text for fact in needed]
-            gains = unit_gains(lm, cfg.ecs, posed, texts, ctx.cache)
+            query = Query(text, as_shown(triples.get(qid, ()), shown))
+            prompt, needed = reader.context(qid, query, symbols[qid], blocks.get(qid, [[]]))
+            rows += recalled_rows(qid, prompt, cfg.assembly.budget, count)
+            question, answer = reader.answer(qid, query, symbols[qid], prompt)
+            exchanges += [question, answer]
+            scored = Question(qid, text, answer.text)
+            gains = unit_gains(lm, cfg.ecs, scored, [fact.text for fact in needed], ctx.cache)
             supports += [support(qid, fact, gain) for fact, gain in zip(needed, gains, strict=True)]
     outputs["contexts"] = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
-    outputs["memories"], outputs["session_edges"] = memories(heard, supports, placed, book)
-    return {"questions": asked.height, "sessions": len(parts), "rows": len(rows)}
+    outputs["memories"], outputs["session_edges"] = memories(exchanges, supports, of_session, book)
+    return {"questions": questions.height, "sessions": len(parts), "rows": len(rows)}
 
 
 if "snakemake" in globals():
