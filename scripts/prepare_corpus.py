@@ -1,7 +1,7 @@
 """Files to passages."""
 
 from secateur.datasets.loaders import format_of, load_corpus, named_files
-from secateur.datasets.schema import shuffled, some_documents
+from secateur.datasets.schema import sample_documents, shuffle_passages
 from secateur.stage.contract import main
 
 
@@ -9,8 +9,8 @@ def run(cfg, inputs, outputs, ctx):
     spec = cfg.corpus.format
     corpus = load_corpus(spec, named_files(format_of(spec).CORPUS_FILES, inputs.paths("files")))
     seed, count = cfg.corpus.shuffle, cfg.corpus.documents
-    passages = corpus.passages if count is None else some_documents(corpus.passages, count)
-    outputs["passages"] = passages if seed is None else shuffled(passages, seed)
+    passages = corpus.passages if count is None else sample_documents(corpus.passages, count)
+    outputs["passages"] = passages if seed is None else shuffle_passages(passages, seed)
     ctx.note_counts(corpus.counts)
     return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
 

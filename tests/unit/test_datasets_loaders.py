@@ -15,9 +15,9 @@ from secateur.datasets.schema import (
     evidence_frame,
     passages_frame,
     questions_frame,
-    shuffled,
-    some_documents,
-    some_questions,
+    sample_documents,
+    sample_questions,
+    shuffle_passages,
     split_of,
 )
 from secateur.datasets.sentences import sentences
@@ -265,21 +265,21 @@ def test_shuffling_moves_passages_inside_their_documents_only():
         for n in range(20)
     ]
     passages = passages_frame(rows)
-    found = shuffled(passages, 7)
+    found = shuffle_passages(passages, 7)
     assert found.sort("passage_id").drop("position").equals(passages.sort("passage_id").drop("position"))
     for doc in "ab":
         own = found.filter(pl.col("doc_id") == doc).sort("position")
         assert own["position"].to_list() == list(range(20))
         assert own["passage_id"].to_list() != [f"{doc}:{n}" for n in range(20)]
-    assert found.equals(shuffled(passages, 7))
-    assert not found.equals(shuffled(passages, 8))
+    assert found.equals(shuffle_passages(passages, 7))
+    assert not found.equals(shuffle_passages(passages, 8))
 
 
 def test_a_sample_of_documents_holds_every_smaller_sample_and_whole_documents():
     passages = passages_frame(
         {"passage_id": f"{d}:{n}", "doc_id": d, "text": "x"} for d in "abcdefgh" for n in range(3)
     )
-    samples = [some_documents(passages, n) for n in (2, 5, 100)]
+    samples = [sample_documents(passages, n) for n in (2, 5, 100)]
     assert [s["doc_id"].n_unique() for s in samples] == [2, 5, 8]
     assert set(samples[0]["doc_id"]) < set(samples[1]["doc_id"])
     assert samples[0].height == 6 and samples[2].equals(passages)
@@ -288,11 +288,11 @@ def test_a_sample_of_documents_holds_every_smaller_sample_and_whole_documents():
 def test_a_sample_of_questions_takes_so_many_of_each_named_split_and_all_others_with_their_evidence():
     rows = [{"question_id": f"{s}{n}", "split": s} for s in ("train", "dev", "test") for n in range(9)]
     evidence = evidence_frame({"question_id": row["question_id"], "n": 0, "text": "x"} for row in rows)
-    found = some_questions(Questions(questions_frame(rows), evidence, {}), {"train": 4, "dev": 20})
+    found = sample_questions(Questions(questions_frame(rows), evidence, {}), {"train": 4, "dev": 20})
     assert found.questions.group_by("split").len().sort("split").rows() == [("dev", 9), ("test", 9), ("train", 4)]
     assert found.evidence["question_id"].to_list() == found.questions["question_id"].to_list()
     assert found.counts["questions_sampled"] == 22
-    assert some_questions(Questions(questions_frame(rows), evidence, {}), {}).questions.equals(questions_frame(rows))
+    assert sample_questions(Questions(questions_frame(rows), evidence, {}), {}).questions.equals(questions_frame(rows))
 
 
 def test_questions_about_texts_outside_a_sample_are_left_out_where_the_loader_knows_them(tmp_path):

@@ -17,8 +17,7 @@ from typing import Any
 from secateur.contexts.piece import Context, Piece, rows_of, text_of
 from secateur.contexts.table import IMPORTED, context_rows
 from secateur.core.errors import nearest
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import TEXT, Forms, form_problems, json_lines
+from secateur.datasets.reading import TEXT, Forms, Problems, form_problems, json_lines
 from secateur.models.word_pieces import Counter
 
 __all__ = ["Reference", "imported_rows"]
@@ -69,7 +68,7 @@ def imported_rows(path: Path, reference: Reference) -> list[tuple]:
     expected = f"one JSON object a line with question_id and text; allowed keys: {', '.join(LINE)}"
     problems = Problems(path, f"{expected}; ids as in the data set, texts within their budgets (docs/plugins.md)")
     lines = list(_lines(path, reference, problems))
-    if not lines and not problems.found:
+    if not lines and not problems.clauses:
         problems.add("the file", "is empty")
     contexts: dict[tuple[str, int], tuple[str, Context]] = {}  # (question, budget) -> (place in the file, context)
     for line in lines:

@@ -1,4 +1,4 @@
-"""Fetch one registered file: from the mirror if it has it, else from its address; verified, then put in place."""
+"""Fetch a registered file from a mirror or its address, verify it, and put it in place."""
 
 import gzip
 import hashlib
@@ -20,13 +20,13 @@ from secateur.datasets.registry import RegistryFile
 __all__ = ["FetchResult", "fetch"]
 
 TIMEOUT = 60.0  # seconds without a byte
-CHUNK = 1 << 20
-UNREADABLE = (OSError, EOFError, zlib.error, http.client.HTTPException)  # of a path, a gzip stream, a connection
+CHUNK = 1 << 20  # bytes
+UNREADABLE = (OSError, EOFError, zlib.error, http.client.HTTPException)  # raised by a path, a gzip stream, a connection
 
 
 @dataclass(frozen=True)
 class FetchResult:
-    """Where the file came from, and the size and checksum of its uncompressed content."""
+    """Source of a file, with size (bytes) and checksum of its uncompressed content."""
 
     source: str
     bytes: int
@@ -34,15 +34,16 @@ class FetchResult:
 
 
 def fetch(entry: RegistryFile, destination: Path, mirror: Path | None = None, timeout: float = TIMEOUT) -> FetchResult:
-    """Write the verified, uncompressed file to `destination`; on any failure leave nothing there.
+    """Write the verified, uncompressed file to `destination`; a failure leaves nothing there.
 
-    Raises SecateurError for a mirror that is no folder, a file that nobody has, a failing connection, and
-    content of another size or checksum than registered, or without a registered one.
+    Raises SecateurError for a mirror that is no folder, a file without a source, a failing connection, and content whose
+    size or checksum is wrong or not registered.
     """
     destination = Path(destination)
     source = _in_mirror(entry, mirror) or entry.url
     if source is None:
-        raise SecateurError(_unobtainable(entry, mirror))
+        instead = f"; or use {' or '.join(entry.instead)} instead" if entry.instead else ""
+        raise SecateurError(f"{entry.name}: has no address, only a mirror. {_mirror_hint(entry, mirror)}{instead}")
     destination.parent.mkdir(parents=True, exist_ok=True)
     part = destination.with_name(f".{destination.name}.part")
     try:
@@ -55,20 +56,20 @@ def fetch(entry: RegistryFile, destination: Path, mirror: Path | None = None, ti
 
 
 def _in_mirror(entry: RegistryFile, mirror: Path | None) -> Path | None:
-    """The mirror's copy, plain before gzipped, or None where it has none."""
+    """The mirror's copy of a file, plain before gzipped; None if it has none."""
     if mirror is None:
         return None
     mirror = Path(mirror)
     if not mirror.is_dir():
         raise SecateurError(
-            f"mirror {mirror}: no such folder. Fix: correct MIRROR=DIR (SECATEUR_MIRROR) or leave it out to download"
+            f"mirror {mirror}: no such folder. Fix: correct MIRROR=DIR (SECATEUR_MIRROR), or omit it to download"
         )
     copies = (mirror / entry.name, mirror / f"{entry.name}.gz")
     return next((copy for copy in copies if copy.is_file()), None)
 
 
 def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Path, timeout: float) -> tuple[int, str]:
-    """Stream the content to `part` and its disk; its size and checksum."""
+    """Stream the content to `part`, synced to disk; return its size and checksum."""
     digest, size = hashlib.sha256(), 0
     with naming(part), part.open("wb") as copy:
         for chunk in _chunks(entry, source, mirror, timeout):
@@ -76,8 +77,8 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
             size += len(chunk)
             if entry.bytes is not None and size > entry.bytes:
                 raise SecateurError(
-                    f"{entry.name}: {source} holds more than the {entry.bytes} bytes that {entry.registered_in} says; "
-                    f"nothing of it is kept. {_replace_hint(source)}"
+                    f"{entry.name}: {source} holds more than the {entry.bytes} bytes registered in {entry.registered_in}. "
+                    f"Nothing is kept. {_replace_hint(source)}"
                 )
             copy.write(chunk)
         copy.flush()
@@ -86,14 +87,14 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
 
 
 def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeout: float) -> Iterator[bytes]:
-    """The uncompressed content, piece by piece. Only reading is guarded: a full disk is not the source's fault."""
+    """The uncompressed content in chunks. Only reading is guarded: a full disk is no fault of the source."""
     try:
         with _opened(source, timeout) as stream:
             while chunk := stream.read(CHUNK):
                 yield chunk
     except UNREADABLE as error:
         if isinstance(error, urllib.error.HTTPError):
-            error.close()  # it holds the connection open
+            error.close()  # else the connection stays open
         cause = f"{type(error).__name__}: {error}"
         if isinstance(source, Path):
             raise SecateurError(f"{source}: not readable ({cause}). {_replace_hint(source)}") from error
@@ -104,7 +105,7 @@ def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeou
 
 @contextmanager
 def _opened(source: Path | str, timeout: float) -> Iterator[BinaryIO]:
-    """A path, gzipped or not, or an address, as a stream of bytes."""
+    """Byte stream of a path, gzipped or not, or of an address."""
     if isinstance(source, str):
         request = urllib.request.Request(source, headers={"User-Agent": "secateur"})
         with urllib.request.urlopen(request, timeout=timeout) as stream:
@@ -115,10 +116,10 @@ def _opened(source: Path | str, timeout: float) -> Iterator[BinaryIO]:
 
 
 def _verify(entry: RegistryFile, source: Path | str, size: int, checksum: str) -> None:
-    """Raise where the content is not the registered one, or none is registered."""
+    """Raise a SecateurError unless size and checksum are those registered."""
     if entry.sha256 is None:
         raise SecateurError(
-            f"{entry.name}: no checksum registered; {source} holds sha256 {checksum}, {size} bytes. "
+            f"{entry.name}: no checksum is registered; {source} has sha256 {checksum} in {size} bytes. "
             f"Fix: if you trust it, enter both in {entry.registered_in} and run again"
         )
     if checksum == entry.sha256 and entry.bytes in (None, size):
@@ -126,7 +127,7 @@ def _verify(entry: RegistryFile, source: Path | str, size: int, checksum: str) -
     short = " (truncated)" if entry.bytes is not None and size < entry.bytes else ""
     raise SecateurError(
         f"{entry.name}: wrong checksum; {source} has sha256 {checksum} in {size} bytes{short}, "
-        f"{entry.registered_in} says {entry.sha256} in {entry.bytes}. {_replace_hint(source)}"
+        f"registered in {entry.registered_in}: {entry.sha256} in {entry.bytes}. {_replace_hint(source)}"
     )
 
 
@@ -137,10 +138,5 @@ def _replace_hint(source: Path | str) -> str:
 
 
 def _mirror_hint(entry: RegistryFile, mirror: Path | None) -> str:
-    asked = f"The mirror {mirror} has neither {entry.name} nor {entry.name}.gz. " if mirror else ""
-    return f"{asked}Fix: name a folder that holds {entry.name} or {entry.name}.gz with MIRROR=DIR (SECATEUR_MIRROR)"
-
-
-def _unobtainable(entry: RegistryFile, mirror: Path | None) -> str:
-    instead = f"; or use {' or '.join(entry.instead)} instead" if entry.instead else ""
-    return f"{entry.name}: has no address of its own, only a mirror can have it. {_mirror_hint(entry, mirror)}{instead}"
+    absent = f"The mirror {mirror} has neither {entry.name} nor {entry.name}.gz. " if mirror else ""
+    return f"{absent}Fix: name a folder that holds {entry.name} or {entry.name}.gz with MIRROR=DIR (SECATEUR_MIRROR)"

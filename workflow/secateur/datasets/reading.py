@@ -1,4 +1,7 @@
-"""Read what loaders are given, plain or gzipped: JSON, JSON lines and texts, with messages that name the place."""
+"""Read the files of data sets, plain or gzipped: JSON, JSON lines and text.
+
+Messages name the file and the place in it. All problems of a file come in one message, so that it is repaired once.
+"""
 
 import gzip
 import json
@@ -8,32 +11,66 @@ from pathlib import Path
 from typing import Any
 
 from secateur.core.errors import SecateurError, nearest
-from secateur.datasets.problems import Problems
 
 __all__ = [
+    "STRING",
+    "STRING_OR_NULL",
     "TEXT",
+    "Form",
     "Forms",
-    "check_fields",
+    "Problems",
     "form_problems",
     "json_lines",
+    "of_type",
     "parse_json",
     "read_json",
+    "read_lines",
     "read_records",
     "read_text",
-    "sound",
     "unique_ids",
-    "well_formed",
+    "valid_objects",
 ]
 
-NAMES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
-
+SHOWN = 20  # problems spelled out; the rest are counted
 DIGITS = 20  # of the longest 64-bit number, with its sign
-Forms = Mapping[str, tuple[str, Callable[[Any], bool]]]  # what a value must be, in words, and the test for it
-TEXT = ("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
+TYPES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+
+Form = tuple[str, Callable[[Any], bool]]  # what a value must be, in words, and its test
+Forms = Mapping[str, Form]  # of each key
+
+
+def of_type(*types: type) -> Form:
+    """The form of values of these types; True is no number."""
+    words = " or ".join(dict.fromkeys(TYPES[name] for name in types))
+    return words, lambda value: isinstance(value, types) and not isinstance(value, bool)
+
+
+STRING, STRING_OR_NULL = of_type(str), of_type(str, type(None))
+TEXT: Form = ("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
+
+
+class Problems:
+    """The problems of one file, each a clause that names its line, record or key."""
+
+    def __init__(self, path: Path, fix: str):
+        self.path, self.fix, self.clauses = path, fix, []
+
+    def add(self, where: str, *clauses: str) -> None:
+        """Note problems of one place."""
+        self.clauses += [f"{where}: {clause}" for clause in clauses]
+
+    def stop(self) -> None:
+        """Raise a SecateurError with every problem noted so far, or return."""
+        if not self.clauses:
+            return
+        count = f"{len(self.clauses)} problem{'s' if len(self.clauses) > 1 else ''}"
+        more = len(self.clauses) - SHOWN
+        shown = self.clauses[:SHOWN] + [f"and {more} more"] * (more > 0)
+        raise SecateurError(f"{self.path}: {count}; {'; '.join(shown)}. Fix: {self.fix}")
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged or not UTF-8."""
+    """Text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged or not UTF-8."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             return stream.read().decode("utf-8-sig")
@@ -46,10 +83,13 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """A JSON value. Raises ValueError for anything that is not JSON, NaN included, and for what a reader would take in
-    one of several ways: a key that stands twice in an object, a number of more than 64 bits."""
+    """Value of a JSON text, read strictly.
+
+    Raises ValueError for all that is not JSON (NaN too) and for what readers take in different ways: a repeated key, a
+    number of more than 64 bits, half of a surrogate pair.
+    """
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_int=_whole, object_pairs_hook=_once)
+        value = json.loads(text, parse_constant=_no_constant, parse_int=_int64, object_pairs_hook=_unique_keys)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise ValueError("half of a surrogate pair (\\ud800 to \\udfff) in a text") from error
@@ -58,28 +98,27 @@ def parse_json(text: str) -> Any:
     return value
 
 
-def _refuse(constant: str) -> None:
+def _no_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _whole(digits: str) -> int:
+def _int64(digits: str) -> int:
     if len(digits) > DIGITS or not -(2**63) <= int(digits) < 2**63:
         raise ValueError(f"{digits:.40} has more than 64 bits")
     return int(digits)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(
-            f"the key {next(name for name in names if names.count(name) > 1)!r:.80} stands twice in an object"
-        )
-    return found
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"the key {key!r:.80} stands twice in an object")
+        values[key] = value
+    return values
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file. Raises SecateurError with file and line where it is malformed."""
+    """Value of a JSON file. Raises SecateurError with file and line where it is malformed."""
     try:
         return parse_json(read_text(path))
     except ValueError as error:
@@ -88,63 +127,24 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
-def read_records(path: Path, fields: Mapping[str, tuple[type, ...]]) -> list[dict[str, Any]]:
-    """A JSON list of objects that have these fields with these types.
+def read_records(path: Path, forms: Forms) -> list[dict[str, Any]]:
+    """Objects of a JSON list, each with these keys; other keys are allowed.
 
     Raises SecateurError where the file holds anything else, or nothing.
     """
     records = read_json(path)
     if not isinstance(records, list) or not records:
-        found = "an empty list" if records == [] else type(records).__name__
-        raise SecateurError(f"{path}: expected a list of objects, found {found}. Fix: fetch the file again")
-    problems = Problems(path, f"each object has {', '.join(fields)}; fetch the file again, or correct it")
+        content = "an empty list" if records == [] else type(records).__name__
+        raise SecateurError(f"{path}: expected a list of objects, found {content}. Fix: fetch the file again")
+    problems = Problems(path, f"each object has {', '.join(forms)}; fetch the file again, or correct it")
     for n, record in enumerate(records):
-        for clause in check_fields(record, fields):
-            problems.add(f"object {n}", clause)
+        problems.add(f"object {n}", *form_problems(record, forms, extra=True))
     problems.stop()
     return records
 
 
-def check_fields(record: Any, fields: Mapping[str, tuple[type, ...]]) -> list[str]:
-    """What is missing or has the wrong type, each in a clause; a field that may be null may be absent."""
-    if not isinstance(record, dict):
-        return [f"expected an object, found {record!r:.80}"]
-    return [
-        f"{name} is missing" if name not in record else f"{name} must be {_either(types)}, found {record[name]!r:.80}"
-        for name, types in fields.items()
-        if not _is_a(record.get(name), types)
-    ]
-
-
-def _is_a(value: Any, types: tuple[type, ...]) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)  # True is an int to Python, not to a reader
-
-
-def _either(types: tuple[type, ...]) -> str:
-    return " or ".join(dict.fromkeys(NAMES[kind] for kind in types))
-
-
-def unique_ids(path: Path, ids: list[str], repeats: frozenset[str] = frozenset()) -> list[str]:
-    """The ids, where the second occurrence of one in `repeats` becomes `id#2`.
-
-    Raises SecateurError for any other id that occurs twice.
-    """
-    problems = Problems(path, "ids are unique within a file; give the later one another id")
-    first: dict[str, int] = {}
-    seen: dict[str, int] = {}
-    unique = []
-    for n, name in enumerate(ids):
-        seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1 and name not in repeats:
-            problems.add(f"object {n}", f"id {name!r} is already used by object {first[name]}")
-        first.setdefault(name, n)
-        unique.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    problems.stop()
-    return unique
-
-
 def json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
-    """("line 3", its JSON value) of each line that is not blank; what is no JSON goes to `problems`."""
+    """("line 3", value) of each line that is not blank; lines that are not JSON go to `problems`."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -154,48 +154,65 @@ def json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
             problems.add(f"line {number}", f"malformed JSON: {str(error).replace('line 1 ', '')}")
 
 
-def form_problems(value: Any, forms: Forms) -> list[str]:
-    """The ways in which a value breaks the form, each in a clause."""
+def form_problems(value: Any, forms: Forms, extra: bool = False) -> list[str]:
+    """Clauses on the keys of an object that are missing, unknown or of another form.
+
+    A key whose form allows null may be absent. extra: whether keys without a form are allowed.
+    """
     if not isinstance(value, dict):
         return [f"expected an object, found {value!r:.80}"]
-    found = [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
-    return found + [
-        f"{key} is missing" if key not in value else f"{key} must be {form}, found {value[key]!r:.80}"
-        for key, (form, holds) in forms.items()
+    unknown = [] if extra else [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
+    return unknown + [
+        f"{key} is missing" if key not in value else f"{key} must be {words}, found {value[key]!r:.80}"
+        for key, (words, holds) in forms.items()
         if not holds(value.get(key))
     ]
 
 
-def well_formed(
-    path: Path, forms: Forms, problems: Problems, key: str = "id", others: bool = False
+def read_lines(
+    path: Path, forms: Forms, problems: Problems, key: str = "id", extra: bool = False
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The well-formed objects of a file of JSON lines, each with its line; what is wrong with the others goes to
-    `problems`, a repeated `key` too. others: keys that are in no form are passed over. An empty file stops at once."""
+    """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`.
+
+    key: the key whose values are unique; extra: whether keys without a form are allowed. Raises SecateurError for an
+    empty file.
+    """
     objects = list(json_lines(path, problems))
-    if not objects and not problems.found:
+    if not objects and not problems.clauses:
         problems.add("the file", "is empty")
         problems.stop()
-    known = [
-        (where, {name: one for name, one in value.items() if name in forms})
-        if others and isinstance(value, dict)
-        else (where, value)
-        for where, value in objects
-    ]
-    return sound(known, forms, problems, key)
+    return valid_objects(objects, forms, problems, key, extra)
 
 
-def sound(
-    objects: Iterable[tuple[str, Any]], forms: Forms, problems: Problems, key: str = "id"
+def valid_objects(
+    objects: Iterable[tuple[str, Any]], forms: Forms, problems: Problems, key: str = "id", extra: bool = False
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of this form whose `key` no earlier one has; what is wrong with the others goes to `problems`."""
-    good, first = [], {}
+    """Objects of this form whose `key` has a new value, each with its place; the faults of others go to `problems`."""
+    valid, first = [], {}
     for where, value in objects:
-        clauses = form_problems(value, forms)
+        clauses = form_problems(value, forms, extra)
         if not clauses and value[key] in first:
             clauses = [f"{key} {value[key]!r} is already used in {first[value[key]]}"]
-        for clause in clauses:
-            problems.add(where, clause)
+        problems.add(where, *clauses)
         if not clauses:
             first[value[key]] = where
-            good.append((where, value))
-    return good
+            valid.append((where, value))
+    return valid
+
+
+def unique_ids(path: Path, ids: list[str], repeats: frozenset[str] = frozenset()) -> list[str]:
+    """The ids, where the second occurrence of an id in `repeats` becomes `id#2`.
+
+    Raises SecateurError for any other id that occurs twice.
+    """
+    problems = Problems(path, "ids are unique within a file; give the later one another id")
+    places: dict[str, list[int]] = {}
+    unique = []
+    for n, name in enumerate(ids):
+        seen = places.setdefault(name, [])
+        if seen and name not in repeats:
+            problems.add(f"object {n}", f"id {name!r} is already used by object {seen[0]}")
+        seen.append(n)
+        unique.append(name if len(seen) == 1 else f"{name}#{len(seen)}")
+    problems.stop()
+    return unique

@@ -1,44 +1,66 @@
-"""The registry: for each file its upstream place, its address, its identity and its licence."""
+"""The registry of files: source, address, checksum, size and licence of each."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from secateur.core.errors import SecateurError, nearest
-from secateur.datasets.problems import Problems
+from secateur.core.errors import SecateurError
+from secateur.datasets.reading import STRING, TEXT, Forms, Problems, form_problems
 
 __all__ = ["RegistryFile", "load_registry"]
 
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40}(:\S+)?")
-REQUIRED = ("source", "url", "sha256", "bytes", "licence")
-OPTIONAL = ("note", "instead")
-TITLES = "_titles.yaml"  # lists of article titles live beside the registry files
+URL = re.compile(r"https?://\S+")
+SHA256 = re.compile("[0-9a-f]{64}")
+TITLES = "_titles.yaml"  # lists of article titles stand beside the registry files
+OPTIONAL = {"note": "", "instead": ()}  # keys with their defaults
+
+
+def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+FORMS: Forms = {
+    "source": (
+        "owner/repo@commit:path, or owner/repo@commit where the path is not known",
+        lambda value: _matches(value, SOURCE),
+    ),
+    "url": ("an http(s) address or null", lambda value: value is None or _matches(value, URL)),
+    "sha256": ("64 hex digits or null", lambda value: value is None or _matches(value, SHA256)),
+    "bytes": ("a positive number or null", lambda value: value is None or (type(value) is int and value > 0)),
+    "licence": TEXT,
+    "note": STRING,
+    "instead": (
+        "a list of texts",
+        lambda value: isinstance(value, list | tuple) and all(isinstance(text, str) for text in value),
+    ),
+}
+REQUIRED = [key for key in FORMS if key not in OPTIONAL]
 
 
 @dataclass(frozen=True)
 class RegistryFile:
-    """One file. `sha256` and `bytes` are of the uncompressed content, null where nobody could fetch it yet."""
+    """One registered file; `sha256` and `bytes` are of its uncompressed content, null if it was never fetched."""
 
     name: str
     source: str  # owner/repo@commit:path, or without the path
-    url: str | None  # null: only a mirror can have it
+    url: str | None  # null: only a mirror has it
     sha256: str | None
     bytes: int | None
     licence: str
     registered_in: Path
     note: str = ""
-    instead: tuple[str, ...] = ()  # what to use where the file cannot be had
+    instead: tuple[str, ...] = ()  # substitutes for a file without an address
 
 
 def load_registry(folder: Path) -> dict[str, RegistryFile]:
     """Every registered file by name.
 
-    Raises SecateurError for a folder without registry files, invalid YAML, an unknown, missing or
-    malformed key, and a name registered twice.
+    Raises SecateurError for a folder without registry files, invalid YAML, an unknown, missing or malformed key, and a
+    name registered twice.
     """
     paths = sorted(path for path in Path(folder).glob("*.yaml") if not path.name.endswith(TITLES))
     if not paths:
@@ -67,8 +89,7 @@ def _entries(path: Path) -> list[RegistryFile]:
         raise SecateurError(f"{path}: expected a mapping from file names to entries. Fix: see the other registry files")
     problems = Problems(path, f"each file has {', '.join(REQUIRED)}, and may have {', '.join(OPTIONAL)}")
     for name, keys in content.items():
-        for clause in _wrong(keys):
-            problems.add(str(name), clause)
+        problems.add(str(name), *_faults(keys))
     problems.stop()
     return [
         RegistryFile(name=name, registered_in=path, **{**keys, "instead": tuple(keys.get("instead", ()))})
@@ -76,44 +97,22 @@ def _entries(path: Path) -> list[RegistryFile]:
     ]
 
 
-def _wrong(keys: Any) -> list[str]:
-    """The ways in which an entry breaks the form, each in a clause."""
-    if not isinstance(keys, Mapping):
+def _faults(keys: Any) -> list[str]:
+    """Clauses on the faults of an entry."""
+    if not isinstance(keys, dict):
         return [f"expected a mapping, found {keys!r}"]
-    allowed = REQUIRED + OPTIONAL
-    found = [f"unknown key {key!r}{nearest(str(key), allowed)}" for key in keys if key not in allowed]
-    found += [f"{key} is missing" for key in REQUIRED if key not in keys]
-    forms = {
-        "source": (
-            "owner/repo@commit:path, or owner/repo@commit where the path is not known",
-            lambda v: isinstance(v, str) and SOURCE.fullmatch(v),
-        ),
-        "url": (
-            "an http(s) address or null",
-            lambda v: v is None or (isinstance(v, str) and re.fullmatch(r"https?://\S+", v)),
-        ),
-        "sha256": (
-            "64 hex digits or null",
-            lambda v: v is None or (isinstance(v, str) and re.fullmatch("[0-9a-f]{64}", v)),
-        ),
-        "bytes": ("a positive number or null", lambda v: v is None or (type(v) is int and v > 0)),
-        "licence": ("a text", lambda v: isinstance(v, str) and v.strip()),
-        "note": ("a text", lambda v: isinstance(v, str)),
-        "instead": ("a list of texts", lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v)),
-    }
-    return found + [
-        f"{key} must be {form}, found {keys[key]!r}"
-        for key, (form, holds) in forms.items()
-        if key in keys and not holds(keys[key])
-    ]
+    missing = [f"{key} is missing" for key in REQUIRED if key not in keys and FORMS[key][1](None)]
+    return form_problems(OPTIONAL | {str(key): value for key, value in keys.items()}, FORMS) + missing
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """YAML where a repeated key is an error; by itself PyYAML lets the last one win."""
+    """YAML where a repeated key is an error; PyYAML lets the last one win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep) for key, _ in node.value]
-        for place, (key, (key_node, _)) in enumerate(zip(keys, node.value, strict=True)):
-            if key in keys[:place]:
+        keys: list[Any] = []
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep)
+            if key in keys:
                 raise yaml.constructor.ConstructorError(None, None, f"{key!r} stands here twice", key_node.start_mark)
+            keys.append(key)
         return super().construct_mapping(node, deep)

@@ -1,43 +1,51 @@
-"""What every loader is asked and returns: the frames of passages, questions and evidence, and counts of what was repaired."""
+"""What loaders are asked for and return: frames of passages, questions and evidence, with counts of what was repaired."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
+from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 
 __all__ = [
-    "Asked",
     "Cluster",
     "Corpus",
+    "Pair",
     "Questions",
-    "drawn",
+    "Request",
+    "build_questions",
+    "check_groups",
     "evidence_frame",
     "evidence_rows",
-    "first_questions",
+    "limit_questions",
     "passages_frame",
-    "question_counts",
     "questions_frame",
-    "shuffled",
-    "some_documents",
-    "some_questions",
+    "sample_documents",
+    "sample_names",
+    "sample_questions",
+    "shuffle_passages",
     "split_of",
 ]
 
 TEST_ONLY = frozenset({"locomo", "stem_dev"})
-TRAIN, DEV = 0.6, 0.8
-
+TRAIN, DEV = 0.6, 0.8  # upper ends of the splits
+SHOWN = 10  # names in a message
 
 Cluster = Literal["group", "document"]
+Pair = tuple[str, str | None]  # text of evidence, id of the passage that holds it
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a loader of questions: whose, resampled by what, and whether about a sample of the documents."""
+class Request:
+    """Request for the questions of a data set.
+
+    cluster: unit of resampling, where the format leaves it open; sampled: whether the corpus is a sample of documents.
+    """
 
     dataset: str
     cluster: Cluster = "document"
@@ -61,29 +69,21 @@ class Questions:
     counts: dict[str, int]
 
 
+# --- frames --------------------------------------------------------------------------------------
+
+
 def passages_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a `passages` frame; a column that no row has is null."""
     return _frame("passages", rows)
 
 
-def shuffled(passages: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """The passages of each document in a random order: the control of whatever looks at position."""
-    order = passages.sort("doc_id", "position").with_columns(
-        draw=pl.Series(np.random.default_rng(seed).permutation(passages.height))
-    )
-    place = order.sort("doc_id", "draw").with_columns(
-        position=pl.int_range(pl.len(), dtype=pl.Int32).over("doc_id").cast(passages.schema["position"])
-    )
-    return place.select(passages.columns)
-
-
 def questions_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as a `questions` frame."""
+    """Rows as a `questions` frame; a column that no row has is null."""
     return _frame("questions", rows)
 
 
 def evidence_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Rows as an `evidence` frame."""
+    """Rows as an `evidence` frame; a column that no row has is null."""
     return _frame("evidence", rows)
 
 
@@ -91,42 +91,63 @@ def _frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
 
 
-def _draw(name: str) -> str:
-    """What a name is sampled by: not the hash that decides its split."""
-    return hashlib.sha256(f"sample:{name}".encode()).hexdigest()
+def evidence_rows(question_id: str, pairs: Iterable[Pair]) -> list[dict[str, Any]]:
+    """Numbered `evidence` rows of one question from (text, passage id or None) pairs.
+
+    A passage named twice counts once; its row carries both texts, so that no word is lost.
+    """
+    texts: dict[tuple[str, str], str] = {}
+    for text, passage_id in pairs:
+        key = ("passage", passage_id) if passage_id is not None else ("text", text)
+        earlier = texts.get(key, "")
+        texts[key] = earlier if earlier and text in earlier else f"{earlier} {text}".strip()
+    return [
+        {"question_id": question_id, "n": n, "text": text, "passage_id": name if kind == "passage" else None}
+        for n, ((kind, name), text) in enumerate(texts.items())
+    ]
 
 
-def some_documents(passages: pl.DataFrame, count: int) -> pl.DataFrame:
-    """The passages of so many documents: the first by hash of their name, so a larger sample holds a smaller one."""
-    return passages.filter(pl.col("doc_id").is_in(drawn(passages["doc_id"], count)))
+def build_questions(
+    dataset: str,
+    rows: Sequence[Mapping[str, Any]],
+    evidence: Sequence[Mapping[str, Any]],
+    entries: int | None = None,
+    **counts: int,
+) -> Questions:
+    """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
-
-def drawn(names: Iterable[str], count: int | None) -> set[str]:
-    """So many names, the first by hash; all where no number is given."""
-    return set(sorted(set(names), key=_draw)[:count])
-
-
-def some_questions(found: Questions, counts: Mapping[str, int]) -> Questions:
-    """So many questions of each split that is named, the first by hash of their id, and their evidence."""
-    draws = found.questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
-    place = pl.col("draw").rank("ordinal").over("split")
-    kept = pl.any_horizontal(
-        ~pl.col("split").is_in(list(counts)),
-        *((pl.col("split") == split) & (place <= n) for split, n in counts.items()),
+    A row without `position` gets its place among the rows, a row without `split` that of its id. entries: evidence
+    entries before equal ones were joined, if any were; counts: further counts of the loader.
+    """
+    questions = questions_frame(
+        {"position": n} | dict(row) | {"split": row.get("split") or split_of(dataset, row["question_id"])}
+        for n, row in enumerate(rows)
     )
-    return _kept(found, draws.filter(kept).select(found.questions.columns))
+    gold = evidence_frame(evidence)
+    reported = {
+        "questions": questions.height,
+        "questions_without_answer": questions["answer"].null_count(),
+        "questions_without_evidence": questions.join(gold, on="question_id", how="anti").height,
+        "evidence": gold.height,
+        "evidence_repeated": (gold.height if entries is None else entries) - gold.height,
+        "evidence_unresolved": gold["passage_id"].null_count(),
+    }
+    return Questions(questions, gold, reported | counts)
 
 
-def first_questions(found: Questions, split: str, count: int) -> Questions:
-    """So many questions of the reported split, the first by hash of their id, and none of the others."""
-    own = found.questions if split == "all" else found.questions.filter(split=split)
-    return _kept(found, own.filter(pl.col("question_id").is_in(drawn(own["question_id"], count))))
+def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame) -> None:
+    """Raise a SecateurError for questions of groups without passages. group_of: question id to group id."""
+    groups = set(passages["group_id"])
+    strangers = {question: group for question, group in group_of.items() if group not in groups}
+    if strangers:
+        missing, present = (", ".join(sorted(names)[:SHOWN]) for names in (set(strangers.values()), groups))
+        raise SecateurError(
+            f"{path}: {len(strangers)} questions (e.g. {next(iter(strangers))}) without passages; the corpus has no "
+            f"group {missing}, only {present or 'none'}. Fix: load the corpus and the questions from the same files"
+        )
 
 
-def _kept(found: Questions, questions: pl.DataFrame) -> Questions:
-    """Some of the questions, with their evidence."""
-    evidence = found.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
-    return Questions(questions, evidence, found.counts | {"questions_sampled": questions.height})
+# --- splits and samples --------------------------------------------------------------------------
 
 
 def split_of(dataset: str, question_id: str) -> str:
@@ -137,33 +158,55 @@ def split_of(dataset: str, question_id: str) -> str:
     """
     if dataset in TEST_ONLY:
         return "test"
-    place = int(hashlib.sha256(f"{dataset}:{question_id}".encode()).hexdigest()[:8], 16) / 2**32
-    return "train" if place < TRAIN else "dev" if place < DEV else "test"
+    draw = int(hashlib.sha256(f"{dataset}:{question_id}".encode()).hexdigest()[:8], 16) / 2**32
+    return "train" if draw < TRAIN else "dev" if draw < DEV else "test"
 
 
-def evidence_rows(question_id: str, found: Iterable[tuple[str, str | None]]) -> list[dict[str, Any]]:
-    """Numbered evidence of one question from (text, passage id or None) pairs.
-
-    Gold that names a passage twice counts once; the row then carries both texts, so that no word is lost.
-    """
-    merged: dict[tuple[str, str], str] = {}
-    for text, passage_id in found:
-        key = ("passage", passage_id) if passage_id is not None else ("text", text)
-        known = merged.get(key, "")
-        merged[key] = known if known and text in known else f"{known} {text}".strip()
-    return [
-        {"question_id": question_id, "n": n, "text": text, "passage_id": name if kind == "passage" else None}
-        for n, ((kind, name), text) in enumerate(merged.items())
-    ]
+def _draw(name: str) -> str:
+    """Hash that orders names for sampling; it differs from the hash of splits."""
+    return hashlib.sha256(f"sample:{name}".encode()).hexdigest()
 
 
-def question_counts(questions: pl.DataFrame, evidence: pl.DataFrame, given: int) -> dict[str, int]:
-    """The counts that every loader reports; `given` is the number of evidence entries before equal ones were joined."""
-    return {
-        "questions": questions.height,
-        "questions_without_answer": questions["answer"].null_count(),
-        "questions_without_evidence": questions.join(evidence, on="question_id", how="anti").height,
-        "evidence": evidence.height,
-        "evidence_repeated": given - evidence.height,
-        "evidence_unresolved": evidence["passage_id"].null_count(),
-    }
+def sample_names(names: Iterable[str], count: int | None) -> set[str]:
+    """The first `count` names by hash, so that a larger sample holds a smaller one; all names for None."""
+    return set(sorted(set(names), key=_draw)[:count])
+
+
+def sample_documents(passages: pl.DataFrame, count: int) -> pl.DataFrame:
+    """The passages of the first `count` documents by hash of their id."""
+    return passages.filter(pl.col("doc_id").is_in(sample_names(passages["doc_id"], count)))
+
+
+def sample_questions(loaded: Questions, counts: Mapping[str, int]) -> Questions:
+    """The first questions by hash of their id, `counts[split]` of each named split and all of the other splits."""
+    draws = loaded.questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
+    place = pl.col("draw").rank("ordinal").over("split")
+    kept = pl.any_horizontal(
+        ~pl.col("split").is_in(list(counts)),
+        *((pl.col("split") == split) & (place <= n) for split, n in counts.items()),
+    )
+    return _with_evidence(loaded, draws.filter(kept).select(loaded.questions.columns))
+
+
+def limit_questions(loaded: Questions, split: str, count: int) -> Questions:
+    """The first `count` questions of one split (or of `all`) by hash of their id, and none of the others."""
+    questions = loaded.questions if split == "all" else loaded.questions.filter(split=split)
+    names = sample_names(questions["question_id"], count)
+    return _with_evidence(loaded, questions.filter(pl.col("question_id").is_in(names)))
+
+
+def _with_evidence(loaded: Questions, questions: pl.DataFrame) -> Questions:
+    """A part of the questions with their evidence."""
+    evidence = loaded.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
+    return Questions(questions, evidence, loaded.counts | {"questions_sampled": questions.height})
+
+
+def shuffle_passages(passages: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The passages of each document in random order, a control for methods that use position."""
+    order = passages.sort("doc_id", "position").with_columns(
+        draw=pl.Series(np.random.default_rng(seed).permutation(passages.height))
+    )
+    shuffled = order.sort("doc_id", "draw").with_columns(
+        position=pl.int_range(pl.len(), dtype=pl.Int32).over("doc_id").cast(passages.schema["position"])
+    )
+    return shuffled.select(passages.columns)

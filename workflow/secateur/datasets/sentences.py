@@ -1,4 +1,4 @@
-"""Sentences of running text, with their place in it."""
+"""Split running text into sentences with their offsets."""
 
 import re
 from collections.abc import Iterator
@@ -18,15 +18,10 @@ def sentences(text: str) -> Iterator[tuple[str, int, int]]:
     ['It rained.', 'We left, i.e. ran.', 'Nobody followed']
     """
     for line in LINE.finditer(text):
-        start = line.start()
-        for boundary in BOUNDARY.finditer(text, line.start(), line.end()):
-            yield from _stripped(text, start, boundary.start())
-            start = boundary.end()
-        yield from _stripped(text, start, line.end())
-
-
-def _stripped(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    sentence = text[start:end].strip()
-    if sentence:
-        start += len(text[start:end]) - len(text[start:end].lstrip())
-        yield sentence, start, start + len(sentence)
+        boundaries = [*BOUNDARY.finditer(text, line.start(), line.end())]
+        starts = [line.start(), *(boundary.end() for boundary in boundaries)]
+        ends = [*(boundary.start() for boundary in boundaries), line.end()]
+        for start, end in zip(starts, ends, strict=True):
+            if sentence := text[start:end].strip():
+                start += len(text[start:end]) - len(text[start:end].lstrip())
+                yield sentence, start, start + len(sentence)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.datasets.reading import check_fields, parse_json
+from secateur.datasets.reading import STRING, STRING_OR_NULL, form_problems, parse_json
 from secateur.ecs.reading.pairs import base_readings, base_rows, pair_rows
 from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.reading.template import Passage, Question
@@ -17,8 +17,7 @@ from secateur.models.served import Served
 
 __all__ = ["rank", "read_candidates"]
 
-OPTIONAL = (str, type(None))
-FIELDS = {"text": (str,), "id": OPTIONAL, "speaker": OPTIONAL, "date": OPTIONAL}
+PASSAGE = {"text": STRING, "id": STRING_OR_NULL, "speaker": STRING_OR_NULL, "date": STRING_OR_NULL}
 SCORES = ("signed", "signed_mean", "kl_first", "pmi_q")
 PREVIEW = 60  # characters of a candidate in the output
 
@@ -38,7 +37,7 @@ def read_candidates(path: Path) -> Iterator[Passage]:
                 continue
             try:
                 record = parse_json(line)
-                problems = check_fields(record, FIELDS)
+                problems = form_problems(record, PASSAGE, extra=True)
             except ValueError as error:
                 problems = [f"malformed JSON: {error}"]
             if problems:

@@ -17,7 +17,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.datasets.loaders import load_corpus, load_questions, reads_folder
-from secateur.datasets.schema import first_questions, some_questions
+from secateur.datasets.schema import limit_questions, sample_questions
 from secateur.ecs.selection.pool import max_pairs
 from secateur.evaluation.subsets import members
 from secateur.planning.plan import Variant
@@ -230,8 +230,8 @@ def _texts(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Map
             texts = load_questions(dataset.format, dataset.control_of or name, files, passages, "group")
         except SecateurError:
             return None  # the stage that reads these files reports all errors
-        texts = some_questions(texts, dataset.sample)
-        texts = first_questions(texts, dataset.split, dataset.limit) if dataset.limit else texts
+        texts = sample_questions(texts, dataset.sample)
+        texts = limit_questions(texts, dataset.split, dataset.limit) if dataset.limit else texts
         return texts.questions, texts.evidence, passages
     folder = Path(layout.folder(variant.wildcards))
     paths = {name: folder / "questions" / f"{name}.parquet" for name in ("questions", "evidence")}

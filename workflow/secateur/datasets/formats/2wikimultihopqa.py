@@ -1,4 +1,4 @@
-"""2WikiMultiHopQA: of HotpotQA's form; its `evidences`, triples over Wikidata, are not read."""
+"""2WikiMultiHopQA, in HotpotQA's format; its `evidences`, triples over Wikidata, are not read."""
 
 from secateur.datasets.formats.hotpotqa import CORPUS_FILES, QUESTION_FILES, Settings, load_corpus, load_questions
 

@@ -1,8 +1,8 @@
-"""Multi-hop sets: the paragraphs of all questions in one pool, a sentence or a paragraph a passage."""
+"""Multi-hop sets: the paragraphs of all questions form one pool; a passage is a sentence or a paragraph."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,50 +12,49 @@ import polars as pl
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.datasets.containment import normalised
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import check_fields, json_lines, read_json
+from secateur.datasets.reading import STRING, Forms, Problems, form_problems, json_lines, read_json, unique_ids
 from secateur.datasets.schema import (
-    Asked,
     Corpus,
     Questions,
-    drawn,
-    evidence_frame,
+    Request,
+    build_questions,
     evidence_rows,
     passages_frame,
-    question_counts,
-    questions_frame,
-    split_of,
+    sample_names,
 )
 from secateur.datasets.sentences import sentences
 
 __all__ = [
-    "Asking",
+    "ARTICLE",
     "Gold",
     "Paragraph",
+    "PoolQuestion",
     "Settings",
+    "article",
     "corpus_of",
     "named_in",
     "questions_of",
-    "read_objects",
+    "read_files",
     "split_text",
 ]
 
 GROUP = "pool"  # every question chooses from all paragraphs
+ARTICLE: Forms = {"title": STRING, "text": STRING}  # of a corpus of distractors
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a passage is, what it shows, how many articles there are."""
+    """The unit and the size of the pool."""
 
     unit: Literal["sentence", "paragraph"] = key("what a passage is", default="sentence")
-    titles: bool = key("passages know the title of their article", default=True)
+    titles: bool = key("passages have the title of their article", default=True)
     articles: int | None = key(
-        "articles in the pool: those of the questions, and distractors by hash of their title; all where null",
+        "articles in the pool: those of the questions, then distractors by hash of their title; null: all",
         low=1,
         default=None,
     )
     asked: int | None = key(
-        "so many questions, the first by hash of their id, with the paragraphs beside them alone; all where null",
+        "number of questions, the first by hash of their id, with the paragraphs beside them alone; null: all",
         low=1,
         default=None,
     )
@@ -63,7 +62,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of an article. beside: the question that it stands beside; None for a mere distractor."""
+    """A paragraph of an article. beside: the question that it belongs to; None for a distractor."""
 
     title: str
     sentences: tuple[str, ...]
@@ -71,18 +70,18 @@ class Paragraph:
 
     @property
     def numbered(self) -> list[tuple[int, str]]:
-        """The sentences that have a text, each with its number."""
+        """(number, text) of each sentence that is not blank."""
         return [(n, text.strip()) for n, text in enumerate(self.sentences) if text.strip()]
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The sentences that are not blank, joined by spaces."""
         return " ".join(text for _, text in self.numbered)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold evidence: a paragraph, the numbers of its sentences, and the hop at which it is found."""
+    """Gold evidence: a paragraph, the numbers of its sentences, and its hop."""
 
     paragraph: Paragraph
     numbers: tuple[int, ...]
@@ -90,8 +89,8 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Asking:
-    """A question as its file has it."""
+class PoolQuestion:
+    """A question with its gold evidence."""
 
     id: str
     text: str
@@ -100,74 +99,88 @@ class Asking:
     gold: tuple[Gold, ...]
 
 
-def read_objects(path: Path, forms: Sequence[Mapping[str, tuple[type, ...]]]) -> list[dict[str, Any]]:
-    """The objects of a JSON list or of JSON lines, each of one of these forms.
+def read_files(
+    files: Mapping[str, Path], forms: Sequence[Forms], faults: Callable[[dict[str, Any]], list[str]], fix: str
+) -> Iterator[dict[str, Any]]:
+    """Objects of JSON lists or JSON lines, each of one of these forms and without `faults`.
 
-    Raises SecateurError where one is of none, with what it lacks of the form that is nearest.
+    Raises SecateurError for other objects, with what they lack of the nearest form.
     """
-    problems = Problems(path, "fetch the file again, or name one of this format")
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
-        placed = list(json_lines(path, problems))
-    else:
-        content = read_json(path)
-        placed = [(f"object {n}", one) for n, one in enumerate(content if isinstance(content, list) else ())]
-    if not placed and not problems.found:
-        problems.add("the file", "holds no object")
-    for where, record in placed:
-        lacking = [(check_fields(record, form), len(form)) for form in forms]
-        if all(clauses for clauses, _ in lacking):
-            nearest, _ = min(lacking, key=lambda one: len(one[0]) / one[1])
-            problems.add(where, "; ".join(nearest))
-    problems.stop()
-    return [record for _, record in placed]
+    for path in files.values():
+        problems = Problems(path, "fetch the file again, or name a file of this format")
+        if path.name.removesuffix(".gz").endswith(".jsonl"):
+            objects = list(json_lines(path, problems))
+        else:
+            content = read_json(path)
+            objects = [(f"object {n}", value) for n, value in enumerate(content if isinstance(content, list) else ())]
+        if not objects and not problems.clauses:
+            problems.add("the file", "holds no object")
+        for where, record in objects:
+            lacking = [(form_problems(record, form, extra=True), len(form)) for form in forms]
+            if all(clauses for clauses, _ in lacking):
+                nearest, _ = min(lacking, key=lambda pair: len(pair[0]) / pair[1])
+                problems.add(where, "; ".join(nearest))
+        problems.stop()
+        problems.fix = fix
+        for where, record in objects:
+            problems.add(where, *faults(record))
+        problems.stop()
+        yield from (record for _, record in objects)
 
 
 def split_text(text: str) -> tuple[str, ...]:
-    """A paragraph's sentences."""
+    """The sentences of a paragraph."""
     return tuple(sentence for sentence, _, _ in sentences(text))
 
 
-def corpus_of(paragraphs: Iterable[Paragraph], settings: Settings) -> Corpus:
-    """The passages of a pool: documents bear their title, the second paragraph under it is `TITLE#2`.
+def article(record: Mapping[str, str]) -> Paragraph:
+    """A distractor from an object of form ARTICLE."""
+    return Paragraph(record["title"], split_text(record["text"]))
 
-    Sentences keep their numbers: of an empty one there is no passage.
-    Raises SecateurError where more articles are asked for than there are, or fewer than the questions have.
+
+def corpus_of(paragraphs: Iterable[Paragraph], settings: Settings) -> Corpus:
+    """The passages of a pool. Documents bear their title; the second paragraph under a title is `TITLE#2`.
+
+    Sentences keep their numbers; an empty sentence has no passage.
+    Raises SecateurError where `articles` is more than there are, or fewer than the questions have.
     """
     if settings.asked is not None:
         paragraphs = list(paragraphs)
-        kept = drawn((one.beside for one in paragraphs if one.beside is not None), settings.asked)
-        paragraphs = [one for one in paragraphs if one.beside in kept]
-    rows, seen, pooled = [], Counter(), _pooled(paragraphs, None if settings.asked else settings.articles)
-    for one in pooled:
-        seen[one.title] += 1
-        document = one.title if seen[one.title] == 1 else f"{one.title}#{seen[one.title]}"
-        title = one.title if settings.titles else None
-        for n, text in [(0, one.text)] if settings.unit == "paragraph" else one.numbered:
-            own = {"passage_id": f"{document}:{n}", "doc_id": document, "title": title, "position": n, "text": text}
-            rows.append(own | {"group_id": GROUP})
+        kept = sample_names((p.beside for p in paragraphs if p.beside is not None), settings.asked)
+        paragraphs = [paragraph for paragraph in paragraphs if paragraph.beside in kept]
+    rows, seen, pool = [], Counter(), _pool(paragraphs, None if settings.asked else settings.articles)
+    for paragraph in pool:
+        title = paragraph.title
+        seen[title] += 1
+        document = title if seen[title] == 1 else f"{title}#{seen[title]}"
+        place = {"doc_id": document, "title": title if settings.titles else None, "group_id": GROUP}
+        for n, text in [(0, paragraph.text)] if settings.unit == "paragraph" else paragraph.numbered:
+            rows.append(place | {"passage_id": f"{document}:{n}", "position": n, "text": text})
     counts = {
         "passages": len(rows),
-        "documents": len(pooled),
-        "distractors": sum(one.beside is None for one in pooled),
-        "titles_of_several": len(pooled) - len(seen),
+        "documents": len(pool),
+        "distractors": sum(paragraph.beside is None for paragraph in pool),
+        "titles_of_several": len(pool) - len(seen),
     }
     return Corpus(passages_frame(rows), counts)
 
 
-def _pooled(paragraphs: Iterable[Paragraph], articles: int | None) -> list[Paragraph]:
-    """Distinct paragraphs with some text: those beside questions, as they come, then distractors of other titles."""
-    asked, rest = {}, {}
-    for one in paragraphs:
-        if one.text:
-            (rest if one.beside is None else asked).setdefault((one.title, one.text), one)
-    titles = {title for title, _ in asked}
-    more = sorted((one for (title, _), one in rest.items() if title not in titles), key=lambda one: _draw(one.title))
-    if articles is not None and not len(asked) <= articles <= len(asked) + len(more):
+def _pool(paragraphs: Iterable[Paragraph], articles: int | None) -> list[Paragraph]:
+    """Distinct paragraphs with text: those beside questions in file order, then distractors with other titles."""
+    beside: dict[tuple[str, str], Paragraph] = {}
+    distractors: dict[tuple[str, str], Paragraph] = {}
+    for paragraph in paragraphs:
+        if paragraph.text:
+            pool = distractors if paragraph.beside is None else beside
+            pool.setdefault((paragraph.title, paragraph.text), paragraph)
+    titles = {title for title, _ in beside}
+    others = sorted((p for (title, _), p in distractors.items() if title not in titles), key=lambda p: _draw(p.title))
+    if articles is not None and not len(beside) <= articles <= len(beside) + len(others):
         raise SecateurError(
-            f"articles: {articles}, but the pool has {len(asked)} beside its questions and {len(more)} more. "
-            f"Fix: {len(asked)} to {len(asked) + len(more)}, or null for all"
+            f"articles: {articles}, but the pool has {len(beside)} beside its questions and {len(others)} more. "
+            f"Fix: {len(beside)} to {len(beside) + len(others)}, or null for all"
         )
-    return [*asked.values(), *more][:articles]
+    return [*beside.values(), *others][:articles]
 
 
 def _draw(title: str) -> str:
@@ -175,7 +188,7 @@ def _draw(title: str) -> str:
 
 
 def named_in(title: str, question: str) -> bool:
-    """Whether a question says an article's title, word for word, but for a parenthesis at its end.
+    """Whether a question contains an article's title as whole words, without a parenthesis at its end.
 
     >>> named_in("Free Guy (film)", "Who directed Free Guy?"), named_in("Shawn Levy", "Who directed Free Guy?")
     (True, False)
@@ -185,68 +198,72 @@ def named_in(title: str, question: str) -> bool:
     return bool(words) and f" {words} " in f" {normalised(question)} "
 
 
-class _Pool:
-    """The passages of a pool, as gold names them."""
+class _Places:
+    """Where gold paragraphs and sentences stand among the passages of a pool."""
 
     def __init__(self, passages: pl.DataFrame) -> None:
-        own = passages.sort("doc_id", "position")
-        joined = own.group_by("doc_id", maintain_order=True).agg(pl.col("text").str.join(" "))
+        ordered = passages.sort("doc_id", "position")
+        joined = ordered.group_by("doc_id", maintain_order=True).agg(pl.col("text").str.join(" "))
         self.whole = passages["position"].max() == 0  # a passage is a paragraph
         self.documents: dict[str, list[str]] = {}
         for document, text in joined.iter_rows():
             self.documents.setdefault(text, []).append(document)
-        self.places = {
-            (d, n): (p, t) for p, d, n, t in own.select("passage_id", "doc_id", "position", "text").iter_rows()
-        }
+        columns = ordered.select("doc_id", "position", "passage_id", "text")
+        self.passages = {(document, n): (passage, text) for document, n, passage, text in columns.iter_rows()}
 
     def document(self, paragraph: Paragraph, question: str) -> str:
-        """The document that holds a paragraph."""
-        held = self.documents.get(paragraph.text, [])
-        found = [d for d in held if d == paragraph.title or d.startswith(f"{paragraph.title}#")]
-        if not found:
-            raise SecateurError(
-                f"question {question}: its paragraph {paragraph.title!r} is not in the corpus. "
-                "Fix: list the files of the questions among those of the corpus"
-            )
-        return found[0]
+        """The document of a paragraph."""
+        title = paragraph.title
+        for document in self.documents.get(paragraph.text, ()):
+            if document == title or document.startswith(f"{title}#"):
+                return document
+        raise SecateurError(
+            f"question {question}: its paragraph {title!r} is not in the corpus. "
+            "Fix: list the files of the questions among those of the corpus"
+        )
 
     def passage(self, document: str, number: int) -> tuple[str, str] | None:
-        """(id, text) of a sentence, or of the paragraph where that is a passage; None where there is no such sentence."""
-        return self.places.get((document, 0 if self.whole else number))
+        """(id, text) of a sentence, or of its paragraph where that is a passage; None for a missing sentence."""
+        return self.passages.get((document, 0 if self.whole else number))
 
 
-def questions_of(asked: Asked, questions: Sequence[Asking], passages: pl.DataFrame, settings: Settings) -> Questions:
+def questions_of(
+    request: Request,
+    files: Mapping[str, Path],
+    questions: Sequence[PoolQuestion],
+    passages: pl.DataFrame,
+    settings: Settings,
+) -> Questions:
     """Questions and evidence, resampled by the article of the first gold passage.
 
-    Gold that names a sentence that is not there is left out and counted.
-    Raises SecateurError for a question about a paragraph that is not in the pool.
+    Gold that names a missing sentence is dropped and counted.
+    Raises SecateurError for a repeated id, and for a question about a paragraph that is not in the pool.
     """
-    pool, rows, evidence, missing = _Pool(passages), [], [], 0
-    kept = drawn((one.id for one in questions), settings.asked)
-    questions = [one for one in questions if one.id in kept]
-    for n, one in enumerate(questions):
-        found: dict[str, tuple[str, str]] = {}  # passage -> its text and hop; named twice it is found at the first
-        for gold in one.gold:
-            document = pool.document(gold.paragraph, one.id)
+    unique_ids(next(iter(files.values())), [question.id for question in questions])
+    places, rows, evidence, missing = _Places(passages), [], [], 0
+    kept = sample_names((question.id for question in questions), settings.asked)
+    for question in questions:
+        if question.id not in kept:
+            continue
+        gold_passages: dict[str, tuple[str, str]] = {}  # passage to text and hop; the first hop counts
+        for gold in question.gold:
+            document = places.document(gold.paragraph, question.id)
             for number in gold.numbers:
-                passage = pool.passage(document, number)
-                missing += passage is None
-                if passage:
-                    found.setdefault(passage[0], (passage[1], gold.hop))
+                if passage := places.passage(document, number):
+                    gold_passages.setdefault(passage[0], (passage[1], gold.hop))
+                else:
+                    missing += 1
         rows.append(
             {
-                "question_id": one.id,
+                "question_id": question.id,
                 "group_id": GROUP,
-                "cluster_id": next(iter(found), f"{one.id}:").rpartition(":")[0],
-                "position": n,
-                "text": one.text,
-                "answer": one.answer,
-                "type": one.type,
-                "split": split_of(asked.dataset, one.id),
+                "cluster_id": next(iter(gold_passages), f"{question.id}:").rpartition(":")[0],
+                "text": question.text,
+                "answer": question.answer,
+                "type": question.type,
             }
         )
-        pairs = [(text, passage) for passage, (text, _) in found.items()]
-        hops = [hop for _, hop in found.values()]
-        evidence += [row | {"hop": hop} for row, hop in zip(evidence_rows(one.id, pairs), hops, strict=True)]
-    frames = questions_frame(rows), evidence_frame(evidence)
-    return Questions(*frames, question_counts(*frames, len(evidence)) | {"evidence_missing": missing})
+        pairs = [(text, passage) for passage, (text, _) in gold_passages.items()]
+        hops = [hop for _, hop in gold_passages.values()]
+        evidence += [row | {"hop": hop} for row, hop in zip(evidence_rows(question.id, pairs), hops, strict=True)]
+    return build_questions(request.dataset, rows, evidence, evidence_missing=missing)

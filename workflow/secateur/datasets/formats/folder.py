@@ -1,4 +1,4 @@
-"""Bring your own data: a folder with passages.jsonl in reading order, and questions.jsonl; .jsonl.gz too."""
+"""A folder of your own data: passages.jsonl in reading order and questions.jsonl, both plain or gzipped."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +7,9 @@ import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
-from secateur.datasets.formats._objects import PASSAGE, QUESTION, corpus_of, questions_of
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import Forms, well_formed
-from secateur.datasets.schema import Asked, Corpus, Questions
+from secateur.datasets.formats._objects import PASSAGE, QUESTION, Objects, corpus_of, questions_of
+from secateur.datasets.reading import Forms, Problems, read_lines
+from secateur.datasets.schema import Corpus, Questions, Request
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
@@ -19,32 +18,28 @@ CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder",)
 
 def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """The passages. Raises SecateurError with all problems of the file, each with its line."""
-    path = _file(files["folder"], "passages")
-    problems = _problems(path, PASSAGE, required="id and text")
-    return corpus_of(well_formed(path, PASSAGE, problems), problems)
+    return corpus_of(*_read(files["folder"], "passages", PASSAGE, required="id and text"))
 
 
-def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
+def load_questions(
+    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
+) -> Questions:
     """The questions and their evidence. Raises SecateurError with all problems of the file, each with its line."""
-    path = _file(files["folder"], "questions")
-    problems = _problems(path, QUESTION, required="id and question")
-    return questions_of(asked, well_formed(path, QUESTION, problems), passages, problems)
+    objects, problems = _read(files["folder"], "questions", QUESTION, required="id and question")
+    return questions_of(request, objects, passages, problems)
 
 
-def _file(folder: Path, stem: str) -> Path:
-    """passages.jsonl or passages.jsonl.gz of the folder. Raises SecateurError for none and for both."""
+def _read(folder: Path, stem: str, forms: Forms, required: str) -> tuple[Objects, Problems]:
+    """The valid objects of a file, and the problems of the others. Raises SecateurError for no file and for two."""
     present = [path for path in (folder / f"{stem}.jsonl", folder / f"{stem}.jsonl.gz") if path.is_file()]
-    if len(present) == 1:
-        return present[0]
-    if present:
+    if len(present) > 1:
         raise SecateurError(f"{folder}: holds {stem}.jsonl and {stem}.jsonl.gz. Fix: remove one of the two")
-    held = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) if folder.is_dir() else ""
-    state = f"it holds {held}" if held else "it is empty" if folder.is_dir() else "no such folder"
-    raise SecateurError(
-        f"{folder}: no {stem}.jsonl or {stem}.jsonl.gz ({state}). "
-        "Fix: name a folder with passages.jsonl and questions.jsonl with DATA=DIR"
-    )
-
-
-def _problems(path: Path, forms: Forms, required: str) -> Problems:
-    return Problems(path, f"one JSON object a line with {required}; allowed keys: {', '.join(forms)}")
+    if not present:
+        content = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) if folder.is_dir() else ""
+        state = f"it holds {content}" if content else "it is empty" if folder.is_dir() else "no such folder"
+        raise SecateurError(
+            f"{folder}: no {stem}.jsonl or {stem}.jsonl.gz ({state}). "
+            "Fix: name a folder with passages.jsonl and questions.jsonl with DATA=DIR"
+        )
+    problems = Problems(present[0], f"one JSON object a line with {required}; allowed keys: {', '.join(forms)}")
+    return read_lines(present[0], forms, problems), problems

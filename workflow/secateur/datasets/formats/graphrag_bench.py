@@ -1,4 +1,4 @@
-"""GraphRAG-Bench: the Medical corpus and the Novel books; evidence is stated by a model and seldom verbatim."""
+"""GraphRAG-Bench: the Medical corpus and the Novel books; evidence is worded by a model and seldom verbatim."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,16 +9,15 @@ import polars as pl
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import quotable_groups
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import check_fields, read_records
-from secateur.datasets.schema import Asked, Corpus, Questions, passages_frame
+from secateur.datasets.formats._upstream import CORPUS, Question, questions_of, read_questions
+from secateur.datasets.reading import Problems, form_problems, read_records
+from secateur.datasets.schema import Corpus, Questions, Request, check_groups, passages_frame
 from secateur.datasets.sentences import sentences
-from secateur.datasets.upstream import CORPUS_FIELDS, Question, build_questions, check_groups, read_questions
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "SAMPLES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("corpus",), ("questions",)
-SAMPLES = True  # questions about texts that are not in a sample are left out
+SAMPLES = True  # questions about texts that are not in a sample are dropped
 
 KNOWN_REPEATS = frozenset({"Novel-55f0c0e2"})  # two different questions under one id, in v1 and in v2
 
@@ -29,46 +28,40 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     Raises SecateurError for files of another form, empty texts and repeated names.
     """
     rows: list[dict[str, Any]] = []
-    found = 0
+    count = 0
     texts = _texts(files["corpus"])
     for name, text in texts.items():
         first = {}
         for sentence, start, end in sentences(text):
-            found += 1
-            first.setdefault(sentence, (start, end))
+            count += 1
+            first.setdefault(sentence, {"text": sentence, "start": start, "end": end})
+        place = {"doc_id": name, "group_id": name}
         rows += [
-            {
-                "passage_id": f"{name}:{n}",
-                "doc_id": name,
-                "group_id": name,
-                "position": n,
-                "text": sentence,
-                "start": start,
-                "end": end,
-            }
-            for n, (sentence, (start, end)) in enumerate(first.items())
+            place | {"passage_id": f"{name}:{n}", "position": n} | sentence for n, sentence in enumerate(first.values())
         ]
-    counts = {"passages": len(rows), "documents": len(texts), "repeated_sentences_dropped": found - len(rows)}
+    counts = {"passages": len(rows), "documents": len(texts), "repeated_sentences_dropped": count - len(rows)}
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
-    """The questions of either release; v1 states no evidence, v2 as one string of parts joined by "; ".
+def load_questions(
+    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
+) -> Questions:
+    """The questions of either release; v1 has no evidence, v2 one string of parts joined by "; ".
 
-    Where the corpus is a sample of the texts, questions about the others are left out.
+    If the corpus is a sample of the texts, questions about the others are dropped.
     Raises SecateurError for files of another form, unknown repeated ids, and questions about another corpus.
     """
     questions = read_questions(files["questions"], KNOWN_REPEATS)
-    if asked.sampled:
-        questions = [q for q in questions if q["source"] in set(passages["group_id"])]
-    check_groups(files["questions"], questions, passages)
+    if request.sampled:
+        groups = set(passages["group_id"])
+        questions = [q for q in questions if q["source"] in groups]
+    check_groups(files["questions"], {q["id"]: q["source"] for q in questions}, passages)
     quotable = quotable_groups(passages)
-    found = {q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in _evidence(q)] for q in questions}
+    pairs_of = {q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in _evidence(q)] for q in questions}
     # Several books are the units to resample; with a single corpus the questions are.
-    books = passages["group_id"].n_unique() > 1
-    built = build_questions(asked.dataset, questions, found, lambda q: q["source"] if books else q["id"])
-    renamed = sum(1 for q in questions if q["id"].rpartition("#")[0] in KNOWN_REPEATS)
-    return Questions(built.questions, built.evidence, built.counts | {"duplicate_question_ids_renamed": renamed})
+    unit = "source" if passages["group_id"].n_unique() > 1 else "id"
+    renamed = sum(q["id"].rpartition("#")[0] in KNOWN_REPEATS for q in questions)
+    return questions_of(request.dataset, questions, pairs_of, lambda q: q[unit], duplicate_question_ids_renamed=renamed)
 
 
 def _evidence(question: Question) -> list[str]:
@@ -79,18 +72,17 @@ def _evidence(question: Question) -> list[str]:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """Name -> text, from JSON or Parquet."""
-    records = _parquet(path) if path.suffix == ".parquet" else read_records(path, CORPUS_FIELDS)
-    problems = Problems(path, "each text has a name of its own and is not empty; fetch the file again")
+    """Text by name, from JSON or Parquet."""
+    records = _parquet(path) if path.suffix == ".parquet" else read_records(path, CORPUS)
+    problems = Problems(path, "each text has a unique name and is not empty; fetch the file again")
     texts: dict[str, str] = {}
     for n, record in enumerate(records):
-        clauses = check_fields(record, CORPUS_FIELDS)
+        clauses = form_problems(record, CORPUS, extra=True)
         if not clauses and record["corpus_name"] in texts:
             clauses = [f"corpus_name {record['corpus_name']!r} occurs before"]
         if not clauses and not record["context"].strip():
             clauses = [f"context of {record['corpus_name']} is empty"]
-        for clause in clauses:
-            problems.add(f"text {n}", clause)
+        problems.add(f"text {n}", *clauses)
         if not clauses:
             texts[record["corpus_name"]] = record["context"]
     if not records:

@@ -1,10 +1,10 @@
-"""Tables of a hub's data set, or of one's own: Parquet, JSON lines or CSV files, whose columns a map names.
+"""Tables of a hub's data set or of your own: Parquet, JSON lines or CSV files with a map of columns.
 
-`columns` says which column holds what: keys as in a folder of one's own (docs/data.md), a field of a column after a dot
-(`answer: answers.text`). A row whose text is a list holds as many passages; other lists of that length go with it. Without
+`columns` maps a key of your own data (docs/data.md) to the column with its values, or to a field of a column (`answer:
+answers.text`). A row whose text is a list holds as many passages; other lists of that length are split with it. Without
 an id, equal texts of a document are one passage. Of a list of answers the first counts. Files are read in the order in
-which they are named, those of a pattern sorted. One called train, validation or test (`train-00000-of-00002.parquet`) says
-to which split its questions belong.
+which they are named, those of a pattern sorted. A file called train, validation or test
+(`train-00000-of-00002.parquet`) sets the split of its questions.
 """
 
 import re
@@ -18,22 +18,21 @@ import polars as pl
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.fields import key
 from secateur.datasets.formats._objects import PASSAGE, QUESTION, corpus_of, questions_of
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import Forms, sound
-from secateur.datasets.schema import Asked, Corpus, Questions
+from secateur.datasets.reading import Forms, Problems, valid_objects
+from secateur.datasets.schema import Corpus, Questions, Request
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("table", ...), ("table", ...)
 READ = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
 SPLITS = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
-NAMES = ("id", "doc", "group", "session", "evidence")  # keys whose value is a name: numbers stand for their digits
-LISTS = ("evidence", "evidence_text", "hops", "grades")  # keys whose value is a list; one text stands for a list of one
+NAMES = ("id", "doc", "group", "session", "evidence")  # keys of names: a number is read as its digits
+LISTS = ("evidence", "evidence_text", "hops", "grades")  # keys of lists: a single value is read as a list of one
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What stands in which column."""
+    """The map of columns."""
 
     columns: dict[str, str] = key("a key of your own data (docs/data.md): the column, or COLUMN.FIELD, that holds it")
 
@@ -41,48 +40,52 @@ class Settings:
 def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     """The passages of all files.
 
-    Raises SecateurError for a file that is no table, a column it does not have, and with all problems of the rows.
+    Raises SecateurError for a file that is no table, a missing column, and with all problems of the rows.
     """
     problems, objects, seen = _problems(files, PASSAGE), [], set()
     for where, row in _rows(files, settings, PASSAGE, "text"):
         for passage in _passages(row):
             if "id" not in settings.columns:
-                same = repr((passage.get("doc"), passage["text"]))  # of any form: what is no text is told below
-                if same in seen:
+                content = repr((passage.get("doc"), passage["text"]))  # repr: invalid values may not be hashable
+                if content in seen:
                     continue
-                seen.add(same)
+                seen.add(content)
                 passage["id"] = f"p{len(objects)}"
             objects.append((where, passage))
-    return corpus_of(sound(objects, PASSAGE, problems), problems)
+    return corpus_of(valid_objects(objects, PASSAGE, problems), problems)
 
 
-def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
+def load_questions(
+    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
+) -> Questions:
     """The questions of all files and their evidence. Raises SecateurError as `load_corpus` does."""
     problems, objects = _problems(files, QUESTION), []
     for where, row in _rows(files, settings, QUESTION, "question"):
-        question = {key: _listed(value) if key in LISTS else _first(value) for key, value in row.items()}
+        question = {key: _as_list(value) if key in LISTS else _first(value) for key, value in row.items()}
         question.setdefault("id", f"q{len(objects)}")
-        question["split"] = SPLITS.get(question.get("split") or _split_of(where), question.get("split"))
+        stem = re.split(r"[^a-z]", where, maxsplit=1)[0]  # hubs begin a file's name with its split
+        question["split"] = SPLITS.get(question.get("split") or stem, question.get("split"))
         objects.append((where, question))
-    return questions_of(asked, sound(objects, QUESTION, problems), passages, problems)
+    return questions_of(request, valid_objects(objects, QUESTION, problems), passages, problems)
 
 
 def _rows(
-    files: Mapping[str, Path], settings: Settings, forms: Forms, needed: str
+    files: Mapping[str, Path], settings: Settings, forms: Forms, required: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """("NAME row 3", key -> value) of each row of each file, rows from 0."""
+    """("NAME row 3", values by key) of each row of each file, rows from 0."""
     columns = settings.columns
-    wrong = [f"{key} is unknown{nearest(key, forms)}" for key in columns if key not in forms]
-    if wrong := wrong + [f"{needed} is missing"] * (needed not in columns):
+    clauses = [f"{key} is unknown{nearest(key, forms)}" for key in columns if key not in forms]
+    if clauses := clauses + [f"{required} is missing"] * (required not in columns):
         raise SecateurError(
-            f"format hf: columns: {'; '.join(wrong)}. Fix: name the column of {needed}, and of any of {', '.join(forms)}"
+            f"format hf: columns: {'; '.join(clauses)}. "
+            f"Fix: name the column of {required}, and of any of {', '.join(forms)}"
         )
     for path in files.values():
         table = _table(path)
-        known = {key: _values(path, table, column) for key, column in columns.items()}
-        known |= {key: [_name(value) for value in known[key]] for key in NAMES if key in known}
-        for n, values in enumerate(zip(*known.values(), strict=True)):
-            yield f"{path.name} row {n}", dict(zip(known, values, strict=True))
+        values = {key: _values(path, table, column) for key, column in columns.items()}
+        values |= {key: [_as_name(value) for value in values[key]] for key in NAMES if key in values}
+        for n, row in enumerate(zip(*values.values(), strict=True)):
+            yield f"{path.name} row {n}", dict(zip(values, row, strict=True))
 
 
 def _table(path: Path) -> pl.DataFrame:
@@ -91,8 +94,8 @@ def _table(path: Path) -> pl.DataFrame:
     try:
         return READ[path.suffix](path)
     except (pl.exceptions.PolarsError, OSError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise SecateurError(f"{path}: not readable as a table ({said}). Fix: fetch or save the file again") from error
+        cause = " ".join(str(error).split())[:200]
+        raise SecateurError(f"{path}: not readable as a table ({cause}). Fix: fetch or save the file again") from error
 
 
 def _values(path: Path, table: pl.DataFrame, column: str) -> list[Any]:
@@ -104,47 +107,42 @@ def _values(path: Path, table: pl.DataFrame, column: str) -> list[Any]:
             f"{', '.join(table.columns)}"
         )
     values = table[name]
-    for one in fields:
-        held = [field.name for field in values.dtype.fields] if isinstance(values.dtype, pl.Struct) else []
-        if one not in held:
+    for field in fields:
+        present = [inner.name for inner in values.dtype.fields] if isinstance(values.dtype, pl.Struct) else []
+        if field not in present:
             raise SecateurError(
-                f"{path}: column {name!r} has no field {one!r}{nearest(one, held)}. Fix: under `columns` name one of "
-                f"{', '.join(f'{name}.{field}' for field in held) or 'the columns themselves'}"
+                f"{path}: column {name!r} has no field {field!r}{nearest(field, present)}. Fix: under `columns` name "
+                f"one of {', '.join(f'{name}.{inner}' for inner in present) or 'the columns themselves'}"
             )
-        values = values.struct.field(one)
+        values = values.struct.field(field)
     return values.to_list()
 
 
-def _name(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_name(one) for one in value]
-    return str(value) if type(value) is int else value
-
-
 def _passages(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A passage a text; a text that is itself a list of sentences is joined."""
+    """One passage for each text of a row; a text that is a list of sentences is joined."""
     if not isinstance(row["text"], list):
         yield dict(row)
         return
     count = len(row["text"])
     for n, text in enumerate(row["text"]):
-        own = {
+        passage = {
             key: value[n] if isinstance(value, list) and len(value) == count else value for key, value in row.items()
         }
-        yield own | {"text": " ".join(map(str.strip, text)) if isinstance(text, list) else text}
+        yield passage | {"text": " ".join(map(str.strip, text)) if isinstance(text, list) else text}
 
 
-def _listed(value: Any) -> Any:
+def _as_name(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_as_name(item) for item in value]
+    return str(value) if type(value) is int else value
+
+
+def _as_list(value: Any) -> Any:
     return value if value is None or isinstance(value, list) else [value]
 
 
 def _first(value: Any) -> Any:
     return (value or [None])[0] if isinstance(value, list) else value
-
-
-def _split_of(where: str) -> str:
-    """The first word of a file's name, as hubs name the files of a split."""
-    return re.split(r"[^a-z]", where, maxsplit=1)[0]
 
 
 def _problems(files: Mapping[str, Path], forms: Forms) -> Problems:

@@ -10,10 +10,10 @@ import yaml
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import quotable_groups
+from secateur.datasets.formats._upstream import CORPUS, questions_of, read_questions
 from secateur.datasets.reading import read_records, read_text
-from secateur.datasets.schema import Asked, Corpus, Questions, passages_frame
+from secateur.datasets.schema import Corpus, Questions, Request, check_groups, passages_frame
 from secateur.datasets.sentences import sentences
-from secateur.datasets.upstream import CORPUS_FIELDS, build_questions, check_groups, read_questions
 
 __all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
@@ -23,11 +23,11 @@ SCORABLE_ONLY = frozenset({"stem_old"})  # 131 of its evidence strings are not v
 
 
 def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
-    """One passage for each distinct sentence; articles are the lines of the text, titled by the list beside it.
+    """One passage for each distinct sentence; articles are the lines of the text, with the titles of a second file.
 
-    Raises SecateurError where the text has not as many articles as there are titles, or one begins otherwise.
+    Raises SecateurError where titles and articles differ in number, or an article does not begin with its title.
     """
-    records = read_records(files["corpus"], CORPUS_FIELDS)
+    records = read_records(files["corpus"], CORPUS)
     if len(records) != 1:
         raise SecateurError(f"{files['corpus']}: expected one text, found {len(records)}. Fix: fetch the file again")
     articles = [line for line in records[0]["context"].split("\n") if line.strip()]
@@ -36,56 +36,47 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
 
     rows: list[dict[str, Any]] = []
     seen: set[str] = set()
-    found = 0
+    count = 0
     for title, article in zip(titles, articles, strict=True):
         position = 0
         for sentence, start, end in sentences(article):
-            found += 1
-            if sentence in seen:  # in whichever article it stood first
+            count += 1
+            if sentence in seen:  # also if it stood in another article
                 continue
             seen.add(sentence)
-            rows.append(
-                {
-                    "passage_id": f"{title}:{position}",
-                    "doc_id": title,
-                    "title": title,
-                    "group_id": records[0]["corpus_name"],
-                    "position": position,
-                    "text": sentence,
-                    "start": start,
-                    "end": end,
-                }
-            )
+            place = {"passage_id": f"{title}:{position}", "doc_id": title, "group_id": records[0]["corpus_name"]}
+            rows.append(place | {"title": title, "position": position, "text": sentence, "start": start, "end": end})
             position += 1
-    counts = {"passages": len(rows), "documents": len(articles), "repeated_sentences_dropped": found - len(rows)}
+    counts = {"passages": len(rows), "documents": len(articles), "repeated_sentences_dropped": count - len(rows)}
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(asked: Asked, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings) -> Questions:
-    """The questions with the sentences that contain their evidence; `stem_old` keeps only what resolves.
+def load_questions(
+    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
+) -> Questions:
+    """The questions with the sentences that contain their evidence; `stem_old` keeps only evidence that resolves.
 
     Raises SecateurError for files of another form, repeated ids, and questions about another corpus.
     """
     questions = read_questions(files["questions"])
-    check_groups(files["questions"], questions, passages)
+    check_groups(files["questions"], {q["id"]: q["source"] for q in questions}, passages)
     quotable = quotable_groups(passages)
-    found = {
+    pairs_of = {
         q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in q.get("evidence") or [] if text.strip()]
         for q in questions
     }
     dropped = {"evidence_dropped": 0, "questions_dropped": 0}
-    if asked.dataset in SCORABLE_ONLY:
-        scorable = {name: [(text, holder) for text, holder in pairs if holder] for name, pairs in found.items()}
-        kept = [q for q in questions if scorable[q["id"]]]
+    if request.dataset in SCORABLE_ONLY:
+        resolved = {name: [(text, holder) for text, holder in pairs if holder] for name, pairs in pairs_of.items()}
+        kept = [q for q in questions if resolved[q["id"]]]
         dropped = {
-            "evidence_dropped": sum(map(len, found.values())) - sum(map(len, scorable.values())),
+            "evidence_dropped": sum(map(len, pairs_of.values())) - sum(map(len, resolved.values())),
             "questions_dropped": len(questions) - len(kept),
         }
-        questions, found = kept, scorable
-    articles = dict(passages.select("passage_id", "doc_id").iter_rows())
-    first = {name: next((articles[holder] for _, holder in pairs if holder), name) for name, pairs in found.items()}
-    built = build_questions(asked.dataset, questions, found, lambda q: first[q["id"]])
-    return Questions(built.questions, built.evidence, built.counts | dropped)
+        questions, pairs_of = kept, resolved
+    article_of = dict(passages.select("passage_id", "doc_id").iter_rows())
+    first = {name: next((article_of[p] for _, p in pairs if p), name) for name, pairs in pairs_of.items()}
+    return questions_of(request.dataset, questions, pairs_of, lambda q: first[q["id"]], **dropped)
 
 
 def _titles(path: Path) -> list[str]:
@@ -98,9 +89,9 @@ def _titles(path: Path) -> list[str]:
         ) from error
     if not isinstance(titles, list) or not all(isinstance(title, str) for title in titles):
         raise SecateurError(f"{path}: expected a list of titles. Fix: one title a line, each after '- '")
-    twice = sorted({title for title in titles if titles.count(title) > 1})
-    if twice:
-        raise SecateurError(f"{path}: {', '.join(twice)} listed twice. Fix: titles name documents and are unique")
+    repeated = sorted({title for title in titles if titles.count(title) > 1})
+    if repeated:
+        raise SecateurError(f"{path}: {', '.join(repeated)} listed twice. Fix: titles name documents and are unique")
     return titles
 
 

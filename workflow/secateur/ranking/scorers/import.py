@@ -14,8 +14,7 @@ import polars as pl
 
 from secateur.core.errors import nearest
 from secateur.core.fields import key
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import read_text
+from secateur.datasets.reading import Problems, read_text
 from secateur.ranking.group import Group, Questions, Scores
 
 READS_QUESTION = False  # a run is not smoothed or expanded; import another run instead
@@ -37,7 +36,7 @@ def read_run(path: Path) -> Run:
     for n, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip() and (clause := _add(run, n, line.split())):
             problems.add(f"line {n}", clause)
-    if not run and not problems.found:
+    if not run and not problems.clauses:
         problems.add("the file", "ranks nothing")
     problems.stop()
     return run

@@ -14,15 +14,14 @@ from typing import Any
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import check_fields, read_json
+from secateur.datasets.reading import STRING, Problems, form_problems, of_type, read_json
 from secateur.graph.triples.extractors.imported import best_passage, passages_of_chunks
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact
 
 __all__ = ["FrontEnd", "Settings", "problems", "read"]
 
-DOCUMENT = {"passage": (str,), "extracted_triples": (list,)}
+DOCUMENT = {"passage": STRING, "extracted_triples": of_type(list)}
 
 
 def problems(settings: Settings, extractor) -> list[str]:
@@ -67,7 +66,6 @@ def _documents(path: Path) -> list[dict[str, Any]]:
         raise SecateurError(f"{path}: expected an object with a list `docs`. Fix: name HippoRAG's open IE results.")
     problems = Problems(path, "give each of `docs` a passage and extracted_triples, as in HippoRAG's open IE results")
     for n, document in enumerate(documents):
-        for clause in check_fields(document, DOCUMENT):
-            problems.add(f"docs {n}", clause)
+        problems.add(f"docs {n}", *form_problems(document, DOCUMENT, extra=True))
     problems.stop()
     return documents

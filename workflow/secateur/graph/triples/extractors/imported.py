@@ -19,8 +19,7 @@ import polars as pl
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import normalised
-from secateur.datasets.problems import Problems
-from secateur.datasets.reading import read_json
+from secateur.datasets.reading import Problems, read_json
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
 from secateur.models.words import content_words
