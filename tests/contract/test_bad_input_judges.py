@@ -12,7 +12,7 @@ from tests.support.rule_judge import ruled
 
 from secateur.answers.generate import InProcess
 from secateur.config import compose
-from secateur.config.judging import judge_problems
+from secateur.config.answers import judge_problems
 from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES

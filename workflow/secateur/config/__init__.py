@@ -1,1 +1,1 @@
-"""The configuration, declared once: one frozen dataclass per Hydra group, read strictly."""
+"""Declares the configuration: one frozen dataclass per Hydra group, read strictly."""

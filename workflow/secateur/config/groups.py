@@ -1,18 +1,14 @@
-"""The groups of conf/ and the dataclass of each."""
+"""Groups of conf/, each with its dataclass."""
 
-from secateur.config.answers import Answer
-from secateur.config.contexts import Assembly
+from secateur.config.answers import Answer, Judge
 from secateur.config.datasets import Corpus, Dataset
-from secateur.config.ecs import Ecs
-from secateur.config.evaluation import Eval
+from secateur.config.evaluation import Ecs, Eval
 from secateur.config.experiment import Experiment, Study, System
 from secateur.config.graph import Codebook, Consolidation, Extractor, Order, Retriever
-from secateur.config.judging import Judge
-from secateur.config.memory import Memory
 from secateur.config.models import Embedder, Lm
 from secateur.config.peers import Peer, Service
-from secateur.config.policy import Policy
-from secateur.config.ranking import Rankers, Reranker
+from secateur.config.policy import Memory, Policy
+from secateur.config.ranking import Assembly, Rankers, Reranker
 
 __all__ = ["GROUPS"]
 

@@ -1,9 +1,9 @@
-"""Leaves: what a stage sees of the configuration."""
+"""Leaves: single settings as JSON text, the form in which a rule's params carry options to a stage."""
 
 import json
-import types
 from collections.abc import Mapping
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 from secateur.config.groups import GROUPS
@@ -12,22 +12,18 @@ from secateur.core.fields import from_dict
 __all__ = ["leaf", "leaves", "load", "unflatten"]
 
 
-def _plain(value: Any) -> Any:
-    return json.loads(json.dumps(value))
-
-
 def leaf(config: Any, name: str) -> str:
-    """One field as canonical JSON, so equal settings have equal text."""
-    return json.dumps(_plain(getattr(config, name)), sort_keys=True, separators=(",", ":"))
+    """One field as canonical JSON: equal settings give equal text."""
+    return json.dumps(getattr(config, name), sort_keys=True, separators=(",", ":"))
 
 
 def leaves(group: str, config: Any) -> dict[str, str]:
-    """`{'retriever.top_k': '200'}`: every field of an option."""
+    """Every field of an option: `{'retriever.top_k': '200'}`."""
     return {f"{group}.{f.name}": leaf(config, f.name) for f in fields(config)}
 
 
 def unflatten(flat: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The inverse of `leaves`, for several groups at once."""
+    """Inverse of `leaves`, for several groups at once."""
     nested: dict[str, dict[str, Any]] = {}
     for path, text in flat.items():
         group, _, name = path.partition(".")
@@ -35,15 +31,14 @@ def unflatten(flat: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     return nested
 
 
-def load(flat: Mapping[str, str]) -> types.SimpleNamespace:
-    """A stage's configuration from its leaves: of each group its dataclass, with the keys that the rule names and no others.
-
-    What is no option of a group (`extra`) is a namespace of plain values.
-    """
-    groups = {
-        group: from_dict(GROUPS[group], values, group, partial=True)
-        if group in GROUPS
-        else types.SimpleNamespace(**values)
-        for group, values in unflatten(flat).items()
-    }
-    return types.SimpleNamespace(**groups)
+def load(flat: Mapping[str, str]) -> SimpleNamespace:
+    """A stage's configuration: each group's dataclass with only the keys in `flat`, anything else (`extra`) a namespace."""
+    groups = unflatten(flat).items()
+    return SimpleNamespace(
+        **{
+            group: from_dict(GROUPS[group], values, group, partial=True)
+            if group in GROUPS
+            else SimpleNamespace(**values)
+            for group, values in groups
+        }
+    )

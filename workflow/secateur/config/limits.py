@@ -1,6 +1,6 @@
-"""The first questions alone: `peers@20` is the experiment `peers` with 20 questions of each data set.
+"""Runs on the first questions: `peers@20` is the experiment `peers` with 20 questions of each data set.
 
-They are kept apart from whole runs by their name, which every path and every table shows.
+The name keeps them apart from whole runs, in every path and table.
 """
 
 import re
@@ -13,40 +13,40 @@ from secateur.config.experiment import Experiment
 
 __all__ = ["LIMITS", "command", "limited", "unlimited"]
 
-LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may stand behind the names of its options in paths
+LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may follow the names of its options in paths
 
 NAME = re.compile(r"(.+)@([1-9]\d*)")
 
 
 def unlimited(name: str) -> tuple[str, int | None]:
-    """An option's name without its number of questions, and that.
+    """An option's name without its number of questions, and that number.
 
     >>> unlimited("musique@20"), unlimited("musique")
     (('musique', 20), ('musique', None))
     """
-    found = NAME.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, None)
+    match = NAME.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, None)
 
 
 def command(experiment: str) -> str:
-    """What runs an experiment.
+    """The command that runs an experiment.
 
     >>> command("peers@20")
     'make run EXPERIMENT=peers LIMIT=20'
     """
-    whole, count = unlimited(experiment)
-    return f"make run EXPERIMENT={whole}" + (f" LIMIT={count}" if count else "")
+    name, count = unlimited(experiment)
+    return f"make run EXPERIMENT={name}" + (f" LIMIT={count}" if count else "")
 
 
 def limited(option: Any, count: int) -> Any:
-    """An option with so many questions: of a pooled set with their own paragraphs alone, else of the whole text."""
+    """An option with `count` questions: a pooled set has only their paragraphs, any other set keeps its whole text."""
     if isinstance(option, Experiment):
         return replace(option, datasets=tuple(f"{name}@{count}" for name in option.datasets))
     if not isinstance(option, Corpus | Dataset):
         return option
     (kind,) = plugins.named(option.format)
     if any(field.name == "asked" for field in fields(plugins.load("format", kind).Settings)):
-        own = option.format if isinstance(option.format, dict) else {"kind": kind}
-        pooled = replace(option, format=own | {"asked": count})
+        spec = option.format if isinstance(option.format, dict) else {"kind": kind}
+        pooled = replace(option, format=spec | {"asked": count})
         return replace(pooled, corpus=f"{option.corpus}@{count}") if isinstance(option, Dataset) else pooled
     return replace(option, limit=count) if isinstance(option, Dataset) else option

@@ -1,37 +1,53 @@
-"""Options of rankings: named lists of rankers, and what puts the best of a ranking in a new order."""
+"""Options from ranking to context: lists of rankers, rerankers, and assembly of a ranking into a context."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from secateur.config import plugins
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, key
 
-__all__ = ["UTILITIES", "Rankers", "Reranker", "forms", "rankers_problems"]
+__all__ = ["UTILITIES", "Assembly", "Rankers", "Reranker", "forms", "rankers_problems"]
 
 
 @dataclass(frozen=True)
 class Rankers:
-    """A named list of rankers of passages; rows, not variants."""
+    """A named list of rankers of passages; each is a row in tables, not a variant."""
 
     scorers: dict[str, dict[str, Any]] = key("name: {kind: NAME, its settings} (ranking/scorers)", family="ranker")
-    suffixes: tuple[str, ...] = key("variants of each that are added: +neighbour, +answer")
+    suffixes: tuple[str, ...] = key("variants added for each ranker: +neighbour, +answer")
     neighbour: float = key("share of the better neighbour's z-score that +neighbour adds", low=0)
-    keep: int = key("best passages kept for each question and scorer", low=1)
+    keep: int = key("best passages kept per question and scorer", low=1)
     scores: dict[str, dict[str, Any]] = key(
-        "those under a language model: name: {kind: NAME, its settings} (ecs/scores)", family="score", default={}
+        "scores under a language model: name: {kind: NAME, its settings} (ecs/scores)", family="score", default={}
     )
-    utilities: dict[str, dict[str, Any]] = key("those calibrated or joined of others: name: {kind, of}", default={})
+    utilities: dict[str, dict[str, Any]] = key(
+        "scores calibrated or combined from others: name: {kind, of}", default={}
+    )
 
 
 @dataclass(frozen=True)
 class Reranker:
-    """What reads the best passages of a ranking again."""
+    """Reorders the best passages of a ranking."""
 
     spec: dict[str, Any] = key("{kind: NAME, its settings} (ranking/rerankers)", family="reranker")
 
 
-UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer made of others: its parameters
+@dataclass(frozen=True)
+class Assembly:
+    """From a ranking to a context: four choices that apply to any ranker."""
+
+    form: dict[str, Any] = key("text of a piece: {kind: NAME, its settings} (contexts/forms)", family="form")
+    packing: Literal["refill", "stop"] = key(
+        "a piece that does not fit is skipped, or ends the context (as published rows do)"
+    )
+    placement: Literal["best_first", "best_last", "as_written"] = key("order of the pieces in the context")
+    counter: Literal["reader", "word_pieces"] = key("whose tokens a budget counts: the reader's or the embedder's")
+    budget: int = key("tokens of the context under which questions are answered", low=1)
+    titles: bool = key("send passages without a speaker under the title of their article", default=False)
+
+
+UTILITIES: dict[str, frozenset[str]] = {  # kind of a score made from others: its parameters
     "null": frozenset({"of"}),
     "threshold": frozenset({"of"}),
     "sum": frozenset({"of"}),
@@ -41,34 +57,33 @@ UTILITIES: dict[str, frozenset[str]] = {  # kind of a scorer made of others: its
 
 
 def rankers_problems(rankers: Rankers, where: str) -> list[str]:
-    """What is wrong with a list of rankers, each in a clause."""
-    found = []
-    named = {("ranker", f"scorers.{name}"): spec for name, spec in rankers.scorers.items()}
-    named |= {("score", f"scores.{name}"): spec for name, spec in rankers.scores.items()}
-    for (family, path), spec in named.items():
+    """Problems of a list of rankers, each in a clause."""
+    problems = []
+    specs = {("ranker", f"scorers.{name}"): spec for name, spec in rankers.scorers.items()}
+    specs |= {("score", f"scores.{name}"): spec for name, spec in rankers.scores.items()}
+    for (family, path), spec in specs.items():
         try:
             plugins.settings(family, spec, where, f"rankers.{path}")
         except ConfigError as error:
-            found.append(str(error))
-    twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}] if not found else []
-    found += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
+            problems.append(str(error))
+    if not problems:
+        twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}]
+        problems += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
     for name, spec in rankers.utilities.items():
-        kind, have = spec.get("kind"), set(spec) - {"kind"}
+        kind, parameters = spec.get("kind"), set(spec) - {"kind"}
         if kind not in UTILITIES:
             allowed = f"allowed: {', '.join(UTILITIES)}{nearest(str(kind), UTILITIES)}"
-            found.append(f"rankers.utilities.{name}: kind is {kind!r}, {allowed}")
-        elif have != UTILITIES[kind]:
+            problems.append(f"rankers.utilities.{name}: kind is {kind!r}, {allowed}")
+        elif parameters != UTILITIES[kind]:
             needs = sorted(UTILITIES[kind])
-            found.append(f"rankers.utilities.{name} of kind {kind}: has {sorted(have)}, needs exactly {needs}")
-    return found
-
-
-def _suffixes(rankers: Rankers, name: str) -> tuple[str, ...]:
-    """The suffixes that a ranker of a list is made with; one that does not read the question has no other form."""
-    kind = plugins.load("ranker", rankers.scorers[name]["kind"])
-    return ("", *(rankers.suffixes if kind.READS_QUESTION else ()))
+            problems.append(f"rankers.utilities.{name} of kind {kind}: has {sorted(parameters)}, needs exactly {needs}")
+    return problems
 
 
 def forms(rankers: Rankers) -> list[str]:
-    """The names of rankers without a language model, with their suffixes."""
-    return [name + suffix for name in rankers.scorers for suffix in _suffixes(rankers, name)]
+    """Names of the rankers without a language model, suffixes included; only rankers that read the question have suffixes."""
+    return [
+        name + suffix
+        for name, spec in rankers.scorers.items()
+        for suffix in ("", *(rankers.suffixes if plugins.load("ranker", spec["kind"]).READS_QUESTION else ()))
+    ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.config import answers, judging, models, peers, plugins, ranking
+from secateur.config import answers, models, peers, plugins, ranking
 from secateur.config.compose import names, option
 from secateur.config.datasets import SPLITS, Dataset
 from secateur.config.experiment import System
@@ -37,7 +37,7 @@ def answer_problems(conf: Path, variants: list, overrides: tuple[str, ...]) -> l
     problems = []
     for name in dict.fromkeys(judge for variant in variants for judge in variant.judges):
         judge = option(conf, "judge", name, overrides)
-        problems += [f"judge {name}: {problem}" for problem in judging.judge_problems(judge)]
+        problems += [f"judge {name}: {problem}" for problem in answers.judge_problems(judge)]
     for name, lm in dict.fromkeys((v["answer"], v["lm"]) for v in variants if v.answered):
         answer = option(conf, "answer", name, overrides)
         clauses = answers.answer_problems(answer, option(conf, "lm", lm, overrides))
