@@ -110,7 +110,7 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
     rows = metrics.filter(own)
     means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
     best: dict[tuple, dict[str, Any]] = {}
-    for row in _both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))):
+    for row in both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))).iter_rows(named=True):
         plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) not in (PLAIN, CONTROL)
         key, other = _key(row), _key(row | {new: row[old] for new, old in SIDE.items()})
         if not plain or key not in means or other not in means:
@@ -145,12 +145,15 @@ def _metric(comparisons: pl.DataFrame) -> str | None:
     return next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
 
 
-def _both_ways(pairs: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Each pair seen from both sides: which of two was listed first says nothing."""
-    for row in pairs.iter_rows(named=True):
-        yield row
-        ends = {end: None if row[of] is None else -row[of] for end, of in (("low", "high"), ("high", "low"))}
-        yield row | {new: row[old] for new, old in SIDE.items()} | ends | {"difference": -row["difference"]}
+def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Each pair of `comparisons`, followed by the same pair with its sides exchanged."""
+    ends = {"difference": -pl.col("difference"), "low": -pl.col("high"), "high": -pl.col("low")}
+    exchanged = pairs.with_columns(**ends).rename(SIDE).select(pairs.columns)
+    return (
+        pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])
+        .sort("place", maintain_order=True)
+        .drop("place")
+    )
 
 
 def _key(row: Mapping[str, Any]) -> tuple:

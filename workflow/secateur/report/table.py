@@ -99,7 +99,8 @@ class Table:
 
 
 def _number(value: float, column: Column, digits: int | None = None) -> str:
-    return f"{value:{'+' if column.signed else ''},.{column.digits if digits is None else digits}f}"
+    digits = column.digits if digits is None else digits
+    return f"{value + 0.0:{'+' if column.signed else ''},.{digits}f}"  # + 0.0: zero has no sign
 
 
 def _text(cell: Cell, column: Column) -> str:
