@@ -119,7 +119,7 @@ def test_a_figure_is_drawn(root, tmp_path, form):
 
 
 def test_an_unknown_artefact_names_those_that_there_are(root):
-    with pytest.raises(SecateurError, match=r"ecs:8: no such table or figure; there are ecs:9"):
+    with pytest.raises(SecateurError, match=r"ecs:8: no such table or figure; allowed: ecs:9"):
         paper.artefact(root, "ecs:8")
 
 
