@@ -81,10 +81,8 @@ def forest(dots: Sequence[Dot], xlabel: str, reference: tuple[float, str] | None
 
     y = 4.0
     for group, members in groups.items():
-        shared = (
-            {dot.counts for dot in members} if narrow and group else set()
-        )  # a narrow plot states equal counts once
-        counts = shared.pop() if len(shared) == 1 else ""
+        equal = len({dot.counts for dot in members}) == 1
+        counts = members[0].counts if narrow and group and equal else ""  # a narrow plot states equal counts once
         if group:
             write(" · ".join(filter(None, (group, counts))), 0, y + HEAD / 2, GROUP_SIZE, fontweight="bold")
             y += HEAD
