@@ -31,15 +31,6 @@ class Graph:
     run_edges: pl.DataFrame
 
 
-@dataclass(frozen=True)
-class _Entities:
-    """Texts, unit vectors (n, d) and ids by surface form."""
-
-    texts: list[str]
-    vectors: NDArray[np.float32]
-    place: dict[str, int]
-
-
 def consolidated(
     cfg, aliases: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl.DataFrame, run_edges: pl.DataFrame
 ) -> Graph:
@@ -65,37 +56,33 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     """
     if not cfg.merge:
         return TABLES["aliases"].empty()
-    e = _entities(entities)
-    forced, listed = read_aliases(alias_file, e.place) if alias_file else ([], frozenset())
+    entities = entities.sort("entity_id")
+    texts, vectors = entities["text"].to_list(), entities["embedding"].to_numpy().astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    place = {text: n for n, text in enumerate(texts)}
+    forced, listed = read_aliases(alias_file, place) if alias_file else ([], frozenset())
 
     def forbidden(a: int, b: int) -> bool:
         return frozenset((a, b)) in listed
 
     short = acronyms(passages["text"]) if cfg.guarded else {}
-    short_forms = [(e.place[a], e.place[b]) for a, b in sorted(short.items()) if a in e.place and b in e.place]
-    pairs = _near(cfg, e.vectors)
+    short_forms = [(place[a], place[b]) for a, b in sorted(short.items()) if a in place and b in place]
+    pairs = _near(cfg, vectors)
     near = _at_least(pairs, cfg.tau)
     settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": forbidden}
-    merged, rules = alias_groups(e.texts, e.vectors, near, short_forms=short_forms, **settings)
+    merged, rules = alias_groups(texts, vectors, near, short_forms=short_forms, **settings)
     ctx.counts |= {"pairs": len(near[0]), "groups": len(merged), "acronyms": len(short_forms)}
-    medoid_of = {n: medoid for group, medoid in zip(merged, medoids(e.vectors, merged), strict=True) for n in group}
-    members: Members = {n: [n] for n in range(len(e.texts)) if n not in medoid_of}
+    medoid_of = {n: medoid for group, medoid in zip(merged, medoids(vectors, merged), strict=True) for n in group}
+    members: Members = {n: [n] for n in range(len(texts)) if n not in medoid_of}
     members |= {medoid_of[group[0]]: group for group in merged}
     rows = []
-    for representative, group in _within_budget(cfg, e, pairs, members, forbidden, ctx).items():
+    for representative, group in _within_budget(cfg, texts, vectors, pairs, members, forbidden, ctx).items():
         for n in group:
             if n != representative:
-                cosine = float(e.vectors[n] @ e.vectors[representative])
+                cosine = float(vectors[n] @ vectors[representative])
                 rule = rules[n] if medoid_of.get(n) == representative else "budget"
-                rows.append((n, representative, e.texts[n], e.texts[representative], cosine, rule))
+                rows.append((n, representative, texts[n], texts[representative], cosine, rule))
     return pl.DataFrame(rows, schema=TABLES["aliases"].empty().schema, orient="row")
-
-
-def _entities(entities: pl.DataFrame) -> _Entities:
-    entities = entities.sort("entity_id")
-    texts, vectors = entities["text"].to_list(), entities["embedding"].to_numpy().astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return _Entities(texts, vectors, {text: n for n, text in enumerate(texts)})
 
 
 def _near(cfg, vectors: NDArray[np.float32]) -> Pairs:
@@ -112,18 +99,24 @@ def _at_least(pairs: Pairs, tau: float) -> Pairs:
 
 
 def _within_budget(
-    cfg, e: _Entities, pairs: Pairs, members: Members, forbidden: Callable[[int, int], bool], ctx
+    cfg,
+    texts: list[str],
+    vectors: NDArray[np.float32],
+    pairs: Pairs,
+    members: Members,
+    forbidden: Callable[[int, int], bool],
+    ctx,
 ) -> Members:
     """Groups after layer 2, which runs if layer 1 leaves more entities than the budget."""
     if len(members) <= cfg.budget:
         return members
 
     def blocked(a: int, b: int) -> bool:
-        return forbidden(a, b) or (cfg.guarded and blocked_by(e.texts[a], e.texts[b]) is not None)
+        return forbidden(a, b) or (cfg.guarded and blocked_by(texts[a], texts[b]) is not None)
 
     pairs = _at_least(pairs, cfg.floor)
-    pairs = same_tokens(e.texts, pairs) if cfg.guarded else pairs
-    remaining = compress(e.vectors, pairs, members, Budget(cfg.budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
+    pairs = same_tokens(texts, pairs) if cfg.guarded else pairs
+    remaining = compress(vectors, pairs, members, Budget(cfg.budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
     if len(remaining) > cfg.budget:
         ctx.warn(
             f"{len(remaining)} entities remain, consolidation.budget is {cfg.budget}: further merges are below cosine "

@@ -7,6 +7,7 @@ kills. A new document costs its own blocks only.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 import polars as pl
@@ -49,31 +50,12 @@ class FrontEnd(Protocol):
         """The triples of consecutive texts of one document."""
 
 
-class BlockCache(Protocol):
-    """Stores the extraction of each block."""
+def plugin_of(cfg) -> ModuleType:
+    """The plug-in of an extractor's option; raises SecateurError if there is none.
 
-    def get(self, key: str) -> Any | None:
-        """The stored value, or None."""
-
-    def put(self, key: str, reply: Any) -> None:
-        """Store a value."""
-
-
-class Plugin(Protocol):
-    """An extractor plug-in, a file in extractors/: `Settings` and `FrontEnd(settings, ctx)`.
-
-    GPU: whether its jobs request a GPU. read(paths, passages): reads the corpus's triples from the option's files instead.
-    problems(settings, extractor): problems of the option, each a clause.
+    It defines `Settings` and `FrontEnd(settings, ctx)`, and may define: GPU, whether its jobs request a GPU;
+    read(paths, passages), which reads the corpus's triples from the option's files; problems(settings, extractor).
     """
-
-    FrontEnd: Callable[..., FrontEnd]
-    GPU: bool
-    read: Callable[..., Any] | None
-    problems: Callable[..., list[str]] | None
-
-
-def plugin_of(cfg) -> Plugin:
-    """The plug-in of an extractor's option; raises SecateurError if there is none."""
     return plugins.load("extractor", cfg.kind)
 
 
@@ -89,13 +71,33 @@ def problems(cfg, where: str) -> list[str]:
     return problems + (plugin.problems(settings, cfg) if plugin.problems else [])
 
 
-def _front_end(cfg, ctx) -> FrontEnd:
-    return plugin_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
+class _CachedExtractor:
+    """An extractor's front end with a cache of blocks, by the digest of texts, title, code, model and parameters."""
 
+    def __init__(self, cfg, ctx, cache=None) -> None:
+        self.front = plugin_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
+        self.cache = cache or RequestCache(ctx.cache / "triples" / self.front.name)
+        self.code = provenance.plugin_digest(type(self.front).__module__)  # equal for all stages that share the cache
+        self.max_failed = getattr(self.front, "max_failed", 0.0)
 
-def _code(front: FrontEnd) -> str:
-    """Digest of a front end's code, the same for all stages that share its cache."""
-    return provenance.plugin_digest(type(front).__module__)
+    def __call__(self, texts: list[str], title: str | None) -> Extraction:
+        key = digest(self.code, self.front.name, *self.front.identity, title, texts)
+        if (cached := self.cache.get(key)) is not None:
+            triples = [[Triple(**t) for t in of_text] for of_text in cached["triples"]]
+            return Extraction(triples, Counter(cached["counts"]))
+        block = self.front(texts, title)
+        if not block.problem:
+            triples = [[vars(t) for t in of_text] for of_text in block.triples]
+            self.cache.put(key, {"triples": triples, "counts": dict(block.counts)})
+        return block
+
+    def error(self, failed: int, total: int, problem: str) -> SecateurError:
+        """The error of too many failed passages."""
+        return SecateurError(
+            f"extraction failed for {failed} of {total} passages so far, above the allowed share "
+            f"extractor.settings.max_failed ({self.max_failed:g}). Last error: {problem}. Fix: check the endpoint and "
+            "run again (valid replies are cached), or raise extractor.settings.max_failed."
+        )
 
 
 def _with_blocks(passages: pl.DataFrame, size: int) -> pl.DataFrame:
@@ -110,36 +112,21 @@ def shard_of(passages: pl.DataFrame, shard: int, count: int, size: int) -> pl.Da
     return blocked.filter(number * count // total == shard).drop("block")
 
 
-def _block(front: FrontEnd, cache: BlockCache, code: str, texts: list[str], title: str | None) -> Extraction:
-    """Extraction of one block, cached unless it failed."""
-    key = digest(code, front.name, *front.identity, title, texts)
-    cached = cache.get(key)
-    if cached is not None:
-        return Extraction([[Triple(**t) for t in triples] for triples in cached["triples"]], Counter(cached["counts"]))
-    block = front(texts, title)
-    if not block.problem:
-        cache.put(key, {"triples": [[vars(t) for t in ts] for ts in block.triples], "counts": dict(block.counts)})
-    return block
-
-
 def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int]:
     """(triple rows in text order, counts of drops and losses by name, number of passages without a triple).
 
-    A block's cache key is the digest of its texts and title and the extractor's code, model and parameters. Raises
-    SecateurError as soon as more than `max_failed` of all passages have failed.
+    Raises SecateurError as soon as more than `max_failed` of all passages have failed.
     """
-    front = _front_end(cfg, ctx)
-    cache, code = RequestCache(ctx.cache / "triples" / front.name), _code(front)
-    rows, counts, empty, allowed = [], Counter(), 0, getattr(front, "max_failed", 0.0)
+    extractor, rows, counts, empty = _CachedExtractor(cfg, ctx), [], Counter(), 0
     blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
     for part in ctx.progress(blocks, len(blocks), "blocks"):
-        block = _block(front, cache, code, part["text"].to_list(), part["title"][0])
+        block = extractor(part["text"].to_list(), part["title"][0])
         counts.update(block.counts)
-        if block.problem and counts["failed_passages"] > allowed * passages.height:
-            raise _too_many(counts["failed_passages"], passages.height, allowed, block.problem)
+        if block.problem and counts["failed_passages"] > extractor.max_failed * passages.height:
+            raise extractor.error(counts["failed_passages"], passages.height, block.problem)
         rows += triple_rows(part, block.triples)
         empty += sum(not triples for triples in block.triples)
-    ctx.counts |= {"cache_hits": cache.hits, "cache_misses": cache.misses}
+    ctx.counts |= {"cache_hits": extractor.cache.hits, "cache_misses": extractor.cache.misses}
     return rows, counts, empty
 
 
@@ -161,29 +148,20 @@ def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.
     return triples_table(rows)
 
 
-def text_extractor(cfg, ctx, cache: BlockCache | None = None) -> Callable[[str], list[Triple]]:
-    """A function that extracts the triples of a single text, cached like a block, or in `cache`.
+def text_extractor(cfg, ctx, cache=None) -> Callable[[str], list[Triple]]:
+    """A function that extracts the triples of a single text, cached like a block, or in `cache` (get and put).
 
     The function raises SecateurError for a text without a valid reply. The model is loaded once.
     """
-    front = _front_end(cfg, ctx)
-    cache, code = cache or RequestCache(ctx.cache / "triples" / front.name), _code(front)
+    extractor = _CachedExtractor(cfg, ctx, cache)
 
     def triples_of(text: str) -> list[Triple]:
-        block = _block(front, cache, code, [text], None)
+        block = extractor([text], None)
         if block.problem:
-            raise _too_many(1, 1, getattr(front, "max_failed", 0.0), block.problem)
+            raise extractor.error(1, 1, block.problem)
         return block.triples[0]
 
     return triples_of
-
-
-def _too_many(failed: int, total: int, allowed: float, problem: str) -> SecateurError:
-    return SecateurError(
-        f"extraction failed for {failed} of {total} passages so far, above the allowed share "
-        f"extractor.settings.max_failed ({allowed:g}). Last error: {problem}. Fix: check the endpoint and run again "
-        "(valid replies are cached), or raise extractor.settings.max_failed."
-    )
 
 
 def triple_rows(passages: pl.DataFrame, triples: Sequence[Sequence[Triple]]) -> Rows:

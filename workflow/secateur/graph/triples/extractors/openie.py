@@ -46,26 +46,20 @@ class FrontEnd:
 
 
 def extract(
-    parser: "Language",
-    texts: Sequence[str],
-    title: str | None = None,
-    batch_size: int = 64,
-    speakers: Sequence[str | None] | None = None,
+    parser: "Language", texts: Sequence[str], title: str | None = None, batch_size: int = 64
 ) -> tuple[list[list[Triple]], Counter]:
     """(triples of each text, count of dropped triples by reason).
 
-    texts: consecutive sentences of one document; speakers: one per text or None. A leading pronoun takes the subject
-    of the previous sentence, else the title; "I" takes the speaker. AutoPrunedRetriever 2.2. The result does not
-    depend on the batch size.
+    texts: consecutive sentences of one document. A leading pronoun takes the subject of the previous sentence, else the
+    title. AutoPrunedRetriever 2.2. The result does not depend on the batch size.
     """
     results: list[list[Triple]] = []
     dropped: Counter = Counter()
     name = normalise(title or "")
     antecedent = Antecedent(name, None, True) if name else None
-    speakers = speakers or [None] * len(texts)
-    for doc, speaker in zip(parser.pipe(texts, batch_size=batch_size), speakers, strict=True):
+    for doc in parser.pipe(texts, batch_size=batch_size):
         tree = tree_of(doc)
-        antecedent = resolve(tree, antecedent, name, speaker)
+        antecedent = resolve(tree, antecedent, name)
         facts = clause_facts(tree) + noun_facts(tree)
         triples, reasons = filter_triples(as_triple(fact) for fact in sorted(facts, key=lambda fact: fact.place))
         if not triples:

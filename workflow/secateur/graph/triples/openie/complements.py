@@ -7,10 +7,10 @@ from secateur.graph.triples.openie.phrases import CONNECTIVES, phrase, text_of, 
 from secateur.graph.triples.openie.tree import (
     MAX_DEPTH,
     Tree,
-    attached_prepositions,
     conjuncts,
     direct_subject,
     existential_nouns,
+    has_preposition,
     is_infinitive,
     is_relative,
     is_verb,
@@ -47,7 +47,7 @@ def complements_of(tree: Tree, verb: int, relation: str, depth: int) -> Iterator
             relation = f"{relation} {tree.words[child]}" if child > verb else relation
         elif dep in OBJECTS:
             yield from _object_complements(tree, child, f"{relation} to" if dep == "dative" else relation, depth)
-        elif dep == "advmod" and attached_prepositions(tree, child):
+        elif dep == "advmod" and has_preposition(tree, child):
             yield from attached_complements(tree, child, f"{relation} {text_of(tree, phrase(tree, child))}", depth)
         elif (
             dep == "advmod"

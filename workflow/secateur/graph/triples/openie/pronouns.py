@@ -28,9 +28,7 @@ class Antecedent(NamedTuple):
     name: bool
 
 
-def resolve(
-    tree: Tree, antecedent: Antecedent | None, title: str = "", speaker: str | None = None
-) -> Antecedent | None:
+def resolve(tree: Tree, antecedent: Antecedent | None, title: str = "") -> Antecedent | None:
     """Resolve the subject pronouns of a text into `tree.antecedents`; return the antecedent for the next text.
 
     A pronoun takes the nearest preceding main subject if the numbers agree and, for a person, it is a name. Otherwise
@@ -41,9 +39,6 @@ def resolve(
             continue
         main = _is_main(tree, tree.heads[i])
         if is_pronoun(tree.words[i]):
-            if speaker and tree.words[i] == "I":
-                tree.antecedents[i] = speaker
-                continue
             candidate = _later_subject(tree, i) or antecedent
             if candidate and _agrees(tree.words[i].lower(), candidate) and not _is_expletive(tree, i):
                 tree.antecedents[i] = candidate.text

@@ -12,10 +12,10 @@ __all__ = [
     "PLURAL_TAGS",
     "SUBJECTS",
     "Tree",
-    "attached_prepositions",
     "conjuncts",
     "direct_subject",
     "existential_nouns",
+    "has_preposition",
     "is_infinitive",
     "is_relative",
     "is_verb",
@@ -80,9 +80,9 @@ def objects(tree: Tree, preposition: int) -> list[int]:
     return [n for k in tree.children[preposition] if tree.deps[k] == "pobj" for n in conjuncts(tree, k)]
 
 
-def attached_prepositions(tree: Tree, word: int) -> list[int]:
-    """Prepositions attached to a word."""
-    return [k for k in tree.children[word] if tree.deps[k] == "prep"]
+def has_preposition(tree: Tree, word: int) -> bool:
+    """True if a preposition is attached to a word."""
+    return any(tree.deps[k] == "prep" for k in tree.children[word])
 
 
 def existential_nouns(tree: Tree, verb: int) -> list[int]:

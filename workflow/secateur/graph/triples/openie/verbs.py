@@ -6,8 +6,8 @@ from secateur.graph.triples.openie.tree import (
     PLURAL_PRONOUNS,
     PLURAL_TAGS,
     Tree,
-    attached_prepositions,
     direct_subject,
+    has_preposition,
     is_infinitive,
     is_verb,
 )
@@ -86,7 +86,7 @@ def is_near_adverb(tree: Tree, verb: int, adverb: int) -> bool:
     if tree.tags[adverb] == "WRB" or word in CONNECTIVES:
         return False
     between = tree.words[adverb + 1 : verb] if adverb < verb else tree.words[verb + 1 : adverb]
-    return word in FREQUENCY or ("," not in between and len(between) <= 2 and not attached_prepositions(tree, adverb))
+    return word in FREQUENCY or ("," not in between and len(between) <= 2 and not has_preposition(tree, adverb))
 
 
 def copula_of(tree: Tree, noun: int) -> str:
