@@ -102,7 +102,7 @@ NAMED = {
     "stage.contract": set(),
     "core.layout": set(),
     "cli": set(),
-    "report.question": set(),
+    "commands.question": set(),
 }
 
 

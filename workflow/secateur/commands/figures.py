@@ -120,7 +120,7 @@ def show(
     full: Annotated[bool, Option(help="Print the whole ranking, and the context at every budget.")] = False,
 ) -> None:
     """Print the evidence, candidates, ranking, figures and context of a question."""
-    from secateur.report.question import show
+    from secateur.commands.question import show
 
     order = order.value if order else None
     print(show(Path(), experiment, question_id, system=system, order=order, dataset=dataset, full=full))

@@ -7,12 +7,12 @@ from textwrap import wrap
 
 import polars as pl
 
+from secateur.commands.lookup import QuestionTables, find
 from secateur.core import layout
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
 from secateur.report.format import row_name
-from secateur.report.lookup import QuestionTables, find
 from secateur.report.trace import Trace, turns
 
 __all__ = ["show"]
