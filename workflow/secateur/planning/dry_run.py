@@ -1,4 +1,4 @@
-"""Asks Snakemake what it would run, and passes it an experiment."""
+"""Runs Snakemake's dry run of an experiment."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ from secateur.planning.snakemake_output import DryRun, failure, parse_dry_run
 
 __all__ = ["arguments", "dry_run"]
 
-SHOWN = 3  # last lines of Snakemake's text where it refuses
+SHOWN = 3  # last lines of Snakemake's output in a message
 
 
 def arguments(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[str]:
-    """Snakemake's arguments for an experiment. data: a folder of the user's own.
+    """Snakemake's arguments for an experiment. data: the user's folder.
 
     >>> arguments("custom", ["eval.budgets=[64,128]"], Path("/mine"))
     ['--config', 'experiment=custom', 'data="/mine"', 'overrides=["eval.budgets=[64,128]"]']
@@ -28,9 +28,9 @@ def arguments(experiment: str, overrides: Sequence[str] = (), data: Path | None 
 def dry_run(
     experiment: str, overrides: Sequence[str] = (), data: Path | None = None, target: Path | None = None
 ) -> DryRun:
-    """What would run now for an experiment, or for one file of its results.
+    """The jobs that would run for an experiment, or for a file of its results.
 
-    Raises SecateurError with Snakemake's own message.
+    Raises SecateurError with Snakemake's message.
     """
     command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
     command += arguments(experiment, overrides, data)
@@ -38,7 +38,7 @@ def dry_run(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
     if target and "MissingRuleException" in text:
-        raise SecateurError(f"{target}: no rule makes it. Fix: name a file or folder of results/ as a run leaves it.")
+        raise SecateurError(f"{target}: no rule writes it. Fix: name a file or folder of results/ that a run writes.")
     if done.returncode != 0:
         raise failure(text, SHOWN)
     return parse_dry_run(text)

@@ -1,4 +1,4 @@
-"""Parses what Snakemake prints: dry runs, progress, and why it ended."""
+"""Parses Snakemake's output: dry runs, progress, and errors."""
 
 import os
 import re
@@ -19,24 +19,24 @@ DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
 REFUSED = re.compile(r"^\w*Error: \[Errno (\d+)\] [^:\n]*(?:: '(.*)')?$", re.M)
 NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
-TARGET, TOTAL = "all", "total"  # rows of Snakemake's table of jobs that are no rules of ours; the target runs nothing
-MODULES = 6  # changed modules of a rule that are named
+TARGET, TOTAL = "all", "total"  # rows of the table of jobs that run no stage
+MODULES = 6  # changed modules listed for a rule
 FOLLOWS = "Input files updated by another job"
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """Jobs by rule, and (job, cause) of those jobs that would run whatever the others do."""
+    """Jobs by rule, and (job, cause) of the jobs that do not run because of another job."""
 
     counts: dict[str, int]
     causes: list[tuple[str, str]]
 
 
 def parse_dry_run(text: str) -> DryRun:
-    """Parses the text of a dry run.
+    """Parses the output of a dry run.
 
     >>> parse_dry_run("consolidate    2\\nall    1\\nJob 4: Consolidate a graph\\nReason: Missing output files: b\\n")
-    DryRun(counts={'consolidate': 2}, causes=[('Consolidate a graph', 'not made yet')])
+    DryRun(counts={'consolidate': 2}, causes=[('Consolidate a graph', 'output missing')])
     """
     counts, causes, job = {}, [], None
     for line in text.splitlines():
@@ -52,25 +52,25 @@ def parse_dry_run(text: str) -> DryRun:
 
 
 def _causes(reason: str) -> Iterator[str]:
-    """The causes in a reason of Snakemake's; none where another job sets this one off.
+    """The causes in Snakemake's reason for a job; none if another job causes it.
 
     >>> list(_causes("Params have changed since last execution: before: 'a.b=1' now: 'a.b=2'"))
     ['a.b was 1, is 2']
     """
     if "Missing output" in reason:
-        yield "not made yet"
+        yield "output missing"
     if "arams have changed" in reason:
         old, new = (dict(PARAM.findall(part)) for part in reason.partition("now:")[::2])
         for key in dict.fromkeys([*old, *new]):
-            yield _changed(key, old.get(key, "not there"), new.get(key, "not there"))
+            yield _changed(key, old.get(key, "not set"), new.get(key, "not set"))
     if "Updated input files" in reason:
         yield "changed since: " + reason.partition("Updated input files:")[2].partition(";")[0].strip()
     if "et of input files has changed" in reason and FOLLOWS not in reason:
-        yield "it reads other files than before"
+        yield "its set of input files changed"
 
 
 def _changed(key: str, before: str, now: str) -> str:
-    """A param that changed. Of the code digest the modules that changed are named, where both states were noted."""
+    """The cause for a changed param. For a code digest it lists the changed modules, if both states are stored."""
     if key != "code":
         return f"{key} was {before}, is {now}"
     cache = os.environ.get("SECATEUR_CACHE") or local(Path("conf")).cache or ".cache"
@@ -82,10 +82,10 @@ def _changed(key: str, before: str, now: str) -> str:
 
 @dataclass
 class RunProgress:
-    """How far a run is, read line by line. `rules`: the rules whose messages a user reads.
+    """The progress of a run, read line by line.
 
-    planned: whether the table of jobs has begun; counts: planned jobs by rule; jobs: their sum; done: finished jobs; rule:
-    that of the last finished job; messages: what stages said.
+    rules: the rules whose messages are kept; planned: whether the table of jobs has begun; counts: planned jobs by rule;
+    jobs: their sum; done: finished jobs; rule: rule of the last finished job; messages: messages of stages and MLflow.
     """
 
     rules: frozenset[str]
@@ -97,7 +97,7 @@ class RunProgress:
     messages: list[str] = field(default_factory=list)
 
     def read(self, line: str) -> str | None:
-        """Reads a line. Returns it where it is a stage's own message, or MLflow's."""
+        """Reads a line. Returns it if it is a message of a stage or of MLflow."""
         if steps := STEPS.match(line):
             self.jobs = int(steps[2]) - 1  # without the target
             self.done = min(int(steps[1]), self.jobs)
@@ -117,9 +117,9 @@ class RunProgress:
 
 
 def failure(text: str, lines: int) -> Exception:
-    """Why Snakemake ended: the file system's refusal as OSError, else its last `lines` lines as SecateurError."""
+    """The error that ended Snakemake: an OSError of the file system, else SecateurError with its last `lines` lines."""
     if refusals := REFUSED.findall(text):
         number, path = refusals[-1]
         return OSError(int(number), os.strerror(int(number)), path or None)
-    words = [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
-    return SecateurError("\n".join(words[-lines:]) or "Snakemake ended without a word. Fix: secateur doctor")
+    output = [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
+    return SecateurError("\n".join(output[-lines:]) or "Snakemake ended without a message. Fix: secateur doctor")
