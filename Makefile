@@ -1,4 +1,4 @@
-# Two commands do all their own set-up: `make run` and `make test`.
+# `make run` and `make test` set up all that they need.
 #
 #   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [LIMIT=20] [PROFILE=local] [CORES=all] [V=1]
 
@@ -17,7 +17,7 @@ CPU_WHEELS := https://download.pytorch.org/whl/cpu
 export PYTHONNOUSERSITE := 1
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
-# One thread a job: Snakemake uses the cores.
+# One thread per job, since Snakemake runs jobs on all cores.
 export OMP_NUM_THREADS := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 ifneq ($(MIRROR),)
@@ -27,19 +27,19 @@ endif
 ifneq ($(LIMIT),)
 override EXPERIMENT := $(EXPERIMENT)@$(LIMIT)
 endif
-# Names of experiments and folders reach the shell as they are: through the environment, quoted.
+# The environment passes names to the shell unchanged, so that quotes and spaces in them are safe.
 export EXPERIMENT DATA PROFILE CORES
 
 .PHONY: help setup run smoke ui test test-slow lint chaos bench docs site clean
 
-help:  ## this list
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 	@echo; sed -n '3p' $(MAKEFILE_LIST) | sed 's/^# *//'
 
-setup: $(READY)  ## the environment alone (.venv, locked versions, embedded models)
+setup: $(READY)  ## install the environment in .venv: locked versions, packages with model weights
 
-# What is locked is installed by its hashes. Then torch, which has none, since its builds differ between indexes, and its own
-# libraries: PyPI's for Linux is the CUDA build; without a GPU, and where PyTorch's own index answers, its smaller CPU build.
+# Locked packages are installed by their hashes. torch and its libraries have no hashes, since builds differ between indexes:
+# PyPI's build for Linux needs CUDA; without a GPU, PyTorch's index has a smaller build for CPUs, if it can be reached.
 $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Secateur needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Fix: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
 	@echo "Setting up $(VENV) (a few minutes, once)"
@@ -52,41 +52,41 @@ $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt 
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-run: $(READY)  ## run an experiment, print what was found and where the report is; V=1 shows Snakemake's own text
-	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(foreach one,$(OVERRIDES),--set '$(one)')
+run: $(READY)  ## run an experiment, then print its main results and the report's path; V=1 shows Snakemake's output
+	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(foreach override,$(OVERRIDES),--set '$(override)')
 
-smoke: $(READY)  ## the whole pipeline on 40 passages
+smoke: $(READY)  ## run the whole pipeline on 40 passages
 	@$(BIN)/secateur run smoke --profile smoke --cores $(CORES)
 
-ui: $(READY)  ## MLflow's pages on the runs of this folder, until Ctrl-C; prints a link for each experiment
+ui: $(READY)  ## serve MLflow's pages until Ctrl-C, and print a link for each experiment
 	@$(BIN)/secateur ui
 
-test: $(READY)  ## the tests of every part, in ten minutes on two cores
+test: $(READY)  ## run the fast tests of all parts, ten minutes on two cores
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-test-slow: $(READY)  ## the rest: chaos, a SLURM cluster, a browser, the wheel, planted keys, several CPU kernels
+test-slow: $(READY)  ## run the slow tests: chaos, a SLURM cluster, a browser, the wheel, planted keys, CPU kernels
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow tests
 
-lint: $(READY)  ## ruff, snakefmt, snakemake --lint
+lint: $(READY)  ## run ruff, snakefmt and snakemake --lint
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/snakefmt --check Snakefile workflow/rules
 	@$(BIN)/snakemake --lint
 
-chaos: $(READY)  ## kill and harm a small run, e.g. make chaos SEED=1 KILLS=200; what came of it as a table
+chaos: $(READY)  ## kill and damage small runs and print the outcomes, e.g. make chaos SEED=1 KILLS=200
 	@PYTHONPATH=. $(BIN)/python -m tests.chaos --seed $(SEED) --kills $(KILLS)
 
-bench: $(READY)  ## one benchmark, e.g. make bench NAME=openie; ARGS=... hands arguments on
+bench: $(READY)  ## run a benchmark, e.g. make bench NAME=openie; ARGS=... passes arguments
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
 	@cd benchmarks && PYTHONPATH=.. ../$(BIN)/python $(NAME).py $(ARGS)
 
-docs: $(READY)  ## the tables of figures that pages quote, written anew from docs/results
+docs: $(READY)  ## write the tables that pages quote, from docs/results
 	@$(BIN)/secateur docs
 
-site: results/experiments/quickstart/report.html  ## the pages, reference, all figures and a report, in site/
+site: results/experiments/quickstart/report.html  ## build site/: pages, reference, all figures and a report
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"
 
 results/experiments/quickstart/report.html: | $(READY)
 	@$(BIN)/secateur run quickstart --cores $(CORES)
 
-clean:  ## remove results, logs and caches (not the environment)
+clean:  ## remove results, logs and caches, but not the environment
 	rm -rf results logs .cache .snakemake

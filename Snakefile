@@ -1,10 +1,10 @@
-# Secateur: prune what a language model reads down to the evidence that moves its answer.
+# Secateur: prunes the context of a language model to the evidence that changes its answer.
 #
-#   make run                                   the experiment `quickstart`
-#   snakemake --config experiment=locomo       another one (conf/experiment)
-#   snakemake --profile slurm                  on a cluster
+#   make run                                   runs the experiment `quickstart`
+#   snakemake --config experiment=locomo       runs another experiment of conf/experiment
+#   snakemake --profile slurm                  runs on a cluster
 #
-# Data flows datasets -> rankings (lexical, graph, ecs) -> contexts -> what they are worth -> comparison, report.
+# Data flow: data sets -> rankings (lexical, graph, ecs) -> contexts -> figures -> comparison, report.
 
 from snakemake.utils import min_version
 

@@ -128,7 +128,7 @@ def test_patience_ends_with_a_word():
     shell = Shell(*[AWAY, NOTHING] * 3, AWAY)
     done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
     assert done.returncode == 1
-    assert "away for 14 s. Fix: run it again once `scontrol ping` answers" in done.stderr
+    assert "away for 14 s. Fix: repeat the command when `scontrol ping` answers" in done.stderr
 
 
 def test_a_job_that_was_taken_although_the_answer_was_lost_is_not_submitted_twice():
@@ -204,11 +204,11 @@ def test_the_last_command_is_remembered(tmp_path):
 def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
     rules = resources.rules_of(Path(__file__).parents[2] / "workflow" / "rules")
     given = ["rank_passages.mem_mb=attempt * 16000", "rank_passages.runtime=5"]
-    assert resources.asked(given, rules) == {"rank_passages": {"mem_mb": "attempt * 16000", "runtime": "5"}}
+    assert resources.parse(given, rules) == {"rank_passages": {"mem_mb": "attempt * 16000", "runtime": "5"}}
     with pytest.raises(SecateurError, match=r"no rule 'rank_passage'; did you mean 'rank_passages'\?"):
-        resources.asked(["rank_passage.mem_mb=1"], rules)
+        resources.parse(["rank_passage.mem_mb=1"], rules)
     with pytest.raises(SecateurError, match=r"Allowed: RULE\.NAME=VALUE"):
-        resources.asked(["rank_passages:mem_mb=1"], rules)
+        resources.parse(["rank_passages:mem_mb=1"], rules)
 
 
 @pytest.mark.parametrize(

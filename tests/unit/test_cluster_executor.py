@@ -57,7 +57,7 @@ def slurm(monkeypatch):
     monkeypatch.setattr(plugin, "get_min_job_age", lambda: 300)
     monkeypatch.setattr(plugin, "is_query_tool_available", lambda name: True)
     monkeypatch.setattr(executor, "_unseen", executor.Counter())
-    monkeypatch.setattr(executor, "_noted", lambda one, said: ("", False))
+    monkeypatch.setattr(executor, "_failure", lambda info, reason: ("", False))
 
     def answer(known):
         async def query(*_):
@@ -106,7 +106,7 @@ def test_the_plugins_polls_back_off_to_minutes(driver, slurm):
     slurm({"1": "RUNNING"})
     for _ in range(20):
         polled(plugin.Executor.check_active_jobs, driver, [job("1")])
-    assert driver.next_seconds_between_status_checks == 180  # `mend` makes it a property of `POLL` seconds
+    assert driver.next_seconds_between_status_checks == 180  # `patch` makes it a property of `POLL` seconds
 
 
 def test_a_group_that_cannot_be_submitted_fails(driver):
@@ -115,7 +115,7 @@ def test_a_group_that_cannot_be_submitted_fails(driver):
     driver.slurm_logdir.mkdir.side_effect = OSError("no space")
     with pytest.raises(AttributeError, match="rule"):
         plugin.Executor.run_job(driver, group)
-    executor._placed(plugin.Executor.run_job)(driver, group)
+    executor._without_idle_gpu(plugin.Executor.run_job)(driver, group)
     (_, message), _ = driver._report_job_error_threadsafe.call_args
     assert "it could not be submitted: OSError('no space')" in message
 
@@ -131,7 +131,8 @@ def test_sbatch_is_called_with_patience():
     }
     asked = MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1)
     commands = [
-        command(asked, given) for command in (plugin.get_submit_command, executor._patient(plugin.get_submit_command))
+        command(asked, given)
+        for command in (plugin.get_submit_command, executor._with_patience(plugin.get_submit_command))
     ]
     assert commands[0].startswith("sbatch --parsable")
     assert " -m secateur.cluster.submit --parsable" in commands[1]
@@ -141,5 +142,5 @@ def test_a_job_starts_one_snakemake_on_the_cores_that_it_asked_for(driver):
     driver.workflow.executor_settings.pass_command_as_script = False
     general = plugin.Executor.additional_general_args(driver)
     assert general == executor.INNER[0]
-    command = executor._at_once(lambda self, job: f"python -m snakemake --cores all {general}")
+    command = executor._in_one_snakemake(lambda self, job: f"python -m snakemake --cores all {general}")
     assert command(driver, SimpleNamespace(threads=3)) == "python -m snakemake --cores 3 --executor local"

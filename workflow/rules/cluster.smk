@@ -1,23 +1,17 @@
-# What the run asks of a cluster, and how it goes on there (docs/cluster.md). Before any rule: resources are read with them.
+# Resources of rules on a cluster, and patches of its executor (docs/cluster.md). Included before the rules, which read them.
 
-from secateur.cluster import executor
-from secateur.cluster import leftovers
-from secateur.cluster import needs
-from secateur.cluster import resources
+from secateur.cluster import executor, leftovers, needs, resources
 
 NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
 if config.get("resources"):
-    try:
-        asked = resources.asked(words(config["resources"]), resources.rules_of(ROOT / "workflow" / "rules"))
-    except SecateurError as error:
-        stop(error)
-    resources.override(workflow, asked)
+    rules_here = resources.rules_of(ROOT / "workflow" / "rules")
+    resources.override(workflow, or_stop(resources.parse)(words(config["resources"]), rules_here))
 
-needs.mend()
+needs.patch()
 
-if workflow.is_main_process:  # the driver, none of its jobs
-    executor.mend()
+if workflow.is_main_process:  # the driver, not its jobs
+    executor.patch()
 
 if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for flag in sys.argv):
     if resources.account_missing(workflow):

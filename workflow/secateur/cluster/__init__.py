@@ -1,1 +1,1 @@
-"""SLURM: how jobs stand, submitting them, and what a driver that was killed left behind."""
+"""SLURM: submits jobs, reads their states, and stops those of a killed driver."""

@@ -1,4 +1,4 @@
-"""What a driver that was killed left behind: jobs that go on, a lock, and the command that it was."""
+"""Finds and cancels the SLURM jobs of a killed driver, and remembers its command."""
 
 import os
 import socket
@@ -16,13 +16,13 @@ __all__ = ["Driver", "Waiting", "cancel", "jobs", "remember", "remembered"]
 
 NOTE = Path(".snakemake/secateur.json")
 QUEUE = ["squeue", "--me", "--noheader", "--array", "--format=%i|%T|%k|%Z"]
-LIMIT = 300.0  # seconds until jobs that were cancelled must have left the queue
+LIMIT = 300.0  # seconds in which cancelled jobs must leave the queue
 Run = Callable[[Sequence[str]], str | None]
 
 
 @dataclass(frozen=True)
 class Driver:
-    """The command that last drove a run here: Snakemake's arguments, where it ran."""
+    """The last driver of a folder: Snakemake's arguments, host and process id."""
 
     arguments: list[str]
     host: str
@@ -31,7 +31,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A job of a folder in SLURM's queue."""
+    """A job in SLURM's queue."""
 
     job: str
     state: str
@@ -39,19 +39,19 @@ class Waiting:
 
 
 def remember(arguments: Sequence[str], note: Path = NOTE) -> None:
-    """Note the command that drives a run of this folder from now on."""
+    """Store this process as the folder's driver. arguments: Snakemake's."""
     write_json(note, {"arguments": list(arguments), "host": socket.gethostname(), "process": os.getpid()})
 
 
 def remembered(note: Path = NOTE) -> Driver:
-    """The last command. Raises SecateurError where there was none."""
+    """The last driver of the folder. Raises SecateurError if there was none."""
     if not note.exists():
         raise SecateurError(f"{note}: no run was started in this folder. Fix: make run, or snakemake --profile slurm")
     return Driver(**read_json(note))
 
 
 def _run(command: Sequence[str]) -> str | None:
-    """What a command of SLURM prints; None where there is no SLURM. Raises SecateurError where it does not answer."""
+    """The output of a SLURM command; None without SLURM. Raises SecateurError if SLURM does not answer."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except FileNotFoundError:
@@ -62,39 +62,37 @@ def _run(command: Sequence[str]) -> str | None:
         return done.stdout
     if UNCONFIGURED.search(done.stderr):
         return None
-    said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-    raise SecateurError(f"{command[0]}: {said}. Fix: wait until SLURM answers again")
+    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    raise SecateurError(f"{command[0]}: {reason}. Fix: wait until SLURM answers again")
 
 
 def jobs(folder: Path, run: Run = _run) -> list[Waiting]:
-    """The active jobs that were submitted from a folder, whichever driver did; none where there is no SLURM."""
-    found = []
+    """The active jobs that any driver submitted from a folder; none without SLURM."""
+    active = []
     for line in (run(QUEUE) or "").splitlines():
-        job, state, comment, *where = line.split("|")
-        if (
-            Path("|".join(where)).resolve() == folder.resolve()
-            and comment.startswith(("rule_", "group_"))
-            and state in ACTIVE
-        ):
-            found.append(Waiting(job, state, comment.partition("_wildcards_")[0].partition(" #")[0].partition("_")[2]))
-    return found
+        job, state, comment, place = line.split("|", 3)
+        is_snakemake = comment.startswith(("rule_", "group_"))
+        if Path(place).resolve() == folder.resolve() and is_snakemake and state in ACTIVE:
+            rule = comment.partition("_wildcards_")[0].partition(" #")[0].partition("_")[2]
+            active.append(Waiting(job, state, rule))
+    return active
 
 
 def cancel(folder: Path, run: Run = _run, sleep: Callable[[float], None] = time.sleep) -> list[Waiting]:
-    """Cancel the jobs of a folder and wait until none is active: a second writer would write the same files.
+    """Cancel the jobs of a folder and wait until none is active, since two writers would write the same files.
 
-    Raises SecateurError where they do not leave the queue.
+    Raises SecateurError if jobs stay in the queue.
     """
-    left = jobs(folder, run)
-    if left:
-        run(["scancel", *(one.job for one in left)])
+    cancelled = jobs(folder, run)
+    if cancelled:
+        run(["scancel", *(waiting.job for waiting in cancelled)])
     waited = 0.0
-    while still := jobs(folder, run):
+    while active := jobs(folder, run):
         if waited > LIMIT:
             raise SecateurError(
-                f"SLURM jobs {', '.join(one.job for one in still)} of this folder were cancelled and are still active."
-                " Fix: squeue --me, scancel them; then run it again"
+                f"SLURM jobs {', '.join(waiting.job for waiting in active)} of this folder were cancelled and are still "
+                "active. Fix: squeue --me, scancel them, then repeat the command"
             )
         sleep(1.0)
         waited += 1.0
-    return left
+    return cancelled

@@ -1,4 +1,4 @@
-"""How jobs of SLURM stand: squeue knows those of the last minutes, sacct, where there is accounting, all of them."""
+"""Reads the states of SLURM jobs: squeue knows those of the last minutes, sacct (with accounting) all of them."""
 
 import asyncio
 import re
@@ -6,21 +6,21 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 __all__ = ["ACTIVE", "UNCONFIGURED", "ask", "nodes", "reason", "states"]
 
-ACTIVE = frozenset(  # of squeue(1), JOB STATE CODES; a job in any other state has ended
+ACTIVE = frozenset(  # JOB STATE CODES in squeue(1); any other state means that the job has ended
     ["PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"]
     + ["REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT", "PREEMPTED"]
 )
-UNCONFIGURED = re.compile("configuration source|slurm.conf|DNS SRV", re.I)  # SLURM was installed, and never set up
+UNCONFIGURED = re.compile("configuration source|slurm.conf|DNS SRV", re.I)  # SLURM is installed, but not configured
 SQUEUE = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T"]
 SACCT = ["sacct", "--allocations", "--noheader", "--parsable2"]
-KILLED = "0:9"  # SIGKILL: what sacct says of a job over its memory where SLURM looks for itself, without cgroups
-LIMIT = 60  # seconds for one of SLURM's commands
-TOLD = ("State", "ExitCode", "NodeList", "Timelimit", "Elapsed")
+KILLED = "0:9"  # exit code for SIGKILL: without cgroups, sacct reports it for a job over its memory
+LIMIT = 60  # seconds for a SLURM command
+COLUMNS = ("State", "ExitCode", "NodeList", "Timelimit", "Elapsed")
 Ask = Callable[[Sequence[str]], Awaitable[str | None]]
 
 
 async def ask(command: Sequence[str]) -> str | None:
-    """What a command of SLURM prints; None where there is no such command, or it fails, or says nothing in time."""
+    """The output of a SLURM command; None if the command is missing, fails or exceeds LIMIT."""
     try:
         child = await asyncio.create_subprocess_exec(
             *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
@@ -28,58 +28,58 @@ async def ask(command: Sequence[str]) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        said, _ = await asyncio.wait_for(child.communicate(), LIMIT)
+        output, _ = await asyncio.wait_for(child.communicate(), LIMIT)
     except TimeoutError:
         child.kill()
         await child.wait()
         return None
-    return said.decode() if child.returncode == 0 else None
+    return output.decode() if child.returncode == 0 else None
 
 
-def _read(said: str) -> dict[str, str]:
-    """State by job id: the first word alone, since sacct writes `CANCELLED by 1000` and `RUNNING+`."""
-    rows = (line.split("|")[:2] for line in said.splitlines() if "|" in line)
+def _read(output: str) -> dict[str, str]:
+    """State by job id. Only the first word counts: sacct writes `CANCELLED by 1000` and `RUNNING+`."""
+    rows = (line.split("|")[:2] for line in output.splitlines() if "|" in line)
     return {job.strip(): re.split(r"[ +]", state.strip(), maxsplit=1)[0] for job, state in rows if state.strip()}
 
 
 async def states(run: str, jobs: Iterable[str], ask: Ask = ask) -> dict[str, str] | None:
-    """How the jobs of a run stand, by id; those nobody knows are left out. None where nobody answered at all.
+    """State by id of the jobs of a run, without unknown jobs; None if neither squeue nor sacct answers.
 
-    slurmctld forgets a job MinJobAge seconds after its end, so what squeue does not list is asked of sacct. A job that
-    sacct takes for active and squeue does not list has ended a moment ago, or was lost: it is left out. Where squeue
-    does not answer, a job of which sacct knows no end counts as active.
+    slurmctld forgets a job MinJobAge seconds after its end, so sacct is asked for the jobs that squeue does not list. Of
+    these, a job that sacct calls active has just ended or was lost: it is left out. If squeue does not answer, every job
+    without an end in sacct counts as active.
     """
     wanted = set(jobs)
     queue = await ask([*SQUEUE, f"--name={run}"])
     known = {job: state for job, state in _read(queue or "").items() if job in wanted}
     absent = sorted(wanted - set(known))
-    told = await ask([*SACCT, "--format=JobID,State", f"--jobs={','.join(absent)}"]) if absent else ""
-    if queue is None and told is None:
+    account = await ask([*SACCT, "--format=JobID,State", f"--jobs={','.join(absent)}"]) if absent else ""
+    if queue is None and account is None:
         return None
-    known |= {job: state for job, state in _read(told or "").items() if job in wanted and state not in ACTIVE}
+    known |= {job: state for job, state in _read(account or "").items() if job in wanted and state not in ACTIVE}
     return known if queue is not None else dict.fromkeys(wanted, "PENDING") | known
 
 
 async def reason(job: str, state: str, mem_mb: int, ask: Ask = ask) -> str:
-    """Why a job ended, in one line: the state, and what accounting says beside it where it answers.
+    """Why a job ended, in one line: its state, with details of accounting if it answers.
 
-    The memory is what was asked for: in the second after a short job's end sacct can print `16?` for it.
+    mem_mb: the requested memory; sacct can print `16?` for it in the second after a short job's end.
     """
-    said = await ask([*SACCT, f"--format={','.join(TOLD)}", f"--jobs={job}"])
-    if not said or not said.strip():
+    output = await ask([*SACCT, f"--format={','.join(COLUMNS)}", f"--jobs={job}"])
+    if not output or not output.strip():
         return state
-    full, code, nodes, limit, elapsed = said.splitlines()[0].split("|")
-    beside = {
+    full, code, nodes, limit, elapsed = output.splitlines()[0].split("|")
+    details = {
         "OUT_OF_MEMORY": f"it was granted {mem_mb}M",
         "TIMEOUT": f"it was granted {limit}",
         "NODE_FAIL": f"on {nodes}",
         "FAILED": f"exit code {code}, after {elapsed}" + (f"; it was granted {mem_mb}M" if code == KILLED else ""),
         "CANCELLED": f"after {elapsed}",
     }.get(state)
-    return f"{full} ({beside})" if beside else full
+    return f"{full} ({details})" if details else full
 
 
 async def nodes(job: str, ask: Ask = ask) -> set[str]:
-    """Where a job ran, as accounting has it."""
-    said = await ask([*SACCT, "--format=NodeList", f"--jobs={job}"])
-    return {name for name in (said or "").split() if not name.startswith("None")}
+    """The nodes of a job, by accounting."""
+    output = await ask([*SACCT, "--format=NodeList", f"--jobs={job}"])
+    return {name for name in (output or "").split() if not name.startswith("None")}

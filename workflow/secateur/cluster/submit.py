@@ -1,7 +1,7 @@
-"""sbatch with patience: `python -m secateur.cluster.submit ARGUMENTS OF SBATCH`.
+"""Repeats sbatch while SLURM's controller is away: `python -m secateur.cluster.submit ARGUMENTS OF SBATCH`.
 
-A controller that restarts, fails over or is busy answers again after minutes; sbatch itself gives up within seconds. What
-it refuses for any other reason (an account, a partition, a limit) is refused at once.
+A controller that restarts, fails over or is busy answers again after minutes, but sbatch gives up within seconds. Any other
+refusal (account, partition, limit) is final.
 """
 
 import os
@@ -20,8 +20,8 @@ AWAY = re.compile(
     "|[Tt]ransport endpoint is not connected|temporarily unable to accept job|controller not responding|in standby mode"
     "|slurm_persist|Resource temporarily unavailable"
 )
-PATIENCE = 900.0  # seconds until it is given up; SECATEUR_SLURM_PATIENCE
-FIRST, LONGEST = 2.0, 60.0  # seconds between tries: doubled each time
+PATIENCE = 900.0  # seconds of waiting in all; SECATEUR_SLURM_PATIENCE overrides it
+FIRST, LONGEST = 2.0, 60.0  # seconds between tries, doubled each time
 Run = Callable[[Sequence[str]], subprocess.CompletedProcess]
 
 
@@ -30,34 +30,32 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess:
 
 
 def _marked(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """The arguments with a comment that no other call has, and that comment."""
-    found = list(arguments)
-    at = found.index("--comment") + 1 if "--comment" in found else 0
-    comment = f"{found[at] if at else ''} #{secrets.token_hex(6)}".strip()
-    if at:
-        found[at] = comment
-    else:
-        found[:0] = ["--comment", comment]
-    return found, comment
+    """The arguments with a unique comment, and that comment."""
+    marked = list(arguments)
+    if "--comment" not in marked:
+        marked[:0] = ["--comment", ""]
+    at = marked.index("--comment") + 1
+    marked[at] = f"{marked[at]} #{secrets.token_hex(6)}".strip()
+    return marked, marked[at]
 
 
 def _accepted(comment: str, run: Run) -> str | None:
-    """The id under which a job was taken although the answer was lost."""
+    """The id of a job that SLURM accepted although its answer was lost; None if there is none."""
     listed = run(["squeue", "--noheader", "--states=all", "--format=%i|%k"])
     for line in listed.stdout.splitlines() if listed.returncode == 0 else []:
-        job, _, said = line.partition("|")
-        if said == comment:
+        job, _, text = line.partition("|")
+        if text == comment:
             return job
     return None
 
 
-def _tell(text: str) -> None:
-    """Say it where the driver speaks: the executor plugin keeps what this process says until it ends."""
+def _log(text: str) -> None:
+    """Writes to the driver's stderr, since the plugin holds back this process's output until its end."""
     driver = Path(f"/proc/{os.environ.get('SECATEUR_DRIVER', 'self')}/fd/2")
     try:
         with driver.open("a") as stream:
             print(text, file=stream, flush=True)
-    except OSError:  # a terminal of somebody else, a system without /proc
+    except OSError:  # another user's terminal, or a system without /proc
         print(text, file=sys.stderr, flush=True)
 
 
@@ -67,10 +65,9 @@ def submit(
     run: Run = _run,
     sleep: Callable[[float], None] = time.sleep,
 ) -> subprocess.CompletedProcess:
-    """Call sbatch until it is answered or patience (seconds of waiting) is out; its last word.
+    """Call sbatch until the controller answers, or for `patience` seconds of waiting. Returns the last call's result.
 
-    Before each further try the queue is asked whether the job was taken after all, two would write the same files: the
-    job's comment bears a mark of this call.
+    Before each repetition it looks in the queue for the job, by its unique comment: a second one would write the same files.
     """
     arguments, comment = _marked(arguments)
     waited, pause = 0.0, FIRST
@@ -79,11 +76,9 @@ def submit(
         if done.returncode == 0 or not AWAY.search(done.stderr):
             return done
         if waited >= patience:
-            done.stderr += (
-                f"SLURM's controller was away for {waited:.0f} s. Fix: run it again once `scontrol ping` answers.\n"
-            )
+            done.stderr += f"SLURM's controller was away for {waited:.0f} s. Fix: repeat the command when `scontrol ping` answers.\n"
             return done
-        _tell(f"{done.stderr.strip()}; the next try is in {pause:.0f} s")
+        _log(f"{done.stderr.strip()}; the next try is in {pause:.0f} s")
         sleep(pause)
         waited, pause = waited + pause, min(2 * pause, LONGEST)
         if job := _accepted(comment, run):
@@ -91,7 +86,7 @@ def submit(
 
 
 def main() -> None:
-    """Print what sbatch prints, end as it ends."""
+    """Print sbatch's output and exit with its code."""
     done = submit(sys.argv[1:], float(os.environ.get("SECATEUR_SLURM_PATIENCE", PATIENCE)))
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)

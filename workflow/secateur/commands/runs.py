@@ -30,7 +30,8 @@ JOBS = 5  # jobs listed under one cause
 FAILURES = 10  # failed jobs that `status` lists
 Experiment = Annotated[str, Argument(help="Name of a file in conf/experiment.")]
 Data = Annotated[
-    Path | None, Option("--data", help="Folder with your own data, for experiments custom and custom_dialogue.")
+    Path | None,
+    Option("--data", help="Folder with your own data, for experiments custom, custom_dialogue and custom_beir."),
 ]
 Overrides = Annotated[
     list[str] | None,
