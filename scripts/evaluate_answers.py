@@ -7,7 +7,7 @@ from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
 from secateur.evaluation.evidence import Case, gold_of
-from secateur.evaluation.metric import measured, only
+from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.evaluation.rows import long_rows
 from secateur.models.reader import load
 from secateur.stage.contract import main
@@ -39,7 +39,7 @@ def run(cfg, inputs, outputs, ctx):
     known = {question: one for (question, _, _), one in reads(read)}
     texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     cases = {q.id: Case(gold[q.id], known.get(q.id, NOTHING), sourced) for q in questions if q.id in gold}
-    shown = measured(list(cases.values()), (), only(cfg.eval.metrics, KEPT), "conf/eval/default")
+    shown = measure_all(list(cases.values()), (), select_metrics(cfg.eval.metrics, KEPT), "conf/eval/default")
     recall, order = dict(zip(cases, shown, strict=True)), cfg.extra.order
     given = {row["question_id"]: row for row in answers.iter_rows(named=True)}
     for question in questions:

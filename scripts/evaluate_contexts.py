@@ -8,7 +8,7 @@ import polars as pl
 from secateur.contexts.table import NOTHING, made_for, names_passages, reads
 from secateur.core.layout import ALL, PEER
 from secateur.evaluation.evidence import Case, gold_of
-from secateur.evaluation.metric import measured
+from secateur.evaluation.metric import measure_all
 from secateur.evaluation.rows import long_rows, order_of
 from secateur.models.embedder import Embedder
 from secateur.stage.contract import main
@@ -31,7 +31,7 @@ def _rows(cfg, gold, known, own: list[str], budgets, sourced: bool, scorer: str,
         read = [known.get((shown[q], scorer, b), NOTHING) for q, b in places]
         return [Case(gold[q], one, sourced, scorer == PEER) for (q, _), one in zip(places, read, strict=True)]
 
-    figures = measured(
+    figures = measure_all(
         cases(dict(zip(own, own, strict=True))),
         cases(floor) if floor else (),
         (*cfg.eval.metrics, *cfg.dataset.metrics),

@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.core.layout import ALL
-from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
+from secateur.evaluation.retrieval import by_hop, rank_metrics, recall_metrics
 from secateur.evaluation.rows import SCHEMA, order_of
 from secateur.stage.contract import main
 
@@ -14,10 +14,10 @@ def run(cfg, inputs, outputs, ctx):
     rankings = own.join(documents, on="passage_id")
     parts = []
     for hop, gold in by_hop(inputs["evidence"], documents):
-        found = retrieved(rankings, gold, cfg.dataset.cutoffs)
+        found = recall_metrics(rankings, gold, cfg.dataset.cutoffs)
         parts.append(found.with_columns(hop=pl.lit(hop, pl.String)))
         if hop is None:
-            parts.append(ranked_well(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
+            parts.append(rank_metrics(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
     figures = pl.concat(parts)
     orders = {scorer: order_of(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
     named = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)

@@ -6,7 +6,7 @@ out of everything, as LongMemEval's protocol leaves out abstentions and question
 
 import polars as pl
 
-from secateur.evaluation.rankings import figures, read_passages, read_sessions
+from secateur.evaluation.rankings import cutoff_metrics, passage_depths, session_depths
 from secateur.ranking.select import gold_size
 from secateur.stage.contract import main
 
@@ -45,9 +45,9 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
         .join(gold.select("question_id", "passage_id", gold=True), on=["question_id", "passage_id"], how="left")
         .with_columns(pl.col("gold").fill_null(False))
     )
-    levels = {"": (read_passages, "passage_id")}
+    levels = {"": (passage_depths, "passage_id")}
     if passages.drop_nulls("session_id").select("group_id", "session_id").is_duplicated().any():
-        levels["session_"] = (read_sessions, "session_id")
+        levels["session_"] = (session_depths, "session_id")
     found = []
     for level, (read, unit) in levels.items():
         depths = read(ranking, pooled, cfg.dataset.cutoffs)
@@ -55,7 +55,7 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
         if left:
             ctx.warn(f"{left} {level}figures are left out: their cutoff lies beyond the passages kept (rankers.keep)")
         ctx.counts[f"{level}cutoffs_left_out"] = left
-        wide = figures(ranking, gold, depths, unit).unpivot(FIGURES, index=["question_id", "scorer", "k"])
+        wide = cutoff_metrics(ranking, gold, depths, unit).unpivot(FIGURES, index=["question_id", "scorer", "k"])
         name = pl.concat_str(pl.lit(level), "variable", pl.lit("@"), "k")
         found.append(wide.select("question_id", "scorer", metric=name, value=pl.col("value")))
     return pl.concat(found)

@@ -4,7 +4,7 @@ import polars as pl
 
 from secateur.contexts.table import Read, sizes_of
 from secateur.evaluation.evidence import Case, Gold, gold_of
-from secateur.evaluation.metric import measured, only
+from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import of_split
 from secateur.memory.replay import Step, Unit, replay, within
@@ -40,7 +40,7 @@ def _blocks(cfg, inputs, ctx) -> dict[str, list[list[Unit]]]:
 def _recall(cfg, gold: Gold, units: list[Unit], suffix: str) -> dict[str, float]:
     """Evidence recall and token recall of units, named `memory_METRIC` and the suffix."""
     read = Read([u.text for u in units], [u.passage for u in units], [u.whole for u in units], 0)
-    (values,) = measured([Case(gold, read)], (), only(cfg.eval.metrics, METRICS), "conf/eval/default")
+    (values,) = measure_all([Case(gold, read)], (), select_metrics(cfg.eval.metrics, METRICS), "conf/eval/default")
     return {f"memory_{name}{suffix}": value for name, value in values.items()}
 
 

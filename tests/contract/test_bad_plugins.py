@@ -16,7 +16,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.scoring.score import columns, expression
 from secateur.evaluation.evidence import Case, Gold
-from secateur.evaluation.metric import measured
+from secateur.evaluation.metric import measure_all
 from secateur.ranking.rank import rank
 from secateur.stage.contract import Context
 
@@ -199,7 +199,7 @@ METRIC = 'from secateur.evaluation.metric import Figure\nFIGURE = Figure("mine")
 
 def figures_of(cases: int):
     gold = Gold("Who?", {"p1": "Acme bought Bolt."}, ("Acme bought Bolt.",))
-    return list(measured([Case(gold, NOTHING)] * cases, (), ["mypackage.mine"], "conf/eval/default"))
+    return list(measure_all([Case(gold, NOTHING)] * cases, (), ["mypackage.mine"], "conf/eval/default"))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def measured(gold, rows, least=0.5) -> dict[str, float]:
     own = [{"kind": name, "min_content": least, "words": ["not"]} for name in ("qualified_recall", "qualified_kept")]
     plain = ["provenance_recall", "evidence_coverage", "token_recall"]
     spec = [{"kind": "evidence_recall", "min_content": least}, *plain, *own]
-    return dict(next(metric.measured([Case(gold, read)], (), spec, "conf/eval/default")))
+    return dict(next(metric.measure_all([Case(gold, read)], (), spec, "conf/eval/default")))
 
 
 @st.composite

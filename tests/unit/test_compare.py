@@ -112,7 +112,6 @@ def test_a_pair_that_differs_in_several_axes_is_warned_of(root):
 def test_a_ranker_of_a_list_has_two_spellings_and_is_who_ranks(root, name):
     found = compare(root, "tiny", "ours", name, metric="evidence_recall@64")
     assert (found["b"], found["axes"]) == ("rankers · bm25", ["ranker"])
-    assert compare(root, "tiny", "ours", name, metric="exact@64") == found  # as it was called until 0.1
 
 
 def test_a_ranker_of_a_list_has_the_axes_of_the_system_that_has_it_alone():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.evaluation.rankings import discounts, figures, read_passages, read_sessions
+from secateur.evaluation.rankings import cutoff_metrics, discounts, passage_depths, session_depths
 
 
 def ranked(units: str, gold: str, scorer: str = "s") -> pl.DataFrame:
@@ -29,8 +29,8 @@ def measured(ranking: pl.DataFrame, cutoffs, level: str, *, kept: int | None = N
     gold = ranking.filter("gold").select("question_id", "passage_id", "session_id")
     pooled = pl.DataFrame({"question_id": ["q"], "pooled": [ranking.height]})
     ranking = ranking.head(kept or ranking.height)
-    read, unit = (read_passages, "passage_id") if level == "turn" else (read_sessions, "session_id")
-    found = figures(ranking, gold, read(ranking, pooled, cutoffs), unit)
+    read, unit = (passage_depths, "passage_id") if level == "turn" else (session_depths, "session_id")
+    found = cutoff_metrics(ranking, gold, read(ranking, pooled, cutoffs), unit)
     return {row[0]: row[1:] for row in found.select("k", "recall_any", "recall_all", "ndcg_any").iter_rows()}
 
 
@@ -88,7 +88,7 @@ def test_a_cutoff_is_left_out_for_a_scorer_as_soon_as_one_question_leaves_it_ope
     ranking = pl.concat([short, long.head(3)])
     gold = ranking.filter("gold").select("question_id", "passage_id", "session_id")
     pooled = pl.DataFrame({"question_id": ["q", "r"], "pooled": [3, 4]})
-    found = figures(ranking, gold, read_passages(ranking, pooled, [3, 4]), "passage_id")
+    found = cutoff_metrics(ranking, gold, passage_depths(ranking, pooled, [3, 4]), "passage_id")
     assert sorted(found.select("question_id", "k").iter_rows()) == [("q", 3), ("r", 3)]
 
 

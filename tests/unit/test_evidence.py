@@ -10,11 +10,11 @@ from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING, Read, reads
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.evidence import Case, Gold, f1_at_gold
-from secateur.evaluation.metric import headlines, measured, only
+from secateur.evaluation.metric import headlines, measure_all, select_metrics
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
 METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
-(KEPT,) = only(METRICS, ["qualified_kept"])
+(KEPT,) = select_metrics(METRICS, ["qualified_kept"])
 WORDS = frozenset(KEPT["words"])
 UNDER = ("evidence_recall", "provenance_recall", "evidence_coverage")
 
@@ -29,7 +29,7 @@ def context(*lines: tuple[str, str | None, bool], tokens: int = 9) -> Read:
 
 def read_metrics(gold: Gold, shown: Read, sourced: bool = True, least: float | None = None) -> dict[str, float]:
     spec = METRICS if least is None else [{"kind": "evidence_recall", "min_content": least}, *UNDER[1:], "token_recall"]
-    (found,) = measured([Case(gold, shown, sourced)], (), spec, "conf/eval/default")
+    (found,) = measure_all([Case(gold, shown, sourced)], (), spec, "conf/eval/default")
     return dict(found)
 
 
@@ -219,7 +219,7 @@ def semantic(shown: Read, other: Read | None = None) -> dict[str, float]:
     """Under an embedder of known vectors."""
     gold = Gold("?", {}, ("gold one", "gold two"))
     others = [Case(gold, other)] if other else []
-    (found,) = measured(
+    (found,) = measure_all(
         [Case(gold, shown)], others, ["semantic"], "conf/eval/default", lambda t: np.array([VECTORS[x] for x in t])
     )
     return dict(found)
@@ -241,7 +241,7 @@ def test_a_floor_is_the_same_of_another_questions_context():
 
 def test_only_metrics_that_text_alone_can_please_have_a_floor():
     case = Case(BEARS, context((SENTENCE, "p1", True)))
-    (found,) = measured([case], [Case(BEARS, NOTHING)], METRICS, "conf/eval/default")
+    (found,) = measure_all([case], [Case(BEARS, NOTHING)], METRICS, "conf/eval/default")
     assert {name for name in found if name.endswith("_floor")} == {"token_recall_floor"}
     assert (found["token_recall"], found["token_recall_floor"]) == (1, 0)
 

@@ -11,12 +11,12 @@ from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import RULES
 from secateur.contexts.forms.dense import FUNCTION_WORDS, without
 from secateur.contexts.piece import Edge, Material, Query, Ranked, text_of
-from secateur.evaluation.metric import only
+from secateur.evaluation.metric import select_metrics
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
 CONF = Path(__file__).parents[2] / "conf"
 DROP = frozenset(FUNCTION_WORDS.split())
-(KEPT,) = only(compose.option(CONF, "eval", "default").metrics, ["qualified_kept"])
+(KEPT,) = select_metrics(compose.option(CONF, "eval", "default").metrics, ["qualified_kept"])
 QUALIFIERS = frozenset(KEPT["words"])
 
 TEXTS = {

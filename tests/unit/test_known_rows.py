@@ -15,7 +15,7 @@ from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
 from secateur.evaluation.evidence import Case, f1_at_gold, gold_of
-from secateur.evaluation.metric import measured
+from secateur.evaluation.metric import measure_all
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
 from secateur.ranking.rank import rank
@@ -139,7 +139,7 @@ def stem(real, tmp_path_factory):
             assert [row.passage_id for row in context.rows] == ids[: len(context.rows)]
             rows = [(row.text, row.passage_id, row.whole) for row in context.rows]
             read = Read(*([row[n] for row in rows] for n in range(3)), context.tokens)
-            (figures,) = measured([Case(gold[qid], read)], (), METRICS, "conf/eval/default")
+            (figures,) = measure_all([Case(gold[qid], read)], (), METRICS, "conf/eval/default")
             values[budget].append((figures["evidence_recall"], figures["token_recall"]))
     assert {len(rows) for rows in values.values()} == {122}
     return {budget: np.mean(rows, axis=0) for budget, rows in values.items()}

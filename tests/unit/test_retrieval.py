@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.evaluation.retrieval import by_hop, ranked_well, retrieved
+from secateur.evaluation.retrieval import by_hop, rank_metrics, recall_metrics
 from secateur.report.sections.rankings import retrieval_parts
 
 DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
@@ -32,7 +32,8 @@ def rankings(**orders: list[str]) -> pl.DataFrame:
 
 def figures(ranking: pl.DataFrame, gold: pl.DataFrame, *cutoffs: int) -> dict[tuple[str, str], float]:
     return {
-        (q, m): v for q, m, v in retrieved(ranking, gold, cutoffs).select("question_id", "metric", "value").iter_rows()
+        (q, m): v
+        for q, m, v in recall_metrics(ranking, gold, cutoffs).select("question_id", "metric", "value").iter_rows()
     }
 
 
@@ -50,7 +51,7 @@ def test_a_question_to_which_a_ranking_names_nothing_is_one_of_which_it_found_no
     assert figures(rankings(q=["a:0", "c:0"]), gold, 2)["r", "passage_recall@2"] == 0
     well = {
         (q, m): v
-        for q, m, v in ranked_well(rankings(q=["a:0"]), gold).select("question_id", "metric", "value").iter_rows()
+        for q, m, v in rank_metrics(rankings(q=["a:0"]), gold).select("question_id", "metric", "value").iter_rows()
     }
     assert (well["q", "reciprocal_rank"], well["r", "reciprocal_rank"], well["r", "ndcg@10"]) == (1, 0, 0)
     aware = rankings(q=["a:0", "c:0"]).with_columns(answer_aware=True)  # r has no answer to see
@@ -97,7 +98,7 @@ def test_rank_measures_are_those_that_everybody_computes():
     rows = [("q", "s", False, rank, doc) for rank, doc in enumerate(["x", "a", "a", "y", "b"])]
     columns = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
     gold = pl.DataFrame({"question_id": ["q", "q", "unnamed"], "doc_id": ["a", "b", "a"], "grade": [1, 1, 1]})
-    found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
+    found = rank_metrics(pl.DataFrame(rows, columns, orient="row"), gold)
     value = dict(found.filter(pl.col("question_id") == "q").select("metric", "value").iter_rows())
     assert value["reciprocal_rank"] == 0.5  # articles: x, a, y, b
     assert value["average_precision"] == pytest.approx((1 / 2 + 2 / 4) / 2)
@@ -116,7 +117,7 @@ def test_graded_gold_gains_what_ir_measures_says_and_a_hand_computes():
         ["question_id", "doc_id", "grade"],
         orient="row",
     )
-    found = ranked_well(pl.DataFrame(rows, columns, orient="row"), gold)
+    found = rank_metrics(pl.DataFrame(rows, columns, orient="row"), gold)
     value = {(q, m): v for q, m, v in found.select("question_id", "metric", "value").iter_rows()}
     # b, of grade 1, is first, a, of grade 3, third; the best order is a, gone, b
     assert value["q", "ndcg@10"] == pytest.approx((1 + 3 / 2) / (3 + 2 / np.log2(3) + 1 / 2))

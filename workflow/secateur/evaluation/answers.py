@@ -1,4 +1,4 @@
-"""How close an answer comes to the gold answer, without a judge."""
+"""Similarity of an answer to the gold answer, without a judge."""
 
 import re
 import string
@@ -12,7 +12,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> str:
-    """SQuAD's form of an answer: lower case, without punctuation and articles, single spaces.
+    """An answer as SQuAD normalises it: lower case, without punctuation and articles, single spaces.
 
     >>> normalised("The  cat, an old one.")
     'cat old one'
@@ -21,21 +21,21 @@ def normalised(text: str) -> str:
 
 
 def exact_match(answer: str, gold: str) -> float:
-    """Whether both have the same normal form."""
+    """1 if both normalise to the same text, else 0."""
     return float(normalised(answer) == normalised(gold))
 
 
 def token_f1(answer: str, gold: str) -> float:
-    """F1 of the words of the normal forms, with repeats.
+    """F1 of the normalised words, counted with repetition.
 
     >>> token_f1("the red mill", "a red and blue mill")
     0.6666666666666666
     """
-    ours, theirs = normalised(answer).split(), normalised(gold).split()
-    if not ours or not theirs:
-        return float(ours == theirs)
-    same = sum((Counter(ours) & Counter(theirs)).values())
-    return 2 * same / (len(ours) + len(theirs))
+    words, gold_words = normalised(answer).split(), normalised(gold).split()
+    if not words or not gold_words:
+        return float(words == gold_words)
+    shared = sum((Counter(words) & Counter(gold_words)).values())
+    return 2 * shared / (len(words) + len(gold_words))
 
 
 @cache
@@ -46,12 +46,12 @@ def _rouge():
 
 
 def rouge_l(answer: str, gold: str) -> float:
-    """F of the longest common subsequence of stemmed words (Lin, 2004)."""
+    """ROUGE-L: F1 of the longest common subsequence of stemmed words (Lin, 2004)."""
     return float(_rouge().score(gold, answer)["rougeL"].fmeasure)
 
 
 def answer_scores(answer: str, gold: str) -> dict[str, float]:
-    """All three."""
+    """ROUGE-L, token F1 and exact match."""
     return {
         "rouge_l": rouge_l(answer, gold),
         "token_f1": token_f1(answer, gold),

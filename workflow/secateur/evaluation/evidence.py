@@ -1,4 +1,4 @@
-"""Gold evidence and what a reader has before it: the pairs that metrics measure. F1 of a selection."""
+"""Gold evidence paired with a context, as metrics measure it; F1 of a selection."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Case", "Gold", "f1_at_gold", "gold_of", "words_of"]
 
 @dataclass(frozen=True)
 class Gold:
-    """A question's gold evidence. passages: passage id -> text of what resolved; texts: every evidence text."""
+    """The gold evidence of a question. passages: id -> text of the resolved ones; texts: all evidence texts."""
 
     question: str
     passages: Mapping[str, str]
@@ -23,71 +23,78 @@ class Gold:
 
 @dataclass(frozen=True)
 class Case:
-    """A question's gold evidence beside one context. sourced: whether a context of its kind ever names a passage; searched:
-    whether passages were looked for in it, so that text without any holds none."""
+    """The gold evidence of a question, and one context.
+
+    has_sources: whether any context of its system names a passage. searched: whether passages were searched in its text, so
+    that a context that names none holds none.
+    """
 
     gold: Gold
     read: Read
-    sourced: bool = True
+    has_sources: bool = True
     searched: bool = False
 
     @cached_property
-    def asked(self) -> frozenset[str]:
-        """The content words that the question gives."""
+    def question_words(self) -> frozenset[str]:
+        """Content words of the question."""
         return frozenset(content_words(self.gold.question))
 
     @cached_property
-    def traced(self) -> bool:
-        """Whether evidence can be looked for under its provenance."""
-        unsaid = self.read.lines and not self.searched
-        return bool(self.gold.passages) and (any(self.read.passages) if unsaid else self.sourced)
+    def traceable(self) -> bool:
+        """Whether the context's provenance is known, so that gold passages can be found in it."""
+        if self.read.lines and not self.searched:
+            return bool(self.gold.passages) and any(self.read.passages)
+        return bool(self.gold.passages) and self.has_sources
 
     @cached_property
     def lines(self) -> dict[str, list[str]]:
-        """The lines under each gold passage that has any."""
-        found: dict[str, list[str]] = {}
+        """Lines of the context from each gold passage in it."""
+        lines: dict[str, list[str]] = {}
         for line, passage in zip(self.read.lines, self.read.passages, strict=True):
             if passage in self.gold.passages:
-                found.setdefault(passage, []).append(line)
-        return found
+                lines.setdefault(passage, []).append(line)
+        return lines
 
     @cached_property
     def words(self) -> dict[str, set[str]]:
-        """The content words under each of these."""
+        """Content words of the context from each gold passage in it."""
         return {passage: words_of(lines) for passage, lines in self.lines.items()}
 
     @cached_property
     def whole(self) -> frozenset[str]:
-        """The gold passages that are there word for word."""
+        """Passages that the context holds word for word."""
         return frozenset(p for p, whole in zip(self.read.passages, self.read.whole, strict=True) if whole)
 
-    def there(self, passage: str, min_content: float) -> bool:
-        """Whether a gold passage is there: word for word, or with this share of the content words that the question does
-        not already give, under its provenance."""
+    def holds(self, passage: str, min_content: float) -> bool:
+        """Whether the context holds a gold passage.
+
+        Word for word, or in lines from that passage with a share `min_content` of its content words that are not in the
+        question.
+        """
         if passage in self.whole:
             return True
-        new = content_words(self.gold.passages[passage]) - self.asked
+        new = content_words(self.gold.passages[passage]) - self.question_words
         kept = len(new & self.words.get(passage, set())) / len(new) if new else 1.0
         return passage in self.lines and kept >= min_content
 
 
 def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFrame) -> dict[str, Gold]:
-    """Gold of every question that has evidence, in file order."""
+    """The gold evidence of every question that has some, in file order."""
     texts = dict(passages.select("passage_id", "text").iter_rows())
     rows = evidence.sort("question_id", "n").partition_by("question_id", as_dict=True)
-    found = {}
+    golds = {}
     for qid, question in questions.sort("position").select("question_id", "text").iter_rows():
         if (qid,) not in rows:
             continue
-        own = rows[(qid,)]
-        resolved = {p: texts[p] for p in own["passage_id"] if p is not None}
-        stated = [texts[p] if t is None else t for p, t in own.select("passage_id", "text").iter_rows()]
-        found[qid] = Gold(question, resolved, tuple(stated))
-    return found
+        evidence_rows = rows[(qid,)]
+        resolved = {p: texts[p] for p in evidence_rows["passage_id"] if p is not None}
+        stated = [texts[p] if t is None else t for p, t in evidence_rows.select("passage_id", "text").iter_rows()]
+        golds[qid] = Gold(question, resolved, tuple(stated))
+    return golds
 
 
 def words_of(lines: Sequence[str]) -> set[str]:
-    """The content words of some lines."""
+    """Content words of some lines."""
     return set().union(*map(content_words, lines))
 
 

@@ -1,4 +1,4 @@
-"""What a context is worth by the kinds in metrics/: every one that an option names, over all cases at once."""
+"""Metrics of contexts: run the plug-ins in metrics/ that an option names, and describe how each is shown."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,24 +11,18 @@ from numpy.typing import NDArray
 from secateur.config import plugins
 from secateur.evaluation.evidence import Case
 
-__all__ = ["Embed", "Figure", "figure_of", "headlines", "measured", "only", "renamed"]
+__all__ = ["Embed", "Figure", "figure_of", "headlines", "measure_all", "select_metrics"]
 
-FORMER = {  # names until 0.1, which are still understood
-    "exact": "evidence_recall",
-    "exact_pointer": "provenance_recall",
-    "held": "evidence_coverage",
-    "novel": "token_recall",
-    "lift": "answer_gain",
-    "lift_shuffled": "answer_gain_shuffled",
-    "read_lift": "read_gain",
-}
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors (texts, d)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """How a metric is shown. better: which way; headline: it is shown and tested in pairs; floor: the context of another
-    question is measured too, as METRIC_floor."""
+    """How a metric is shown.
+
+    better: direction. headline: shown and compared in pairs. floor: also measured on another question's context, as
+    METRIC_floor.
+    """
 
     title: str
     digits: int = 3
@@ -38,7 +32,7 @@ class Figure:
 
 
 def figure_of(metric: str) -> Figure:
-    """How a metric is shown: as its kind says; by its name alone where a stage of its own measures it.
+    """How a metric is shown: from its plug-in; metrics of other stages by their name and the defaults.
 
     >>> figure_of("tokens").digits, figure_of("read_gain").title
     (0, 'read gain')
@@ -48,52 +42,41 @@ def figure_of(metric: str) -> Figure:
     return Figure(metric.replace("_", " "))
 
 
-def renamed(metric: str) -> str:
-    """A metric by the name it has now.
-
-    >>> renamed("exact@256"), renamed("read_lift"), renamed("token_recall@64")
-    ('evidence_recall@256', 'read_gain', 'token_recall@64')
-    """
-    base, at, budget = metric.partition("@")
-    return FORMER.get(base, base) + at + budget
-
-
 def headlines(spec: Sequence[Any]) -> list[str]:
-    """The metrics of `eval.metrics` or `dataset.metrics` that are shown and tested."""
+    """Names of the headline metrics in `eval.metrics` or `dataset.metrics`."""
     return [name for name in plugins.named(spec) if plugins.load("metric", name).FIGURE.headline]
 
 
-def only(spec: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """What names some of the metrics, and no other."""
-    return [one for one in spec if plugins.named([one])[0] in names]
+def select_metrics(specs: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """The specs of the metrics with these names."""
+    return [spec for spec in specs if plugins.named([spec])[0] in names]
 
 
-def measured(
-    cases: Sequence[Case], others: Sequence[Case], spec: Sequence[Any], where: str, embed: Embed | None = None
+def measure_all(
+    cases: Sequence[Case], others: Sequence[Case], specs: Sequence[Any], where: str, embed: Embed | None = None
 ) -> Iterator[Mapping[str, float]]:
-    """The figures of each case; a metric that is undefined in a case is left out.
+    """Yield metric -> value for each case, without the metrics that are undefined for it.
 
-    others: each case with the context of another question, for the metrics that have a floor; empty for none. spec: what
-    names the metrics, where: its option; embed: None where none of them asks for it.
-
-    Raises SecateurError for a kind that fails, or gives no figure for each case.
+    others: each case with the context of another question, for the floors; empty for no floors. specs: of the metrics.
+    where: the option that has them, for messages. embed: None if no metric needs it.
+    Raises SecateurError for a plug-in that fails, or does not return one finite number or None for each case.
     """
-    found: list[dict[str, float]] = [{} for _ in cases]
-    for one in spec:
-        (name,) = plugins.named([one])
-        kind, settings = plugins.load("metric", name), plugins.settings("metric", one, where)
-        for label, given in {
-            name: cases,
-            **({f"{name}_floor": others} if kind.FIGURE.floor and others else {}),
-        }.items():
-            with plugins.calling("metric", kind):
-                values = list(kind.measure(given, settings, embed))
-                if len(values) != len(given):
-                    raise ValueError(f"{len(values)} figures for {len(given)} contexts")
-                for figures, value in zip(found, values, strict=True):
+    figures: list[dict[str, float]] = [{} for _ in cases]
+    for spec in specs:
+        (name,) = plugins.named([spec])
+        plugin, settings = plugins.load("metric", name), plugins.settings("metric", spec, where)
+        measured = {name: cases}
+        if plugin.FIGURE.floor and others:
+            measured[f"{name}_floor"] = others
+        for label, contexts in measured.items():
+            with plugins.calling("metric", plugin):
+                values = list(plugin.measure(contexts, settings, embed))
+                if len(values) != len(contexts):
+                    raise ValueError(f"{len(values)} figures for {len(contexts)} contexts")
+                for by_metric, value in zip(figures, values, strict=True):
                     if value is not None:
-                        figures[label] = _finite(float(value))
-    yield from found
+                        by_metric[label] = _finite(float(value))
+    yield from figures
 
 
 def _finite(value: float) -> float:

@@ -1,4 +1,4 @@
-"""Figures taken from publications, as rows of the `metrics` table."""
+"""Published figures, as rows of the table `metrics`."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ STATISTIC_KEYS = {"datasets", "statistic", "stated"}
 
 
 def published(path: Path, datasets: Collection[str]) -> pl.DataFrame:
-    """The published rows that speak of these data sets; without intervals, since none were published.
+    """Published rows of some data sets, without intervals, as none were published.
 
     Raises SecateurError for a row with missing or unknown keys.
     """
@@ -29,7 +29,7 @@ def published(path: Path, datasets: Collection[str]) -> pl.DataFrame:
 
 
 def published_statistics(path: Path, datasets: Collection[str]) -> pl.DataFrame:
-    """dataset, statistic, stated (as printed), source: what publications say of the sizes of these data sets.
+    """(dataset, statistic, stated as printed, source): published sizes of some data sets.
 
     Raises SecateurError for a row with missing or unknown keys.
     """
@@ -43,12 +43,12 @@ def published_statistics(path: Path, datasets: Collection[str]) -> pl.DataFrame:
 
 
 def _rows(path: Path, part: str, keys: set[str]) -> Iterator[tuple[dict, dict]]:
-    """(publication, row) of every row of a part, its keys checked."""
+    """Yield (publication, row) of a part of the file, with checked keys."""
     for name, publication in yaml.safe_load(path.read_text(encoding="utf-8")).items():
         for n, row in enumerate(publication.get(part, [])):
             if set(row) != keys:
-                wrong = ", ".join(sorted(set(row) ^ keys))
+                differing = ", ".join(sorted(set(row) ^ keys))
                 raise SecateurError(
-                    f"{path}: {name}, {part} {n}: keys missing or unknown: {wrong}. Fix: {sorted(keys)}"
+                    f"{path}: {name}, {part} {n}: keys missing or unknown: {differing}. Fix: {sorted(keys)}"
                 )
             yield publication, row

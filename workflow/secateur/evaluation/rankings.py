@@ -1,11 +1,12 @@
-"""LongMemEval's official retrieval figures: what of the gold stands among the first k of a ranking.
+"""LongMemEval's official retrieval metrics at cutoffs k.
 
-recall_any: one gold passage at least; recall_all: every one; ndcg_any: the gain of each gold passage, discounted by
-its place in the older form rel[0] + sum over i >= 1 of rel[i] / log2(i + 1), over that of the best order.
+- `recall_any`: whether at least one gold passage is among the first k;
+- `recall_all`: whether all of them are;
+- `ndcg_any`: DCG over that of the ideal order, with DCG = rel[0] + sum over i >= 1 of rel[i] / log2(i + 1).
 
-At the level of sessions, a ranking of turns is read until k sessions were seen, and then measured: a session is found
-with one of its gold turns, and the gain still counts turns. As in the official code, the turns of a gold session that
-hold no evidence are a session of their own, so that finding them finds nothing.
+For sessions, a ranking of turns is read until k sessions were seen. A session is found with one of its gold turns; DCG still
+counts turns. As in the official code, the turns of a gold session without evidence count as a session of their own, so that
+they find nothing.
 """
 
 from collections.abc import Sequence
@@ -14,13 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["discounts", "figures", "read_passages", "read_sessions"]
+__all__ = ["cutoff_metrics", "discounts", "passage_depths", "session_depths"]
 
 KEYS = ["question_id", "scorer"]
 
 
 def discounts(count: int) -> NDArray[np.float64]:
-    """(count,) weight of a gold passage at each place.
+    """(count,) DCG weight of each place.
 
     >>> discounts(4).round(3).tolist()
     [1.0, 1.0, 0.631, 0.5]
@@ -28,47 +29,46 @@ def discounts(count: int) -> NDArray[np.float64]:
     return 1 / np.log2(np.maximum(np.arange(count), 1) + 1)
 
 
-def read_passages(ranking: pl.DataFrame, pooled: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
-    """question_id, scorer, k, depth: how many passages are read for k; null where fewer were kept than that.
+def passage_depths(ranking: pl.DataFrame, pooled: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
+    """(question_id, scorer, k, depth): number of passages to read for each cutoff; null if the ranking keeps fewer.
 
-    ranking: question_id, scorer, rank, from 0 without gaps. pooled: question_id, pooled, the passages there are.
+    ranking: question_id, scorer, rank, from 0 without gaps. pooled: question_id, pooled (number of passages to rank).
     """
     whole = pl.col("kept") == pl.col("pooled")
-    wanted = pl.min_horizontal("k", "pooled")
+    depth = pl.min_horizontal("k", "pooled")
     return _crossed(ranking, pooled, cutoffs).select(
-        *KEYS, "k", depth=pl.when(whole | (pl.col("k") <= pl.col("kept"))).then(wanted)
+        *KEYS, "k", depth=pl.when(whole | (pl.col("k") <= pl.col("kept"))).then(depth)
     )
 
 
-def read_sessions(ranking: pl.DataFrame, pooled: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
-    """The same where k counts sessions: read on to the first passage of the k-th, or to the end where there are fewer.
+def session_depths(ranking: pl.DataFrame, pooled: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
+    """`passage_depths` where k counts sessions: up to the first passage of the k-th session, or all if there are fewer.
 
-    ranking: as above, with session_id and gold.
+    ranking: also session_id, gold.
     """
     seen = ranking.sort(*KEYS, "rank").filter(pl.struct(*KEYS, "session_id", "gold").is_first_distinct())
     places = seen.select(*KEYS, k=pl.int_range(1, pl.len() + 1).over(KEYS), place=pl.col("rank") + 1)
-    found = _crossed(ranking, pooled, cutoffs).join(places, on=[*KEYS, "k"], how="left")
+    crossed = _crossed(ranking, pooled, cutoffs).join(places, on=[*KEYS, "k"], how="left")
     end = pl.when(pl.col("kept") == pl.col("pooled")).then("pooled")
-    return found.select(*KEYS, "k", depth=pl.coalesce("place", end))
+    return crossed.select(*KEYS, "k", depth=pl.coalesce("place", end))
 
 
 def _crossed(ranking: pl.DataFrame, pooled: pl.DataFrame, cutoffs: Sequence[int]) -> pl.DataFrame:
-    """Every ranking with every cutoff, how many of its passages were kept and how many there are."""
+    """Every ranking with every cutoff, the number of its passages that were kept, and of all passages."""
     kept = ranking.group_by(KEYS).agg(kept=pl.len().cast(pl.Int64))
     sizes = kept.join(pooled.with_columns(pl.col("pooled").cast(pl.Int64)), on="question_id")
     return sizes.join(pl.DataFrame({"k": list(cutoffs)}, schema={"k": pl.Int64}), how="cross")
 
 
-def figures(ranking: pl.DataFrame, gold: pl.DataFrame, depths: pl.DataFrame, unit: str) -> pl.DataFrame:
-    """question_id, scorer, k, recall_any, recall_all, ndcg_any; a cutoff that one question leaves open has no rows.
+def cutoff_metrics(ranking: pl.DataFrame, gold: pl.DataFrame, depths: pl.DataFrame, unit: str) -> pl.DataFrame:
+    """(question_id, scorer, k, recall_any, recall_all, ndcg_any), without cutoffs that lack a depth for any question.
 
-    ranking: question_id, scorer, rank, passage_id, gold, session_id; gold: question_id, passage_id, session_id, a row
-    for each gold passage; depths: of `read_passages` or `read_sessions`; unit: what recall_all counts, passage_id or
-    session_id.
+    ranking: question_id, scorer, rank, passage_id, gold, session_id. gold: question_id, passage_id, session_id of each gold
+    passage. depths: of `passage_depths` or `session_depths`. unit: passage_id or session_id, which recall_all counts.
     """
     total = gold.group_by("question_id").agg(units=pl.col(unit).n_unique(), passages=pl.len())
-    open_ = depths.filter(pl.col("depth").is_null()).select("scorer", "k").unique()
-    read = depths.join(open_, on=["scorer", "k"], how="anti").join(total, on="question_id")
+    too_short = depths.filter(pl.col("depth").is_null()).select("scorer", "k").unique()
+    read = depths.join(too_short, on=["scorer", "k"], how="anti").join(total, on="question_id")
     gain = pl.Series(discounts(int(ranking["rank"].max() or 0) + 1))
     hits = ranking.filter("gold").with_columns(gain=pl.lit(gain).gather(pl.col("rank")))
     within = read.join(hits, on=KEYS).filter(pl.col("rank") < pl.col("depth"))

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 __all__ = ["Paired", "bootstrap", "drawn_means", "holm", "paired", "units"]
 
-_CELLS = 1 << 20  # draws x series held at a time: 8 MB an array
-_ROUNDING = 1e-12  # of the largest difference: a mean nearer to 0 than this is 0, so that rounding breaks no tie
+_CELLS = 1 << 20  # draws x series computed at once: 8 MB an array
+_ROUNDING = 1e-12  # times the largest difference: smaller means count as 0, so that rounding breaks no tie
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Mean difference of each series, its interval and two-sided p, each (series,), and how many units they rest on."""
+    """Mean difference, interval and two-sided p of each series, each (series,), and the number of resampling units."""
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -24,13 +24,13 @@ class Paired:
 
 
 def units(clusters: Sequence[str], minimum: int) -> NDArray[np.int64]:
-    """(n,) resampling unit of each question: its cluster, or itself where there are fewer than `minimum` clusters."""
+    """(n,) resampling unit of each question: its cluster, or the question if there are fewer than `minimum` clusters."""
     _, codes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     return codes if len(set(codes.tolist())) >= minimum else np.arange(len(codes))
 
 
 def _sums(values: NDArray[np.float64], unit: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Per unit: (units, series) sums of the values, and the number of questions."""
+    """(units, series) sums of the values of each unit, and (units,) numbers of questions."""
     count = int(unit.max()) + 1
     sums = np.zeros((count, values.shape[1]))
     np.add.at(sums, unit, values)
@@ -38,7 +38,7 @@ def _sums(values: NDArray[np.float64], unit: NDArray[np.int64]) -> tuple[NDArray
 
 
 def drawn_means(values: NDArray[np.float64], unit: NDArray[np.int64], resamples: int, seed: int) -> NDArray[np.float64]:
-    """(resamples, series) means of the questions of units drawn with replacement; the same units for the same seed."""
+    """(resamples, series) means over questions, units drawn with replacement; equal seeds draw equal units."""
     sums, sizes = _sums(values, unit)
     drawn = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=resamples)
     return (drawn @ sums) / (drawn @ sizes)[:, None]
@@ -47,9 +47,9 @@ def drawn_means(values: NDArray[np.float64], unit: NDArray[np.int64], resamples:
 def bootstrap(
     values: NDArray[np.float64], unit: NDArray[np.int64], resamples: int, confidence: float, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Percentile intervals of the mean of each column: (low, high), each (series,).
+    """Percentile intervals of the mean of each series: (low, high), each (series,).
 
-    values: (questions, series); whole units are drawn with replacement.
+    Whole units are drawn with replacement. values: (questions, series).
     """
     means = drawn_means(values, unit, resamples, seed)
     tail = (1 - confidence) / 2
@@ -64,16 +64,15 @@ def paired(
     confidence: float,
     seed: int,
 ) -> Paired:
-    """Mean of each column, with the p of the sign-flip test and the interval of the means that test does not reject.
+    """Mean of each series, p of the sign-flip test, and the interval of the means that this test does not reject.
 
-    p and interval are one test: 0 lies outside [low, high] iff p <= 1 - confidence, and the mean always lies inside.
-    The interval is unbounded, -inf to inf, where so few units or draws leave p no room to be that small. Every
-    assignment of signs is taken where there are no more of them than `permutations`; else that many are drawn. The
-    observed assignment counts as one, so p is never 0.
+    p and interval agree: 0 lies outside [low, high] iff p <= 1 - confidence. The mean always lies inside. The interval is
+    (-inf, inf) if units or draws are too few for so small a p. All assignments of signs are used if there are at most
+    `permutations`; else that many are drawn. The observed assignment counts as one, so p is never 0.
 
-    differences: (questions, series), at least one question; a series with NaN has NaN throughout. unit: (questions,);
-    signs of whole units are flipped, the mean is that of the questions. confidence: above 0, below 1. Source: Hartigan
-    (1969), "Using subsample values as typical values", for units of one size; `_reach` has the proof for any sizes.
+    differences: (questions, series), at least one question; a series with NaN gives NaN. unit: (questions,); signs of whole
+    units are flipped, the mean is over questions. confidence: above 0, below 1. Source: Hartigan (1969), "Using subsample
+    values as typical values", for units of equal size; `_reach` has the proof for any sizes.
 
     >>> found = paired(np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [9.0]]), np.arange(6), 1000, 0.95, 7)
     >>> found.mean.item(), found.low.item(), found.high.item(), found.p.item(), found.units
@@ -82,7 +81,9 @@ def paired(
     sums, sizes = _sums(differences, unit)
     sums, sizes = sums[sizes > 0], sizes[sizes > 0]
     kept = _kept(len(sizes), permutations, seed)
-    rejected = np.count_nonzero(np.arange(1, len(kept) + 1) / len(kept) <= 1 - confidence)  # counts with so small a p
+    rejected = np.count_nonzero(
+        np.arange(1, len(kept) + 1) / len(kept) <= 1 - confidence
+    )  # numbers of extreme assignments with p <= 1 - confidence
     rounding = _ROUNDING * np.abs(differences).max(0)
     width = max(1, _CELLS // len(kept))
     blocks = [slice(start, start + width) for start in range(0, sums.shape[1], width)]
@@ -91,9 +92,9 @@ def paired(
 
 
 def _kept(count: int, permutations: int, seed: int) -> NDArray[np.float64]:
-    """(assignments, count) 1 where a unit keeps its sign, 0 where it is flipped; the observed assignment comes first.
+    """(assignments, count) 1 if a unit keeps its sign, 0 if it is flipped; the observed assignment comes first.
 
-    Flipping every sign changes no absolute value, so all assignments are those that leave the last unit alone.
+    Flipping every sign changes no absolute value, so it suffices to enumerate assignments that keep the last unit.
 
     >>> _kept(3, 4, 7).astype(int).tolist()
     [[1, 1, 1], [0, 1, 1], [1, 0, 1], [0, 0, 1]]
@@ -107,18 +108,18 @@ def _kept(count: int, permutations: int, seed: int) -> NDArray[np.float64]:
 def _reach(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], kept: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """From which to which shift d each assignment of signs is at least as extreme as the observed one, both
-    (assignments, series): from the lower to the higher of the means of the questions that it keeps and that it flips.
+    """The shifts [low, high], each (assignments, series), under which an assignment is as extreme as the observed one.
 
-    sums: (units, series) of the values less their mean; the ends are relative to that mean.
+    They reach from the lower to the higher of two means: of the questions whose sign it keeps, and of those it flips.
+    sums: (units, series) of the values minus their mean; the ends are relative to that mean.
 
-    Proof: under a shift d let K and F sum the values less d over the units kept and flipped. |K - F| >= |K + F| iff
-    K F <= 0, and as K and F fall in d through 0 at their own means, that holds iff d lies between these. Where nothing
-    is kept or nothing flipped, K F = 0 for any d. The overall mean is an average of the two, hence between them.
+    Proof: under a shift d let K and F be the sums of the values minus d over the kept and the flipped units. |K - F| >=
+    |K + F| iff K F <= 0. K and F fall in d and are 0 at the means of their units, so this holds iff d lies between these
+    means. If all or no units are kept, K F = 0 for any d. The overall mean is an average of the two, hence between them.
     """
     total, size = kept @ sums, (kept @ sizes)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = total / size, -total / (sizes.sum() - size)  # the values less their mean sum to 0
+        means = total / size, -total / (sizes.sum() - size)  # the values minus their mean sum to 0
     everywhere = (size == 0) | (size == sizes.sum())
     return np.where(everywhere, -np.inf, np.minimum(*means)), np.where(everywhere, np.inf, np.maximum(*means))
 
@@ -130,11 +131,11 @@ def _inverted(
     rejected: int,
     rounding: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(4, series) mean, low, high and p of the sign-flip test that rejects where `rejected` assignments or fewer are
-    at least as extreme.
+    """(4, series) mean, low, high and p of the test that rejects if at most `rejected` assignments are as extreme.
 
-    Each assignment is so from below the mean to above it: a shift above the mean is rejected iff `rejected` or fewer
-    of the upper ends reach it, so the last one kept is the next upper end in falling order, and so for those below.
+    An assignment is as extreme for all shifts of a range around the mean (`_reach`). A shift above the mean is rejected iff
+    at most `rejected` upper ends reach it, so the highest shift that is not rejected is the next upper end in falling order;
+    likewise below.
     """
     mean = sums.sum(0) / sizes.sum()
     lows, highs = (mean + end for end in _reach(sums - sizes[:, None] * mean, sizes, kept))
@@ -146,7 +147,7 @@ def _inverted(
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(k,) p-values adjusted for all k tests that were made: NaN is no test, stays NaN and does not count.
+    """(k,) p-values adjusted over all tests; NaN is no test, stays NaN and does not count.
 
     Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
 

@@ -1,4 +1,4 @@
-"""Figures of questions as rows."""
+"""Rows of the table `question_metrics`."""
 
 import polars as pl
 
@@ -16,10 +16,10 @@ SCHEMA = {
 
 
 def long_rows(rows: list[tuple], hop: str | None = None) -> pl.DataFrame:
-    """(question_id, order, scorer, answer_aware, metric, value) rows as the table `question_metrics`, of one hop."""
+    """The table `question_metrics` from (question_id, order, scorer, answer_aware, metric, value), of one hop."""
     return pl.DataFrame([(*row[:-1], hop, row[-1]) for row in rows], schema=SCHEMA, orient="row")
 
 
 def order_of(scorer: str) -> str:
-    """What a scorer of sentences may know of the order of the text: `aware` where it looks at neighbours."""
+    """Order of a scorer of passages: `aware` if it reads neighbours in the text, else `blind`."""
     return "aware" if "+neighbour" in scorer else "blind"

@@ -8,7 +8,7 @@ from secateur.contexts.table import Read
 from secateur.core.errors import SecateurError
 from secateur.evaluation.comparison import common, paired_differences
 from secateur.evaluation.evidence import Case, Gold
-from secateur.evaluation.metric import measured, only
+from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.library.memory import Retrieved
 from secateur.library.options import cache_folder, chosen
 from secateur.models.word_pieces import lm_counter
@@ -40,7 +40,7 @@ def evaluate(
         missing = [question for question in contexts if not mapping.get(question)]
         if missing:
             raise SecateurError(f"questions without {what}: {', '.join(missing[:5])}. Fix: one for each context.")
-    spec = only(chosen("eval", "default").metrics, metrics)
+    spec = select_metrics(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
         raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
     count = lm_counter(chosen("lm", reader).model, cache_folder())
@@ -54,7 +54,7 @@ def evaluate(
         whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
         read = Read([text for _, text in parts], [p for p, _ in parts], whole, tokens[question])
         cases.append(Case(gold, read, sourced))
-    by_question = zip(pairs, measured(cases, (), spec, "conf/eval/default"), strict=True)
+    by_question = zip(pairs, measure_all(cases, (), spec, "conf/eval/default"), strict=True)
     rows = [(question, metric, float(value)) for question, values in by_question for metric, value in values.items()]
     return pl.DataFrame(rows, schema={"question_id": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
 

@@ -15,7 +15,6 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
-from secateur.evaluation.metric import renamed
 from secateur.evaluation.subsets import of_split
 from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
 from secateur.report.table import Column, Number, interval
@@ -90,7 +89,7 @@ def compare(
     order = _order(left, right, order)
     left, right = (row if row.published else row.where(order=order) for row in (left, right))
     default = next((m for m in DEFAULT if m in left.values("metric") and m in right.values("metric")), None)
-    metric = _shared(left, right, "metric", renamed(metric) if metric else default)
+    metric = _shared(left, right, "metric", metric or default)
     left, right = left.where(metric=metric), right.where(metric=metric)
     labels = {"dataset": dataset, "order": order, "metric": metric}
     for side, row in (("a", left), ("b", right)):

@@ -1,4 +1,4 @@
-"""Mean share of the gold passages' content words that are there under their provenance: guards against pointers."""
+"""Evidence coverage: mean share of a gold passage's content words in the context's lines from that passage."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,13 +15,13 @@ FIGURE = Figure("evidence coverage")
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where provenance is not known."""
+    """A value for each case; None without provenance."""
     for case in cases:
-        held = [_held(case, passage, text) for passage, text in case.gold.passages.items()]
-        yield float(np.mean(held)) if case.traced else None
+        shares = [_share(case, passage, text) for passage, text in case.gold.passages.items()]
+        yield float(np.mean(shares)) if case.traceable else None
 
 
-def _held(case: Case, passage: str, text: str) -> float:
+def _share(case: Case, passage: str, text: str) -> float:
     words = content_words(text)
     if passage in case.whole:
         return 1.0

@@ -1,5 +1,7 @@
-"""Share of the gold passages that are there: word for word, or else with at least `min_content` of the content words that
-the question does not already give, under their provenance."""
+"""Evidence recall: share of the gold passages that the context holds.
+
+Word for word, or in lines from that passage with a share `min_content` of its content words that are not in the question.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +19,10 @@ FIGURE = Figure("evidence recall")
 
 @dataclass(frozen=True)
 class Settings:
-    """What counts as there."""
+    """The share of content words that counts as held."""
 
     min_content: float = key(
-        "share of a gold passage's new content words that edges or a shortened text must keep",
+        "share of a gold passage's content words, minus the question's, that edges or a shortened text must keep",
         low=0,
         high=1,
         default=0.5,
@@ -28,7 +30,7 @@ class Settings:
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where provenance is not known."""
+    """A value for each case; None without provenance."""
     for case in cases:
-        there = [case.there(passage, settings.min_content) for passage in case.gold.passages]
-        yield float(np.mean(there)) if case.traced else None
+        held = [case.holds(passage, settings.min_content) for passage in case.gold.passages]
+        yield float(np.mean(held)) if case.traceable else None

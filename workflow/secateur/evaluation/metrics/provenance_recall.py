@@ -1,5 +1,7 @@
-"""Share of the gold passages under whose provenance there is anything at all: never a headline, for a pointer is no
-evidence."""
+"""Provenance recall: share of the gold passages from which the context has any line.
+
+Never a headline: a pointer to a passage is no evidence.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +17,6 @@ FIGURE = Figure("provenance recall", headline=False)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where provenance is not known."""
+    """A value for each case; None without provenance."""
     for case in cases:
-        yield float(np.mean([p in case.lines for p in case.gold.passages])) if case.traced else None
+        yield float(np.mean([p in case.lines for p in case.gold.passages])) if case.traceable else None

@@ -1,5 +1,7 @@
-"""Share of the gold passages with a word of negation, quantity, comparison or order that are there with all such words:
-what a form pays that drops them."""
+"""Qualifiers kept: share of the gold passages with qualifiers that the context holds with all of these.
+
+Qualifiers are words of negation, quantity, comparison and order. The metric shows the cost of a form that drops words.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +17,7 @@ FIGURE = Figure("qualifiers kept")
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where no gold passage has such a word."""
+    """A value for each case; None if no gold passage has a qualifier."""
     for case in cases:
-        found = [kept for _, kept in qualified(case, settings)]
-        yield float(np.mean(found)) if found else None
+        kept = [kept for _, kept in qualified(case, settings)]
+        yield float(np.mean(kept)) if kept else None

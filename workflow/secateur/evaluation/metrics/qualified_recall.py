@@ -1,4 +1,4 @@
-"""Evidence recall of the gold passages with a word of negation, quantity, comparison or order."""
+"""Evidence recall of the gold passages with qualifiers: words of negation, quantity, comparison and order."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ FIGURE = Figure("qualified recall", headline=False)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where no gold passage has such a word."""
+    """A value for each case; None if no gold passage has a qualifier."""
     for case in cases:
-        found = [there for there, _ in qualified(case, settings)]
-        yield float(np.mean(found)) if found else None
+        held = [held for held, _ in qualified(case, settings)]
+        yield float(np.mean(held)) if held else None

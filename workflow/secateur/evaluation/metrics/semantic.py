@@ -1,5 +1,7 @@
-"""Mean over the gold texts of the best cosine to a row of the context; 0 for an empty one. Its floor: the same in the
-context of another question."""
+"""Semantic similarity: mean over the gold texts of the highest cosine to a row of the context; 0 for an empty context.
+
+The floor is the same for the context of another question.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +15,7 @@ FIGURE = Figure("semantic similarity", floor=True)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case."""
+    """A value for each case."""
     texts = list(dict.fromkeys(t for case in cases for t in (*case.gold.texts, *case.read.lines)))
     vectors, place = embed(texts), {text: n for n, text in enumerate(texts)}
     for case in cases:

@@ -1,5 +1,7 @@
-"""Share of the evidence's content words, minus the question's, that stand anywhere in the context. Its floor: the same in
-the context of another question."""
+"""Token recall: share of the evidence's content words, minus the question's, anywhere in the context.
+
+The floor is the same for the context of another question.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +15,7 @@ FIGURE = Figure("token recall", floor=True)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case; none where the question gives every word."""
+    """A value for each case; None if the question has every word."""
     for case in cases:
-        new = words_of(case.gold.texts) - case.asked
-        yield len(new & words_of(case.read.lines)) / len(new) if new else None
+        evidence_words = words_of(case.gold.texts) - case.question_words
+        yield len(evidence_words & words_of(case.read.lines)) / len(evidence_words) if evidence_words else None

@@ -1,4 +1,4 @@
-"""The reader's tokens of the context as it is sent."""
+"""Tokens used: the reader's tokens of the context, as it is sent."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +12,6 @@ FIGURE = Figure("tokens used", digits=0, better="", headline=False)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A figure a case."""
+    """A value for each case."""
     for case in cases:
         yield float(case.read.tokens)
