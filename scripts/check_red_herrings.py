@@ -1,4 +1,4 @@
-"""A language model's utilities on passages of known kind: what they rank, what they accept, what noise does to them."""
+"""Check a language model's scores on passages of known kind: how they rank, what they accept, and their null."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,35 +19,35 @@ from secateur.stage.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     lm = load(cfg.lm, ctx.cache, ctx.device)
-    tables = measured(lm, cfg.ecs, cfg.rankers.scores, inputs["questions"], inputs["passages"], ctx.cache, ctx.log)
-    for name, frame in tables.items():
-        outputs[name] = frame
+    tables = stage_tables(lm, cfg.ecs, cfg.rankers.scores, inputs["questions"], inputs["passages"], ctx.cache, ctx.log)
+    for name, table in tables.items():
+        outputs[name] = table
     return {"pairs": tables["statistics"]["passage_id"].count()}
 
 
-def measured(
+def stage_tables(
     lm: CausalLM, cfg, scores: Mapping[str, Any], questions: pl.DataFrame, passages: pl.DataFrame, cache: Path, log
-):
-    """The tables of the stage by name. cfg: an `ecs` option; scores: those under a model, without the ones that need what
-    is generated; a passage's kind is its title."""
+) -> dict[str, pl.DataFrame]:
+    """The output tables by name. A passage's title is its kind.
+
+    cfg: an `ecs` option. scores: by name; those that need generated text or whole distributions as probes are left out.
+    """
     counted = passages.with_columns(kind="title", tokens=pl.Series(lm.encoder.count(passages["text"].to_list())))
     pooled = pool(questions, counted, cfg.draws, cfg.seed)
-    one = pl.lit("all").alias("group_id")  # a passage is read once for all questions that it is shown to
-    asked, shown = questions.with_columns(one), passages.with_columns(one)
+    group = pl.lit("all").alias("group_id")  # in a common group, a passage is read once for all its questions
     read = {column for spec in scores.values() for column in columns(spec)}
-    probes = [
-        name for name in PROBES if name in read and COLUMNS[name].reply == TEXT
-    ]  # the others need what is generated
-    table = pl.concat(statistics(lm, asked, shown, cfg, pooled, probes, cache=cache, log=log))
-    known = {name: score(table, spec).drop_nulls("value") for name, spec in scores.items()}
-    rows = [
-        _of_scorer(cfg, values, pooled, name, sees_answer(scores[name]))
-        for name, values in known.items()
-        if len(values)
+    probes = [name for name in PROBES if name in read and COLUMNS[name].reply == TEXT]
+    in_group = questions.with_columns(group), passages.with_columns(group)
+    table = pl.concat(statistics(lm, *in_group, cfg, pooled, probes, cache=cache, log=log))
+    values = {name: score(table, spec).drop_nulls("value") for name, spec in scores.items()}
+    by_scorer = [
+        _of_scorer(cfg, scored, pooled, name, sees_answer(scores[name]))
+        for name, scored in values.items()
+        if len(scored)
     ]
     names = ("question_metrics", "score_quantiles", "acceptance")
     return {"statistics": table} | {
-        name: pl.concat(own) for name, own in zip(names, zip(*rows, strict=True), strict=True)
+        name: pl.concat(parts) for name, parts in zip(names, zip(*by_scorer, strict=True), strict=True)
     }
 
 
@@ -56,21 +56,14 @@ def _of_scorer(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """(question_metrics, score_quantiles, acceptance) of one scorer."""
     scores = by_kind(values, pooled)
-    chance = tau(scores.select("value", chance=pl.col("kind") == RANDOM), cfg.percentile)
-    rows = pl.concat([rankings(scores), acceptances(scores, {"fixed": cfg.threshold, "null": chance})])
-    known = {
-        "scorer": pl.lit(name),
-        "answer_aware": pl.lit(aware),
-        "order": pl.lit(None, pl.String),
-        "hop": pl.lit(None, pl.String),
-    }
-    rows, spread, passed = (
-        part.with_columns(**known) for part in (rows, quantiles(scores, cfg.quantiles), curve(scores))
-    )
+    null_threshold = tau(scores.select("value", chance=pl.col("kind") == RANDOM), cfg.percentile)
+    metrics = pl.concat([rankings(scores), acceptances(scores, {"fixed": cfg.threshold, "null": null_threshold})])
+    labels = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware)}
+    no_order = {"order": pl.lit(None, pl.String), "hop": pl.lit(None, pl.String)}
     return (
-        rows.select(list(SCHEMA)),
-        spread.select("scorer", "answer_aware", "kind", "at", "value", "n"),
-        passed.select("scorer", "answer_aware", "kind", "at", "threshold", "value", "n"),
+        metrics.with_columns(**labels, **no_order).select(list(SCHEMA)),
+        quantiles(scores, cfg.quantiles).with_columns(**labels).select(*labels, "kind", "at", "value", "n"),
+        curve(scores).with_columns(**labels).select(*labels, "kind", "at", "threshold", "value", "n"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Statistics and rankings to the scores of every scorer, and to what each selects."""
+"""Compute the score of every scorer from statistics and rankings, and the passages that each selects."""
 
 import polars as pl
 
@@ -11,37 +11,37 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    own, made = cfg.rankers.scores, cfg.rankers.utilities
+    scores, utilities = cfg.rankers.scores, cfg.rankers.utilities
     questions, passages = inputs["questions"], inputs["passages"]
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
     tables = (inputs["pool"], questions, passages, inputs["rankings"], inputs["statistics"])
-    table = features(*tables, own, needed_features(own, made))
+    table = features(*tables, scores, needed_features(scores, utilities))
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
     folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
-    scores, beyond, metrics = [], [], {}
-    for name in (*own, *made):
-        spec = made.get(name, {"kind": "score", "of": name})
-        aware = answer_aware(spec["of"], own)
-        label = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware)}
+    values, selections, metrics = [], [], {}
+    for name in (*scores, *utilities):
+        spec = utilities.get(name, {"kind": "score", "of": name})
+        aware = answer_aware(spec["of"], scores)
         if spec["kind"] in ("sum", "fitted", "distilled"):
-            values, weights = joined(table, spec, aware, gold, folds)
+            scored, weights = joined(table, spec, aware, gold, folds)
             metrics |= {f"weight {name} {feature}": round(w, 4) for feature, w in weights.items()}
         elif spec["kind"] == "score":
-            values = scorable(table, aware).select("question_id", "passage_id", value=name)
+            scored = scorable(table, aware).select("question_id", "passage_id", value=name)
         else:
-            every = calibrated(table, spec["of"], cfg.ecs.draws)
-            limit = tau(every, cfg.ecs.percentile)
-            values = every.join(scorable(table, aware), on=["question_id", "passage_id"], how="semi")
+            z_scores = calibrated(table, spec["of"], cfg.ecs.draws)
+            limit = tau(z_scores, cfg.ecs.percentile)
+            scored = z_scores.join(scorable(table, aware), on=["question_id", "passage_id"], how="semi")
             metrics[f"tau {name}"] = round(limit, 4)
-        rows = values.select("question_id", "passage_id", "value").drop_nulls().with_columns(**label)
+        rows = scored.select("question_id", "passage_id", "value").drop_nulls()
+        rows = rows.with_columns(scorer=pl.lit(name), answer_aware=pl.lit(aware))
         if spec["kind"] == "threshold":
-            beyond.append(above(rows, limit, passages))
+            selections.append(above(rows, limit, passages))
         else:
-            scores.append(rows)
-    outputs["rankings"] = best = ranked(pl.concat(scores), passages)
-    kept = [part.join(gold, on="question_id", how="semi") for part in beyond]
-    outputs["selections"] = pl.concat([at_gold_size(best, inputs["evidence"]), *kept])
-    return metrics | {"questions": best["question_id"].n_unique(), "scorers": len(own) + len(made)}
+            values.append(rows)
+    outputs["rankings"] = rankings = ranked(pl.concat(values), passages)
+    with_gold = [selection.join(gold, on="question_id", how="semi") for selection in selections]
+    outputs["selections"] = pl.concat([at_gold_size(rankings, inputs["evidence"]), *with_gold])
+    return metrics | {"questions": rankings["question_id"].n_unique(), "scorers": len(scores) + len(utilities)}
 
 
 if "snakemake" in globals():

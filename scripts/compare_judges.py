@@ -1,4 +1,4 @@
-"""How far two judges are apart on each question, and how far they would be if each spoke of another question."""
+"""Compare two judges: their distance on each question, and by chance, if each judged another question."""
 
 import numpy as np
 import polars as pl
@@ -10,17 +10,17 @@ from secateur.stage.contract import main
 def run(cfg, inputs, outputs, ctx):
     names = (ctx.axes["judge"], ctx.axes["judged_too"])
     tables = zip(names, (inputs["one"], inputs["other"]), strict=True)
-    one, other = (table.filter(pl.col("metric") == f"judged_acc@{name}") for name, table in tables)
-    both = one.join(other, on="question_id", suffix="_other").sort("question_id")
-    ours, theirs = both["value"].to_numpy(), both["value_other"].to_numpy()
-    figures = []
-    for n, (question, order) in enumerate(both.select("question_id", "order").iter_rows()):
-        figures.append((question, order, None, False, f"judges_apart@{'.'.join(names)}", abs(ours[n] - theirs[n])))
-        if len(theirs) > 1:
-            chance = np.abs(ours[n] - np.delete(theirs, n)).mean()
-            figures.append((question, order, None, False, f"judges_apart_by_chance@{'.'.join(names)}", float(chance)))
-    outputs["question_metrics"] = long_rows(figures)
-    return {"questions": both.height}
+    first, second = (table.filter(pl.col("metric") == f"judged_acc@{name}") for name, table in tables)
+    paired = first.join(second, on="question_id", suffix="_second").sort("question_id")
+    values, second_values = paired["value"].to_numpy(), paired["value_second"].to_numpy()
+    pair, rows = ".".join(names), []
+    for n, (question, order) in enumerate(paired.select("question_id", "order").iter_rows()):
+        rows.append((question, order, None, False, f"judges_apart@{pair}", abs(values[n] - second_values[n])))
+        if len(second_values) > 1:
+            by_chance = float(np.abs(values[n] - np.delete(second_values, n)).mean())
+            rows.append((question, order, None, False, f"judges_apart_by_chance@{pair}", by_chance))
+    outputs["question_metrics"] = long_rows(rows)
+    return {"questions": paired.height}
 
 
 if "snakemake" in globals():

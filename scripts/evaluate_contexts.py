@@ -1,6 +1,6 @@
-"""What evidence the contexts hold at each budget, and what they cost."""
+"""Evaluate the evidence that contexts hold at each budget, and their tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import polars as pl
@@ -15,48 +15,50 @@ from secateur.stage.contract import main
 
 
 def _by_hop(inputs) -> dict[str | None, dict]:
-    """Gold of all evidence, and of the evidence of each hop."""
-    tables = inputs["questions"], inputs["evidence"], inputs["passages"]
-    hops = inputs["evidence"]["hop"].drop_nulls().unique().sort()
-    own = {hop: inputs["evidence"].filter(pl.col("hop") == hop) for hop in hops}
-    return {None: gold_of(*tables)} | {hop: gold_of(tables[0], part, tables[2]) for hop, part in own.items()}
+    """Gold evidence by question: of all evidence under None, and of the evidence of each hop."""
+    questions, evidence, passages = inputs["questions"], inputs["evidence"], inputs["passages"]
+    hops = evidence["hop"].drop_nulls().unique().sort()
+    of_hops = {hop: gold_of(questions, evidence.filter(pl.col("hop") == hop), passages) for hop in hops}
+    return {None: gold_of(questions, evidence, passages)} | of_hops
 
 
-def _rows(cfg, gold, known, own: list[str], budgets, sourced: bool, scorer: str, embed) -> Iterator[tuple]:
-    """(question, metric, value) of one ranking's contexts, for some gold evidence."""
-    floor = dict(zip(own, [*own[1:], *own[:1]], strict=True)) if len(own) > 1 else {}
-    places = [(qid, budget) for qid in own for budget in budgets]
+def _rows(cfg, gold, contexts, ids: Sequence[str], budgets, has_sources: bool, scorer: str, embed) -> Iterator[tuple]:
+    """Yield (question, metric, value) of one ranking's contexts, for some gold evidence."""
+    places = [(qid, budget) for qid in ids for budget in budgets]
 
-    def cases(shown: dict[str, str]) -> list[Case]:
-        read = [known.get((shown[q], scorer, b), NOTHING) for q, b in places]
-        return [Case(gold[q], one, sourced, scorer == PEER) for (q, _), one in zip(places, read, strict=True)]
+    def cases(source: dict[str, str]) -> list[Case]:
+        """Each question with the context of its source question."""
+        shown = [contexts.get((source[qid], scorer, budget), NOTHING) for qid, budget in places]
+        return [
+            Case(gold[qid], read, has_sources, scorer == PEER) for (qid, _), read in zip(places, shown, strict=True)
+        ]
 
-    figures = measure_all(
-        cases(dict(zip(own, own, strict=True))),
-        cases(floor) if floor else (),
-        (*cfg.eval.metrics, *cfg.dataset.metrics),
-        "conf/eval/default",
-        embed,
-    )
-    for (qid, budget), found in zip(places, figures, strict=True):
-        yield from ((qid, f"{name}@{budget}", value) for name, value in found.items())
+    others = cases(dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))) if len(ids) > 1 else ()
+    specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
+    figures = measure_all(cases(dict(zip(ids, ids, strict=True))), others, specs, "conf/eval/default", embed)
+    for (qid, budget), by_metric in zip(places, figures, strict=True):
+        yield from ((qid, f"{name}@{budget}", value) for name, value in by_metric.items())
 
 
 def run(cfg, inputs, outputs, ctx):
     golds = _by_hop(inputs)
-    budgets, sourced = made_for(inputs["contexts"], cfg.eval.budgets), names_passages(inputs["contexts"])
-    known = dict(reads(inputs["contexts"].filter(pl.col("budget").is_in(budgets))))
-    embedder = cache(lambda: Embedder(cfg.embedder, ctx.cache, ctx.log))  # loaded by the first metric that asks
+    budgets, has_sources = made_for(inputs["contexts"], cfg.eval.budgets), names_passages(inputs["contexts"])
+    contexts = dict(reads(inputs["contexts"].filter(pl.col("budget").is_in(budgets))))
+    embedder = cache(lambda: Embedder(cfg.embedder, ctx.cache, ctx.log))  # loaded by the first metric that needs it
     scorers = dict(inputs["contexts"].select("scorer", "answer_aware").unique().sort("scorer").iter_rows())
-    every = ctx.axes["source"].split("/")[3] == ALL
+    of_list = ctx.axes["source"].split("/")[3] == ALL
     pairs = inputs["contexts"].select("scorer", "question_id").unique()
-    asked = {scorer: set(part["question_id"]) for (scorer,), part in pairs.partition_by("scorer", as_dict=True).items()}
+    ranked = {
+        scorer: set(part["question_id"]) for (scorer,), part in pairs.partition_by("scorer", as_dict=True).items()
+    }
     tables, work = [], [(scorer, aware, hop) for scorer, aware in scorers.items() for hop in golds]
     for scorer, aware, hop in ctx.progress(work, len(work), "rankings"):
-        named, order = (scorer, order_of(scorer)) if every else (None, cfg.extra.order)
-        own = [q for q in golds[hop] if not every or q in asked[scorer]]  # a form of it may not be asked every question
-        found = _rows(cfg, golds[hop], known, own, budgets, sourced, scorer, lambda texts: embedder().embed(texts))
-        tables.append(long_rows([(q, order, named, aware, metric, value) for q, metric, value in found], hop))
+        name, order = (scorer, order_of(scorer)) if of_list else (None, cfg.extra.order)
+        ids = [qid for qid in golds[hop] if not of_list or qid in ranked[scorer]]  # +answer ranks not every question
+        rows = _rows(
+            cfg, golds[hop], contexts, ids, budgets, has_sources, scorer, lambda texts: embedder().embed(texts)
+        )
+        tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}
 

@@ -1,4 +1,4 @@
-"""What rankings have of the gold articles among their first, of all evidence and of each hop."""
+"""Evaluate rankings by the gold articles among the first k, for all evidence and for each hop."""
 
 import polars as pl
 
@@ -10,19 +10,18 @@ from secateur.stage.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     documents, pick = inputs["passages"].select("passage_id", "doc_id"), ctx.axes["pick"]
-    own = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
-    rankings = own.join(documents, on="passage_id")
-    parts = []
+    picked = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
+    rankings = picked.join(documents, on="passage_id")
+    tables = []
     for hop, gold in by_hop(inputs["evidence"], documents):
-        found = recall_metrics(rankings, gold, cfg.dataset.cutoffs)
-        parts.append(found.with_columns(hop=pl.lit(hop, pl.String)))
+        tables.append(recall_metrics(rankings, gold, cfg.dataset.cutoffs).with_columns(hop=pl.lit(hop, pl.String)))
         if hop is None:
-            parts.append(rank_metrics(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
-    figures = pl.concat(parts)
+            tables.append(rank_metrics(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
+    figures = pl.concat(tables)
     orders = {scorer: order_of(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
-    named = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)
+    scorer = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)
     order = pl.col("scorer").replace_strict(orders, return_dtype=pl.String) if orders else pl.lit(None, pl.String)
-    outputs["question_metrics"] = figures.with_columns(order=order, scorer=named).select(list(SCHEMA))
+    outputs["question_metrics"] = figures.with_columns(order=order, scorer=scorer).select(list(SCHEMA))
     return {"questions": figures["question_id"].n_unique(), "scorers": len(orders)}
 
 

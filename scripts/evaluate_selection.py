@@ -1,7 +1,7 @@
-"""F1 at k = gold size, per question and scorer, and recall and gain at cutoffs where the data set has some.
+"""Evaluate selections by F1 at gold size, and rankings by recall and NDCG at the cutoffs of the data set.
 
-`random` is its expectation, k / passages, and has no figures at cutoffs. Questions without a gold passage are left
-out of everything, as LongMemEval's protocol leaves out abstentions and questions without a target.
+The scorer `random` has its expected F1, k / passages, and no metrics at cutoffs. Questions without a gold passage are left out,
+as LongMemEval's protocol leaves out abstentions and questions without a target.
 """
 
 import polars as pl
@@ -10,31 +10,24 @@ from secateur.evaluation.rankings import cutoff_metrics, passage_depths, session
 from secateur.ranking.select import gold_size
 from secateur.stage.contract import main
 
-FIGURES = ("recall_any", "recall_all", "ndcg_any")
+METRICS = ("recall_any", "recall_all", "ndcg_any")
 
 
 def _f1(inputs, gold: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
-    """F1 of each selection against the gold passages."""
-    chosen = inputs["selections"].join(gold.with_columns(hit=pl.lit(1)), on=["question_id", "passage_id"], how="left")
-    counted = chosen.group_by("question_id", "scorer").agg(
-        hits=pl.col("hit").sum(), chosen=pl.col("passage_id").count()
+    """(question_id, scorer, metric, value): F1 of each selection against the gold passages."""
+    selected = inputs["selections"].join(gold.with_columns(hit=pl.lit(1)), on=["question_id", "passage_id"], how="left")
+    counts = selected.group_by("question_id", "scorer").agg(
+        hits=pl.col("hit").sum(), selected=pl.col("passage_id").count()
     )
-    f1 = 2 * pl.col("hits") / (pl.col("chosen") + pl.col("k"))
+    f1 = 2 * pl.col("hits") / (pl.col("selected") + pl.col("k"))
     expected = pl.col("k") / pl.col("pooled")
-    return (
-        counted.join(gold_size(inputs["evidence"]), on="question_id")
-        .join(pooled, on="question_id")
-        .select(
-            "question_id",
-            "scorer",
-            metric=pl.lit("f1_at_gold"),
-            value=pl.when(pl.col("scorer") == "random").then(expected).otherwise(f1).cast(pl.Float64),
-        )
-    )
+    value = pl.when(pl.col("scorer") == "random").then(expected).otherwise(f1).cast(pl.Float64)
+    sized = counts.join(gold_size(inputs["evidence"]), on="question_id").join(pooled, on="question_id")
+    return sized.select("question_id", "scorer", metric=pl.lit("f1_at_gold"), value=value)
 
 
 def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> pl.DataFrame:
-    """Recall and gain at each cutoff, of passages and, where a session has several of them, of sessions."""
+    """(question_id, scorer, metric, value) at each cutoff: of passages, and of sessions if one has several passages."""
     passages = inputs["passages"].select("passage_id", "group_id", "session_id")
     gold = gold.join(passages.drop("group_id"), on="passage_id")
     ranking = (
@@ -48,39 +41,41 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
     levels = {"": (passage_depths, "passage_id")}
     if passages.drop_nulls("session_id").select("group_id", "session_id").is_duplicated().any():
         levels["session_"] = (session_depths, "session_id")
-    found = []
-    for level, (read, unit) in levels.items():
-        depths = read(ranking, pooled, cfg.dataset.cutoffs)
-        left = depths.filter(pl.col("depth").is_null()).select("scorer", "k").n_unique()
-        if left:
-            ctx.warn(f"{left} {level}figures are left out: their cutoff lies beyond the passages kept (rankers.keep)")
-        ctx.counts[f"{level}cutoffs_left_out"] = left
-        wide = cutoff_metrics(ranking, gold, depths, unit).unpivot(FIGURES, index=["question_id", "scorer", "k"])
+    tables = []
+    for level, (depths_of, unit) in levels.items():
+        depths = depths_of(ranking, pooled, cfg.dataset.cutoffs)
+        missing = depths.filter(pl.col("depth").is_null()).select("scorer", "k").n_unique()
+        if missing:
+            ctx.warn(
+                f"{missing} {level}figures are left out: their cutoff lies beyond the passages kept (rankers.keep)"
+            )
+        ctx.counts[f"{level}cutoffs_left_out"] = missing
+        wide = cutoff_metrics(ranking, gold, depths, unit).unpivot(METRICS, index=["question_id", "scorer", "k"])
         name = pl.concat_str(pl.lit(level), "variable", pl.lit("@"), "k")
-        found.append(wide.select("question_id", "scorer", metric=name, value=pl.col("value")))
-    return pl.concat(found)
+        tables.append(wide.select("question_id", "scorer", metric=name, value=pl.col("value")))
+    return pl.concat(tables)
 
 
 def run(cfg, inputs, outputs, ctx):
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
-    whole = inputs["passages"].group_by("group_id").agg(pooled=pl.len())
-    pooled = inputs["questions"].join(whole, on="group_id").select("question_id", "pooled")
+    sizes = inputs["passages"].group_by("group_id").agg(pooled=pl.len())
+    pooled = inputs["questions"].join(sizes, on="group_id").select("question_id", "pooled")
     aware = inputs["selections"].select("scorer", "answer_aware").unique()
-    parts = [_f1(inputs, gold, pooled)]
+    tables = [_f1(inputs, gold, pooled)]
     if cfg.dataset.cutoffs:
-        parts.append(_at_cutoffs(cfg, inputs, gold, pooled, ctx))
+        tables.append(_at_cutoffs(cfg, inputs, gold, pooled, ctx))
     outputs["question_metrics"] = (
-        pl.concat(parts)
+        pl.concat(tables)
         .join(aware, on="scorer")
         .with_columns(order=pl.lit(None, pl.String), hop=pl.lit(None, pl.String))
         .sort("metric", "scorer", "question_id")
     )
-    size = gold["question_id"].n_unique()
-    without = inputs["questions"].height - size
-    if without:
-        ctx.warn(f"{without} questions have no resolvable gold passage and are left out")
-    ctx.counts["questions_without_gold"] = without
-    return {"questions": size, "scorers": parts[0]["scorer"].n_unique()}
+    with_gold = gold["question_id"].n_unique()
+    without_gold = inputs["questions"].height - with_gold
+    if without_gold:
+        ctx.warn(f"{without_gold} questions have no resolvable gold passage and are left out")
+    ctx.counts["questions_without_gold"] = without_gold
+    return {"questions": with_gold, "scorers": tables[0]["scorer"].n_unique()}
 
 
 if "snakemake" in globals():

@@ -1,4 +1,4 @@
-"""Contexts that were made elsewhere, checked line by line."""
+"""Import contexts that were made elsewhere, and check them line by line."""
 
 import polars as pl
 
@@ -13,13 +13,14 @@ def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].select("passage_id", "text", "speaker", "date")
     questions = frozenset(inputs["questions"]["question_id"])
     texts = {row[0]: passage_text(*row[1:]) for row in passages.iter_rows()}
-    known = Reference(questions, texts, lm_counter(cfg.lm.model, ctx.cache), cfg.eval.budgets, cfg.assembly.budget)
-    rows = imported_rows(inputs.paths("file")[0], known)
-    outputs["contexts"] = found = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
-    missing = len(questions) - found["question_id"].n_unique()
+    count = lm_counter(cfg.lm.model, ctx.cache)
+    reference = Reference(questions, texts, count, cfg.eval.budgets, cfg.assembly.budget)
+    rows = imported_rows(inputs.paths("file")[0], reference)
+    outputs["contexts"] = contexts = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    missing = len(questions) - contexts["question_id"].n_unique()
     if missing:
         ctx.warn(f"{missing} of {len(questions)} questions have no context: they are read without one")
-    return {"questions": found["question_id"].n_unique(), "rows": found.height}
+    return {"questions": contexts["question_id"].n_unique(), "rows": contexts.height}
 
 
 if "snakemake" in globals():

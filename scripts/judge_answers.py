@@ -1,4 +1,4 @@
-"""Answers and what was read for them, judged by a language model; and what its verdicts are worth."""
+"""Judge answers and their contexts with a language model, and check its verdicts with controls."""
 
 from collections.abc import Sequence
 
@@ -21,52 +21,47 @@ from secateur.models.word_pieces import lm_counter
 from secateur.stage.contract import main
 
 
-class _Asked:
-    """A judge that is asked, with all that it said."""
+class _Ask:
+    """Asks a judge and keeps its replies by prompt; None for a prompt that exceeds its window."""
 
-    def __init__(self, made: Generator) -> None:
-        self._made, self.replies = made, {}
+    def __init__(self, generator: Generator) -> None:
+        self._generator, self.replies = generator, {}
 
     def __call__(self, prompts: Sequence[str]) -> list[str | None]:
-        fitting = [
-            p for p in dict.fromkeys(prompts) if p not in self.replies and self._made.size(p) <= self._made.window
-        ]
-        self.replies |= {p: None for p in prompts if p not in self.replies}
-        self.replies |= {p: one.text for p, one in zip(fitting, self._made(fitting), strict=True)}
-        return [self.replies[p] for p in prompts]
+        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in self.replies]
+        fitting = [prompt for prompt in new if self._generator.size(prompt) <= self._generator.window]
+        self.replies |= dict.fromkeys(new)
+        self.replies |= {p: reply.text for p, reply in zip(fitting, self._generator(fitting), strict=True)}
+        return [self.replies[prompt] for prompt in prompts]
 
 
 def _judge(cfg, ctx) -> Generator:
-    """The model in this process, or an endpoint, whose tokens the reader's tokenizer counts."""
+    """The judge: a model in this process, or an endpoint, whose tokens the reader's tokenizer counts."""
     if cfg.judge.backend == "lm":
-        return InProcess(
-            load(from_dict(Lm, cfg.extra.model, f"conf/lm/{cfg.judge.lm}"), ctx.cache, ctx.device), cfg.judge, ctx.cache
-        )
+        lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{cfg.judge.lm}"), ctx.cache, ctx.device)
+        return InProcess(lm, cfg.judge, ctx.cache)
     count = lm_counter(cfg.lm.model, ctx.cache)
     return Remote(cfg.judge, count, cfg.judge.window + cfg.judge.max_tokens, ctx.cache, ctx.log)
 
 
-def _judged(inputs, most: int) -> pl.DataFrame:
-    """The answered questions that are judged."""
-    said = inputs["answers"].select("question_id", "refused", "cut", said="text")
-    own = inputs["questions"].join(said, on="question_id")
-    return answered(own, "all", most or own.height).sort("position")
+def _judged(inputs, count: int) -> pl.DataFrame:
+    """The answered questions to judge, with columns refused, cut and generated; at most `count`, or all if it is 0."""
+    answers = inputs["answers"].select("question_id", "refused", "cut", generated="text")
+    questions = inputs["questions"].join(answers, on="question_id")
+    return answered(questions, "all", count or questions.height).sort("position")
 
 
-def _items(own: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
-    """What is judged of each question: its answer, what of its context reached the prompt, its gold passages."""
-    read = reached(inputs["contexts"], own, budget)
-    texts = dict(read.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
-    named = (
-        inputs["evidence"]
-        .drop_nulls("passage_id")
-        .join(inputs["passages"].select("passage_id", gold="text"), on="passage_id")
-    )
-    gold = dict(named.group_by("question_id", maintain_order=True).agg("gold").iter_rows())
-    columns = ("question_id", "text", "said", "answer", "refused")
+def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
+    """The item to judge of each question: its answer, the context that reached the prompt, and its gold passages."""
+    prompted = reached(inputs["contexts"], questions, budget)
+    texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
+    passages = inputs["passages"].select("passage_id", gold="text")
+    evidence = inputs["evidence"].drop_nulls("passage_id").join(passages, on="passage_id")
+    gold = dict(evidence.group_by("question_id", maintain_order=True).agg("gold").iter_rows())
+    columns = ("question_id", "text", "generated", "answer", "refused")
     return {
-        q: Item(text, said, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused)
-        for q, text, said, answer, refused in own.select(columns).iter_rows()
+        q: Item(text, generated, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused)
+        for q, text, generated, answer, refused in questions.select(columns).iter_rows()
     }
 
 
@@ -74,35 +69,34 @@ def run(cfg, inputs, outputs, ctx):
     judge, name = cfg.judge, ctx.axes["judge"]
     questions = _judged(inputs, judge.judged)
     items = _items(questions, inputs, cfg.assembly.budget)
-    asked = _Asked(_judge(cfg, ctx))
-    found = judged(list(items.values()), asked)
+    ask = _Ask(_judge(cfg, ctx))
+    judgements = dict(zip(items, judged(list(items.values()), ask), strict=True))
     embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
-    ours, theirs = (
+    answer_vectors, gold_vectors = (
         embedder.embed([getattr(item, side) or " " for item in items.values()]) for side in ("answer", "gold")
     )
     figures = []
-    for question, one, near in zip(items, found, (ours * theirs).sum(1), strict=True):
-        own = {f"judged_{metric}": value for metric, value in one.figures.items()}
-        if one.facts is not None:
-            own["judged_acc"] = judge.facts * one.facts + (1 - judge.facts) * (1 + float(near)) / 2
-        figures += [(question, metric, value) for metric, value in own.items()]
+    for (question, judgement), cosine in zip(judgements.items(), (answer_vectors * gold_vectors).sum(1), strict=True):
+        values = {f"judged_{metric}": value for metric, value in judgement.figures.items()}
+        if judgement.facts is not None:
+            values["judged_acc"] = judge.facts * judgement.facts + (1 - judge.facts) * (1 + float(cosine)) / 2
+        figures += [(question, metric, value) for metric, value in values.items()]
     checked = answered(questions, "all", judge.checked)["question_id"].to_list()
-    own = dict(zip(items, found, strict=True))
     ctx.log.info("%d answers judged; the judge is checked on %d", len(items), len(checked))
-    for question, one in zip(
-        checked, controls([items[q] for q in checked], [own[q] for q in checked], asked, judge.padding), strict=True
-    ):
-        figures += [(question, f"judge_{metric}", value) for metric, value in one.items()]
+    checks = controls([items[q] for q in checked], [judgements[q] for q in checked], ask, judge.padding)
+    for question, values in zip(checked, checks, strict=True):
+        figures += [(question, f"judge_{metric}", value) for metric, value in values.items()]
     outputs["question_metrics"] = long_rows(
         [(q, cfg.extra.order, None, False, f"{metric}@{name}", value) for q, metric, value in figures]
     )
-    replies = [(digest(prompt), len(prompt), reply) for prompt, reply in asked.replies.items()]
+    replies = [(digest(prompt), len(prompt), reply) for prompt, reply in ask.replies.items()]
     outputs["verdicts"] = pl.DataFrame(replies, schema=TABLES["verdicts"].empty().schema, orient="row").sort("prompt")
-    unread, wanted = sum(one.unread for one in found), sum(one.asked for one in found)
-    ctx.counts |= {"verdicts": wanted, "unread": unread, "too_long": sum(reply is None for *_, reply in replies)}
+    unread = sum(judgement.unread for judgement in judgements.values())
+    verdicts = sum(judgement.asked for judgement in judgements.values())
+    ctx.counts |= {"verdicts": verdicts, "unread": unread, "too_long": sum(reply is None for *_, reply in replies)}
     if unread:
-        ctx.warn(f"{unread} of {wanted} verdicts of judge {name} could not be read; they are missing, not 0")
-    return {"questions": len(items), "unread": unread / max(wanted, 1)}
+        ctx.warn(f"{unread} of {verdicts} verdicts of judge {name} could not be read; they are missing, not 0")
+    return {"questions": len(items), "unread": unread / max(verdicts, 1)}
 
 
 if "snakemake" in globals():

@@ -1,5 +1,4 @@
-"""What the contexts add to the log-probability of the gold answer, at every budget, for one shard of a sample of the
-questions."""
+"""Measure the answer gain of contexts at every budget, for one shard of a sample of questions."""
 
 from secateur.contexts.table import made_for, texts
 from secateur.core.shards import part_of
@@ -12,16 +11,16 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    asked = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.gain)
-    known = {(q, b): text for (q, _, b), text in texts(inputs["contexts"]).items()}  # one ranking
-    questions = [Question(*row) for row in asked.select("question_id", "text", "answer").iter_rows()]
+    sample = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.gain)
+    contexts = {(q, b): text for (q, _, b), text in texts(inputs["contexts"]).items()}  # of a single ranking
+    questions = [Question(*row) for row in sample.select("question_id", "text", "answer").iter_rows()]
     lm, aware = load(cfg.lm, ctx.cache, ctx.device), bool(inputs["contexts"]["answer_aware"].any())
     budgets = made_for(inputs["contexts"], cfg.eval.gain_budgets)
     control = next(iter(made_for(inputs["contexts"], [cfg.eval.gain_control])), None)
-    mine = part_of(len(questions), ctx.axes["shard"])
-    rows = gain_rows(lm, cfg.ecs, questions, known, budgets, control, mine, ctx)
+    shard = part_of(len(questions), ctx.axes["shard"])
+    rows = gain_rows(lm, cfg.ecs, questions, contexts, budgets, control, shard, ctx)
     outputs["question_metrics"] = long_rows([(q, cfg.extra.order, None, aware, m, v) for q, m, v in rows])
-    return {"questions": len(mine)}
+    return {"questions": len(shard)}
 
 
 if "snakemake" in globals():

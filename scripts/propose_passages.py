@@ -1,4 +1,4 @@
-"""The pool of each question: its best passages by a cheap ranking, and passages by chance for the null."""
+"""Build the pool of each question: its best passages by cheap rankings, and random passages for the null."""
 
 import polars as pl
 
@@ -11,18 +11,17 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    passages, every = inputs["passages"], inputs["questions"]
-    subsets = members(every, inputs["evidence"], {"types": {}, "first": cfg.dataset.first})
+    passages, questions = inputs["passages"], inputs["questions"]
+    subsets = members(questions, inputs["evidence"], {"types": {}, "first": cfg.dataset.first})
     scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
-    refused = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # no answer to be aware of
-    questions = every.filter(~refused & pl.col("question_id").is_in(list(scored)))
+    unanswerable = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # have no answer to score by
+    questions = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
     rankings = inputs["rankings"].join(questions, on="question_id", how="semi")
-    named = names_speaker(summed_pairs(rankings, cfg.ecs.pooled_by), questions, passages)
-    said = named.rename({SPEAKER: "value"})
-    chosen = candidates(rankings, said, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
+    named = names_speaker(summed_pairs(rankings, cfg.ecs.pooled_by), questions, passages).rename({SPEAKER: "value"})
+    best = candidates(rankings, named, cfg.ecs.pooled_by, cfg.ecs.pool, cfg.ecs.pool_aware)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
     measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))
-    outputs["pool"] = pool = pooled(chosen, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)
+    outputs["pool"] = pool = pooled(best, questions, measured, probed, cfg.ecs.draws, cfg.ecs.seed)
     return {
         "questions": questions.height,
         "pooled": pool.height,

@@ -1,4 +1,4 @@
-"""Every ranker of a list over the passages of a question's group."""
+"""Rank the passages of each question's group with every ranker of a list."""
 
 from secateur.ranking.rank import rank
 from secateur.stage.contract import main

@@ -1,4 +1,4 @@
-"""A ranking, its best passages put in a new order by a reranker."""
+"""Put the best passages of a ranking in a new order by a reranker."""
 
 import polars as pl
 
@@ -9,15 +9,15 @@ from secateur.core.tables.table import check
 from secateur.stage.contract import main
 
 
-def _check(reranker, own: pl.DataFrame, found) -> None:
-    """Raise SecateurError for what is no new order of a ranking."""
+def _check(reranker, rankings: pl.DataFrame, reranked) -> None:
+    """Raise SecateurError unless `reranked` is a table `rankings` with pairs of the original alone."""
     where, fix = f"reranker {reranker.__name__}", "rerank() gives the rankings it was given, in their new order"
-    if not isinstance(found, pl.DataFrame):
-        raise SecateurError(f"{where} gave a {type(found).__name__}, a table is needed. Fix: {fix}.")
-    check(TABLES["rankings"], found, where, f"{fix}.")
-    strange = found.join(own, on=["question_id", "passage_id"], how="anti")
-    if strange.height:
-        question, passage = strange.select("question_id", "passage_id").row(0)
+    if not isinstance(reranked, pl.DataFrame):
+        raise SecateurError(f"{where} gave a {type(reranked).__name__}, a table is needed. Fix: {fix}.")
+    check(TABLES["rankings"], reranked, where, f"{fix}.")
+    added = reranked.join(rankings, on=["question_id", "passage_id"], how="anti")
+    if added.height:
+        question, passage = added.select("question_id", "passage_id").row(0)
         raise SecateurError(f"{where} ranks {passage!r} for {question!r}, which was not ranked. Fix: {fix}.")
 
 
@@ -25,13 +25,13 @@ def run(cfg, inputs, outputs, ctx):
     spec = cfg.reranker.spec
     reranker = plugins.load("reranker", spec["kind"])
     settings = plugins.settings("reranker", spec, f"conf/reranker/{ctx.axes['reranker']}")
-    own = inputs["rankings"].filter(pl.col("scorer") == ctx.axes["pick"])
+    rankings = inputs["rankings"].filter(pl.col("scorer") == ctx.axes["pick"])
     questions = inputs["questions"].with_columns(answer=pl.lit(None, pl.String))  # no answer ever reaches a ranking
     with plugins.calling("reranker", reranker):
-        found = reranker.rerank(settings, own, questions, inputs["passages"], cfg, ctx)
-    _check(reranker, own, found)
-    outputs["rankings"] = found
-    return {"questions": found["question_id"].n_unique(), "rankings": found.height}
+        reranked = reranker.rerank(settings, rankings, questions, inputs["passages"], cfg, ctx)
+    _check(reranker, rankings, reranked)
+    outputs["rankings"] = reranked
+    return {"questions": reranked["question_id"].n_unique(), "rankings": reranked.height}
 
 
 if "snakemake" in globals():

@@ -1,4 +1,4 @@
-"""Statistics of each pooled passage under a language model, for one shard of the questions (ECS, section 3)."""
+"""Compute the statistics of each pooled passage under a language model, for one shard of the questions (ECS, section 3)."""
 
 import polars as pl
 
@@ -9,19 +9,19 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    asked = shard_of(inputs["questions"], ctx.axes["shard"])
-    pool = inputs["pool"].join(asked, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
-    asked = asked.join(pool, on="question_id", how="semi", maintain_order="left")
-    shown = with_preceding(inputs["passages"], cfg.ecs.before)
+    questions = shard_of(inputs["questions"], ctx.axes["shard"])
+    pool = inputs["pool"].join(questions, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
+    questions = questions.join(pool, on="question_id", how="semi", maintain_order="left")
+    passages = with_preceding(inputs["passages"], cfg.ecs.before)
     lm = load(cfg.lm, ctx.cache, ctx.device)
-    pieces = statistics(lm, asked, shown, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
-    outputs["statistics"] = table = pl.concat([statistics_frame([]), *pieces])
+    parts = statistics(lm, questions, passages, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
+    outputs["statistics"] = table = pl.concat([statistics_frame([]), *parts])
     cut = int(table["cut"].sum())
     if cut:
         ctx.warn(f"{cut} tokens of context did not fit the window of {cfg.lm.window} and were cut")
     tokens = int(table["prompt_tokens"].sum() + table["answer_tokens"].sum())
     ctx.counts |= {"tokens_cut": cut, "tokens_read": tokens}
-    return {"questions": asked.height, "pairs": pool.height}
+    return {"questions": questions.height, "pairs": pool.height}
 
 
 if "snakemake" in globals():

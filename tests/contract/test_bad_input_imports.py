@@ -20,7 +20,7 @@ KNOWN = Reference(
     texts={"p1": "Acme bought Bolt.", "p2": "Bolt makes nuts.", "p3": "Ann: Hello."},
     count=lambda texts: np.array([len(text.split()) for text in texts]),
     budgets=(2, 4, 8),
-    answering=4,
+    answer_budget=4,
 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scripts.check_red_herrings import measured
+from scripts.check_red_herrings import stage_tables
 from tests.support.loaded import conform
 
 from secateur.config import compose
@@ -243,7 +243,7 @@ def checked(tiny_lm, ecs, tmp_path_factory):
     few = tmp_path_factory.mktemp("herrings") / "few.jsonl"
     few.write_text("\n".join(SET.read_text(encoding="utf-8").splitlines()[:4]), encoding="utf-8")
     passages, questions = loaded(few)
-    return measured(tiny_lm(), ecs(), SCORES, questions.questions, passages, few.parent, logging.getLogger("test"))
+    return stage_tables(tiny_lm(), ecs(), SCORES, questions.questions, passages, few.parent, logging.getLogger("test"))
 
 
 def test_the_stage_fills_its_tables_for_every_scorer_it_reads(checked):
