@@ -151,7 +151,7 @@ def test_every_kind_that_an_option_names_takes_the_settings_that_it_gives(group,
     for name in names(CONF, group):
         spec = getattr(option(CONF, group, name), key)
         for one in spec.values() if key == "scorers" else [spec]:
-            if plugins.named(one) != ("none",):  # the reranker that changes nothing
+            if plugins.names_in(one) != ("none",):  # the reranker that changes nothing
                 plugins.settings(family, one, f"conf/{group}/{name}")
 
 

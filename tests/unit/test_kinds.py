@@ -196,14 +196,14 @@ def test_an_unknown_kind_is_refused_with_the_option_that_names_it(family):
 
 
 def test_the_kinds_that_a_value_names():
-    assert plugins.named("bm25") == plugins.named({"kind": "bm25", "of": "dense"}) == ("bm25",)
-    assert plugins.named({"a": {"kind": "bm25"}, "b": {"kind": "dense"}, "c": "bm25"}) == ("bm25", "dense")
-    assert plugins.named(None) == ()
+    assert plugins.names_in("bm25") == plugins.names_in({"kind": "bm25", "of": "dense"}) == ("bm25",)
+    assert plugins.names_in({"a": {"kind": "bm25"}, "b": {"kind": "dense"}, "c": "bm25"}) == ("bm25", "dense")
+    assert plugins.names_in(None) == ()
 
 
 def test_a_kind_s_settings_may_name_further_kinds():
     nested = {"z": {"kind": "zsum", "lexical": {"kind": "tfidf"}, "weights": {"blind": [-1.6, 0.4]}, "drop": ["a"]}}
-    assert plugins.named(nested) == plugins.named(nested["z"]) == ("zsum", "tfidf")
+    assert plugins.names_in(nested) == plugins.names_in(nested["z"]) == ("zsum", "tfidf")
 
 
 # --- the code digest -----------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def leaf_params(rule, *keys, **extra):
         modules = set()
         for group, key, fixed, family in families:
             spec = getattr(chosen(group, fixed, wildcards), key)
-            modules |= {plugins.module_of(family, kind) for kind in plugins.named(spec) if kind != layout.NONE}
+            modules |= {plugins.module_of(family, kind) for kind in plugins.names_in(spec) if kind != layout.NONE}
         parts = (rule, ROOT, tuple(sorted(modules)))
         provenance.note_code(CACHE, *parts)
         return f"code={provenance.code_digest(*parts)}"

@@ -44,7 +44,7 @@ def limited(option: Any, count: int) -> Any:
         return replace(option, datasets=tuple(f"{name}@{count}" for name in option.datasets))
     if not isinstance(option, Corpus | Dataset):
         return option
-    (kind,) = plugins.named(option.format)
+    (kind,) = plugins.names_in(option.format)
     if any(field.name == "asked" for field in fields(plugins.load("format", kind).Settings)):
         spec = option.format if isinstance(option.format, dict) else {"kind": kind}
         pooled = replace(option, format=spec | {"asked": count})

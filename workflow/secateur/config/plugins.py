@@ -1,8 +1,8 @@
-"""Plug-ins: a file in a family's folder is a plug-in, found by its name.
+"""Plug-ins: each file in a family's folder is a plug-in, and its name is the file's.
 
-A plug-in defines a frozen dataclass `Settings`, the names its family needs, and a docstring, which is its documentation.
-Files whose name begins with `_` are no plug-ins. A name with a dot (`mypackage.mine`) is a module of other code, used in
-the same way. No list of plug-ins is kept anywhere: to add one, add a file.
+A plug-in defines a frozen dataclass `Settings`, the names that its family needs, and a docstring, which is its documentation.
+Files whose names begin with `_` are not plug-ins. A name with a dot (`mypackage.mine`) is a module outside this library.
+There is no list of plug-ins: to add one, add a file.
 """
 
 import traceback
@@ -18,28 +18,17 @@ from typing import Any
 from secateur.core.errors import DISK, SecateurError, nearest
 from secateur.core.fields import ConfigError, from_dict
 
-__all__ = [
-    "FAMILIES",
-    "NoSettings",
-    "calling",
-    "configured",
-    "load",
-    "module_of",
-    "named",
-    "names",
-    "settings",
-    "source_of",
-]
+__all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
 
 LIBRARY = Path(__file__).parents[1]
-FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of plug-ins: its package, and what each defines besides `Settings`.
+    """A family of plug-ins.
 
-    needs: names that a plug-in must define. capabilities: names that it may define, with the value of one that does not.
+    package: its folder; needs: names that a plug-in must define besides `Settings`; capabilities: names that it may
+    define, each with its default.
     """
 
     package: str
@@ -49,14 +38,14 @@ class Family:
 
 @dataclass(frozen=True)
 class NoSettings:
-    """The settings of a plug-in that has none, imported there as `Settings`."""
+    """Settings of a plug-in without any; such a plug-in imports it as `Settings`."""
 
 
 FAMILIES: dict[str, Family] = {
     "format": Family(
         "secateur.datasets.formats",
         ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions"),
-        {"SAMPLES": False, "LABELLED": False, "FOLDER": FOLDER},
+        {"SAMPLES": False, "LABELLED": False},
     ),
     "extractor": Family(
         "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}
@@ -77,7 +66,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def names(family: str) -> tuple[str, ...]:
-    """The plug-ins of a family, by the names of their files; nothing is imported."""
+    """Names of a family's plug-ins, from their files; nothing is imported."""
     package = source_of(FAMILIES[family].package)
     return tuple(sorted(path.stem for path in package.parent.glob("*.py") if _is_plugin(path))) if package else ()
 
@@ -87,11 +76,11 @@ def _is_plugin(path: Path) -> bool:
 
 
 def module_of(family: str, name: str) -> str:
-    """The dotted module of a plug-in, not imported. Raises ConfigError for a name that no file has."""
+    """Dotted module of a plug-in, without importing it. Raises ConfigError for an unknown name."""
     if "." in name:
         return name
     package = source_of(FAMILIES[family].package)
-    if package is None or not _is_plugin(package.with_name(f"{name}.py")):  # asked far too often to list the folder
+    if package is None or not _is_plugin(package.with_name(f"{name}.py")):  # called too often to list the folder
         raise ConfigError(
             f"{family} {name!r} is unknown{nearest(name, names(family))}. Fix: use one of "
             f"{', '.join(names(family)) or 'none'}, or a module of yours, which has a dot (mypackage.{name})."
@@ -100,19 +89,19 @@ def module_of(family: str, name: str) -> str:
 
 
 def source_of(dotted: str, library: Path = LIBRARY) -> Path | None:
-    """The file of a module, found without executing anything, its packages included; None where there is none."""
+    """File of a module or package, None if there is none; no module of this library is executed to find it."""
     root, _, rest = dotted.partition(".")
-    found = None if root == "secateur" else find_spec(root)
-    folders = [library] if root == "secateur" else list((found and found.submodule_search_locations) or ())
-    if not rest and found and not folders:  # a package without a folder is a single file
-        return Path(found.origin) if found.has_location else None
+    spec = None if root == "secateur" else find_spec(root)
+    folders = [library] if root == "secateur" else list((spec and spec.submodule_search_locations) or ())
+    if not rest and spec and not folders:  # a package without a folder is a single file
+        return Path(spec.origin) if spec.has_location else None
     stems = [Path(folder, *rest.split(".")) if rest else Path(folder) for folder in folders]
     files = [file for stem in stems for file in (stem / "__init__.py", stem.with_suffix(".py"))]
     return next((file for file in files if file.is_file()), None)
 
 
 def load(family: str, name: str) -> ModuleType:
-    """The module of a plug-in, its capabilities set: those it does not define have the family's value.
+    """Imports a plug-in and sets the defaults of the capabilities that it does not define.
 
     Raises SecateurError for an unknown name, a module that cannot be imported, and one that lacks what the family needs.
     """
@@ -121,8 +110,8 @@ def load(family: str, name: str) -> ModuleType:
         module = import_module(dotted)
     except SecateurError:
         raise
-    except Exception as error:  # whatever a plug-in raises is the plug-in's
-        raise SecateurError(_not_imported(family, dotted, error)) from error
+    except Exception as error:  # a plug-in may raise anything
+        raise SecateurError(_import_failure(family, dotted, error)) from error
     faults = _faults(family, module)
     if faults:
         raise SecateurError(
@@ -136,12 +125,12 @@ def load(family: str, name: str) -> ModuleType:
 
 @contextmanager
 def calling(family: str, module: ModuleType) -> Iterator[None]:
-    """Turn what a plug-in raises into one SecateurError that names its file and line."""
+    """Turns an exception of a plug-in into a SecateurError that names its file and line."""
     try:
         yield
     except SecateurError:
         raise
-    except Exception as error:  # whatever a plug-in raises is the plug-in's, but for a disk that is full or read-only
+    except Exception as error:  # a plug-in may raise anything; a full or read-only disk is not its fault
         if isinstance(error, OSError) and error.errno in DISK:
             raise
         lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == module.__file__]
@@ -152,43 +141,38 @@ def calling(family: str, module: ModuleType) -> Iterator[None]:
 
 
 def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str = "") -> Any:
-    """A plug-in's Settings from `{kind: NAME, **settings}`, or from NAME alone; read as strictly as any option.
+    """Settings of a plug-in from NAME or `{kind: NAME, **settings}`, read as strictly as any option.
 
-    where: the option (conf/corpus/locomo); path: what its keys begin with in messages. Raises ConfigError with every
-    problem at once.
+    where: the option, e.g. conf/corpus/locomo; path: prefix of its keys in messages, the family by default. Raises
+    ConfigError with every problem at once.
     """
     path = path or family
-    own = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
-    name = own.pop("kind", None)
+    values = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
+    name = values.pop("kind", None)
     if not isinstance(name, str):
         raise ConfigError(f"{where}.yaml: {path} is {spec!r}, a plug-in's name or a mapping with `kind` is needed.")
-    return configured(family, name, own, where, path)
-
-
-def configured(family: str, name: str, own: Mapping[str, Any], where: str, path: str) -> Any:
-    """A plug-in's Settings from its name and a mapping."""
     try:
         module = load(family, name)
     except SecateurError as error:
         raise ConfigError(f"{where}.yaml: {path}: {error}") from error
-    return from_dict(module.Settings, own, where, path)
+    return from_dict(module.Settings, values, where, path)
 
 
-def named(spec: Any) -> tuple[str, ...]:
-    """The plug-ins that a configuration value names: a name, one `{kind: NAME, ...}`, or several of them.
+def names_in(spec: Any) -> tuple[str, ...]:
+    """Names of the plug-ins in a configuration value: a name, `{kind: NAME, ...}`, or a list or mapping of these.
 
-    A plug-in's settings may name further plug-ins of its family, each as a mapping with `kind`.
+    Settings of a plug-in may contain further plug-ins of its family, each a mapping with `kind`.
     """
     if isinstance(spec, str):
         return (spec,)
     if isinstance(spec, Mapping):
-        inner = [one for one in spec.values() if isinstance(one, Mapping) and "kind" in one]
+        inner = [value for value in spec.values() if isinstance(value, Mapping) and "kind" in value]
         spec = [spec["kind"], *inner] if "kind" in spec else list(spec.values())
-    return tuple(dict.fromkeys(name for one in spec or () for name in named(one)))
+    return tuple(dict.fromkeys(name for value in spec or () for name in names_in(value)))
 
 
-def _not_imported(family: str, dotted: str, error: Exception) -> str:
-    """Why a module was not imported: it does not exist, or what it raised."""
+def _import_failure(family: str, dotted: str, error: Exception) -> str:
+    """Message for a module that does not exist or raised an error on import."""
     missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
     if missing and f"{dotted}.".startswith(f"{missing}."):
         return (
@@ -203,11 +187,12 @@ def _not_imported(family: str, dotted: str, error: Exception) -> str:
 
 def _faults(family: str, module: ModuleType) -> list[str]:
     """What a module lacks to be a plug-in of a family, each in a clause."""
-    own = getattr(module, "Settings", None)
-    frozen = isinstance(own, type) and is_dataclass(own) and own.__dataclass_params__.frozen
-    found = [] if frozen else ["has no Settings" if own is None else "has a Settings that is no frozen dataclass"]
-    found += [f"has no {name}" for name in FAMILIES[family].needs if not hasattr(module, name)]
+    settings = getattr(module, "Settings", None)
+    frozen = isinstance(settings, type) and is_dataclass(settings) and settings.__dataclass_params__.frozen
+    absent = "has no Settings" if settings is None else "has a Settings that is no frozen dataclass"
+    faults = [] if frozen else [absent]
+    faults += [f"has no {name}" for name in FAMILIES[family].needs if not hasattr(module, name)]
     package, _, name = module.__name__.rpartition(".")
     if package == FAMILIES[family].package and Path(module.__file__).stem != name:  # Python prefers a folder to a file
-        found.append(f"hides {name}.py, which has the same name")
-    return found
+        faults.append(f"hides {name}.py, which has the same name")
+    return faults

@@ -1,4 +1,4 @@
-"""Fields with documentation and range, and the strict reading of plain data into dataclasses."""
+"""Fields with documentation and range, and strict reading of plain data into dataclasses."""
 
 import math
 import re
@@ -21,99 +21,98 @@ class ConfigError(SecateurError):
 def key(
     doc: str, *, low: float | None = None, high: float | None = None, default: Any = MISSING, family: str = ""
 ) -> Any:
-    """A field with its documentation and its closed range; one that names kinds says of which family."""
-    # A factory, not a default: an instance that lacks the key (`from_dict`, partial) must not find one in its class.
+    """A field with its documentation, its closed range and, if its value names plug-ins, their family."""
+    # A factory, not a default: an instance without the key (`from_dict`, partial) must not find one in its class.
     extra = {} if default is MISSING else {"default_factory": lambda: copy(default)}
     return field(metadata={"doc": doc, "low": low, "high": high, "family": family}, **extra)
 
 
-ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # no name, no password, no query: keys come from elsewhere
+ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # no user, password or query: keys come from the environment
 
 
 def misfits(group: str, config: Any, kind: str, needs: Mapping[str, frozenset[str]]) -> list[str]:
-    """Keys that an option of this kind lacks, keys that belong to others, and a url that is none, each in a clause."""
-    given = {f.name for f in fields(config) if getattr(config, f.name) is not None}
-    own = needs[getattr(config, kind)]
-    at, optional = f"{kind} {getattr(config, kind)}", frozenset.union(*needs.values())
-    found = [f"{group}.{name} is needed by {at}" for name in sorted(own - given)]
-    found += [f"{group}.{name} does not belong to {at}" for name in sorted(given & optional - own)]
-    if "url" in own and config.url and not ADDRESS.fullmatch(config.url):
-        found.append(
+    """Optional keys that an option lacks, keys that belong to other kinds, and an invalid url, each in a clause.
+
+    kind: the field that decides which keys are needed; needs: its value -> keys.
+    """
+    present = {f.name for f in fields(config) if getattr(config, f.name) is not None}
+    needed, optional = needs[getattr(config, kind)], frozenset.union(*needs.values())
+    at = f"{kind} {getattr(config, kind)}"
+    problems = [f"{group}.{name} is needed by {at}" for name in sorted(needed - present)]
+    problems += [f"{group}.{name} does not belong to {at}" for name in sorted(present & optional - needed)]
+    if "url" in needed and config.url and not ADDRESS.fullmatch(config.url):
+        problems.append(
             f"{group}.url is no http address without user, password and query (keys come from the environment)"
         )
-    return found
+    return problems
 
 
-def _convert(value: Any, hint: Any, where: str, found: list[str]) -> Any:
-    """`value` as the type `hint`, or a problem appended to `found`."""
+def _convert(value: Any, hint: Any, where: str, problems: list[str]) -> Any:
+    """`value` as the type `hint`; what does not fit is appended to `problems`."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         if value not in args:
-            found.append(
-                f"{where} is {value!r}, allowed: {', '.join(map(str, args))}{nearest(str(value), map(str, args))}"
-            )
+            allowed = [str(arg) for arg in args]
+            problems.append(f"{where} is {value!r}, allowed: {', '.join(allowed)}{nearest(str(value), allowed)}")
         return value
     if origin in (Union, types.UnionType):
-        return None if value is None else _convert(value, next(a for a in args if a is not type(None)), where, found)
+        inner = next(arg for arg in args if arg is not type(None))
+        return None if value is None else _convert(value, inner, where, problems)
     if origin is tuple:
         if not isinstance(value, (list, tuple)):
-            found.append(f"{where} is {value!r}, a list is needed")
+            problems.append(f"{where} is {value!r}, a list is needed")
             return ()
-        return tuple(_convert(item, args[0], f"{where}[{n}]", found) for n, item in enumerate(value))
+        return tuple(_convert(item, args[0], f"{where}[{n}]", problems) for n, item in enumerate(value))
     if origin is dict:
         if not isinstance(value, Mapping):
-            found.append(f"{where} is {value!r}, a mapping is needed")
+            problems.append(f"{where} is {value!r}, a mapping is needed")
             return {}
-        return {str(k): _convert(item, args[1], f"{where}.{k}", found) for k, item in value.items()}
+        return {str(name): _convert(item, args[1], f"{where}.{name}", problems) for name, item in value.items()}
     if hint is Any:
         return value
-    good = isinstance(value, hint) and not (isinstance(value, bool) and hint is not bool)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)  # YAML writes 1 for 1.0; one value, one form, so that nothing re-runs
-    if not good:
-        found.append(f"{where} is {value!r} ({type(value).__name__}), a value of type {hint.__name__} is needed")
+        return float(value)  # YAML writes 1 for 1.0; one value must have one form, or jobs would run again
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        problems.append(f"{where} is {value!r} ({type(value).__name__}), a value of type {hint.__name__} is needed")
     return value
 
 
 def _in_range(value: Any, spec: Field, where: str) -> list[str]:
-    """Problems of a number, or of the numbers in a list or mapping; NaN and infinity are never allowed."""
+    """Numbers outside the range, also those in a list or mapping; NaN and infinity are never allowed."""
     if isinstance(value, Mapping):
-        return [p for name, item in value.items() for p in _in_range(item, spec, f"{where}.{name}")]
+        return [problem for name, item in value.items() for problem in _in_range(item, spec, f"{where}.{name}")]
     if isinstance(value, tuple):
-        return [p for n, item in enumerate(value) for p in _in_range(item, spec, f"{where}[{n}]")]
+        return [problem for n, item in enumerate(value) for problem in _in_range(item, spec, f"{where}[{n}]")]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return []
     low, high = spec.metadata.get("low"), spec.metadata.get("high")
-    outside = (low is not None and value < low) or (high is not None and value > high) or not math.isfinite(value)
-    allowed = f"[{'-inf' if low is None else low}, {'inf' if high is None else high}]"
-    return [f"{where} is {value}, allowed: {allowed}"] if outside else []
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
+    inside = low <= value <= high and math.isfinite(value)
+    return [] if inside else [f"{where} is {value}, allowed: [{low}, {high}]"]
 
 
 def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "", partial: bool = False) -> Any:
     """A frozen dataclass from plain data; ConfigError lists every unknown key, type and range at once.
 
-    path: what its keys begin with in messages, where that is not the group of the option `where`; partial: keys may be
-    missing, and to ask for one that is raises AttributeError.
+    where: the option, e.g. conf/corpus/locomo; path: prefix of its keys in messages, the option's group by default;
+    partial: keys may be missing, and reading a missing one raises AttributeError.
     """
     hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
     group = path or (where.split("/")[-2] if "/" in where else where)
-    found = [f"unknown key {group}.{k}{nearest(str(k), specs)}" for k in data if k not in specs]
-    found += [
-        f"key {group}.{k} missing"
-        for k, s in specs.items()
-        if not partial and k not in data and s.default is s.default_factory is MISSING
-    ]
+    problems = [f"unknown key {group}.{name}{nearest(str(name), specs)}" for name in data if name not in specs]
+    required = [name for name, spec in specs.items() if spec.default is spec.default_factory is MISSING]
+    problems += [f"key {group}.{name} missing" for name in required if not partial and name not in data]
     values = {}
-    for name in (n for n in specs if n in data):
+    for name in (name for name in specs if name in data):
         value = data[name]
         if specs[name].metadata.get("family") and hints[name] == dict[str, Any] and isinstance(value, str):
             value = {"kind": value}  # a plug-in with its default settings
-        values[name] = _convert(value, hints[name], f"{group}.{name}", found)
-        found += _in_range(values[name], specs[name], f"{group}.{name}")
-    if found:
-        count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
+        values[name] = _convert(value, hints[name], f"{group}.{name}", problems)
+        problems += _in_range(values[name], specs[name], f"{group}.{name}")
+    if problems:
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         raise ConfigError(
-            f"{where}.yaml: {count}: {'; '.join(found)}. Fix: edit that file or the override that set it."
+            f"{where}.yaml: {count}: {'; '.join(problems)}. Fix: edit that file or the override that set it."
         )
     if not partial:
         return cls(**values)

@@ -38,7 +38,7 @@ class Format(Protocol):
 
 def format_of(spec: Spec) -> Format:
     """The format that a configuration value names. Raises SecateurError for an unknown name."""
-    return plugins.load("format", *plugins.named(spec))
+    return plugins.load("format", *plugins.names_in(spec))
 
 
 def reads_folder(spec: Spec) -> bool:

@@ -44,12 +44,12 @@ def figure_of(metric: str) -> Figure:
 
 def headlines(spec: Sequence[Any]) -> list[str]:
     """Names of the headline metrics in `eval.metrics` or `dataset.metrics`."""
-    return [name for name in plugins.named(spec) if plugins.load("metric", name).FIGURE.headline]
+    return [name for name in plugins.names_in(spec) if plugins.load("metric", name).FIGURE.headline]
 
 
 def select_metrics(specs: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """The specs of the metrics with these names."""
-    return [spec for spec in specs if plugins.named([spec])[0] in names]
+    return [spec for spec in specs if plugins.names_in([spec])[0] in names]
 
 
 def measure_all(
@@ -63,7 +63,7 @@ def measure_all(
     """
     figures: list[dict[str, float]] = [{} for _ in cases]
     for spec in specs:
-        (name,) = plugins.named([spec])
+        (name,) = plugins.names_in([spec])
         plugin, settings = plugins.load("metric", name), plugins.settings("metric", spec, where)
         measured = {name: cases}
         if plugin.FIGURE.floor and others:

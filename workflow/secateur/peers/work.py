@@ -25,7 +25,7 @@ __all__ = ["adapter_of", "at_work", "pack", "scratch", "unpack"]
 def adapter_of(cfg, ctx) -> tuple[ModuleType, Any]:
     """The module of a peer's kind, and its settings."""
     spec = cfg.peer.adapter
-    (name,) = plugins.named(spec)
+    (name,) = plugins.names_in(spec)
     return plugins.load("peer", name), plugins.settings("peer", spec, f"conf/peer/{ctx.axes['peer']}", "peer.adapter")
 
 

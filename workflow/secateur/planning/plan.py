@@ -233,7 +233,7 @@ class _Resolved:
         system, dataset = self.system, self.dataset
         if isinstance(system, Study):
             needs = {
-                "distractors": plugins.load("format", *plugins.named(dataset.format)).LABELLED,
+                "distractors": plugins.load("format", *plugins.names_in(dataset.format)).LABELLED,
                 "policy": bool(dataset.trained),
             }
             return needs.get(system.kind, True)

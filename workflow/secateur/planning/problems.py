@@ -133,7 +133,7 @@ class _Checks:
         problems += _settings_problems("peer", peer.adapter, where, "peer.adapter")
         index = peer.indexed_by
         problems += _unknown("peer.indexed_by", [index] if index else [], known := names(self.conf, "peer"))
-        if index in known and plugins.named(self.option("peer", index).adapter) != plugins.named(peer.adapter):
+        if index in known and plugins.names_in(self.option("peer", index).adapter) != plugins.names_in(peer.adapter):
             problems.append(f"peer.indexed_by is {index}, which has another adapter than {self.variant['peer']}")
         return problems
 
@@ -143,7 +143,7 @@ class _Checks:
         metrics = (*measured.metrics, *self.dataset.metrics)
         for spec in metrics:
             yield from _settings_problems("metric", spec, "conf/eval/default", "eval.metrics")
-        known = [name for spec in metrics for name in plugins.named([spec])]
+        known = [name for spec in metrics for name in plugins.names_in([spec])]
         if twice := sorted({name for name in known if known.count(name) > 1}):
             yield f"eval.metrics and dataset.metrics name {', '.join(twice)} more than once"
         if self.variant.gained:

@@ -22,7 +22,7 @@ def expression(spec: str | Mapping[str, Any]) -> pl.Expr:
     Raises SecateurError for an unknown plug-in or setting, and for a plug-in that fails, returns no expression, or reads
     a column that `statistics` lacks.
     """
-    (name,) = plugins.named([spec])
+    (name,) = plugins.names_in([spec])
     plugin, settings = plugins.load("score", name), plugins.settings("score", spec, "conf/rankers", "rankers.scores")
     with plugins.calling("score", plugin):
         value = plugin.score(settings)

@@ -153,7 +153,7 @@ class GraphRanking:
     @cached_property
     def walk(self) -> tuple[ModuleType, Any]:
         """The walk's plug-in and its settings."""
-        plugin = plugins.load("walk", *plugins.named(self.cfg.walk))
+        plugin = plugins.load("walk", *plugins.names_in(self.cfg.walk))
         return plugin, plugins.settings("walk", self.cfg.walk, "conf/retriever", "walk")
 
     def _walked(self, texts: Sequence[str], scores: Scores) -> tuple[Scores, NDArray[np.int64]]:

@@ -60,7 +60,7 @@ def plugin_of(cfg) -> ModuleType:
 
 
 def _settings(cfg, where: str) -> Any:
-    return plugins.configured("extractor", cfg.kind, cfg.settings, where, "extractor.settings")
+    return plugins.settings("extractor", {**cfg.settings, "kind": cfg.kind}, where, "extractor.settings")
 
 
 def problems(cfg, where: str) -> list[str]:
