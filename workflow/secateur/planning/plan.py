@@ -217,7 +217,7 @@ class _Resolved:
         """Whether the system can use an option: a peer only those of its adapter, and only peers forms of sent texts."""
         if axis == "peer":
             specs = (option(self.conf, axis, name, self.overrides).adapter for name in (value, self.system.peer))
-            return len(set(map(plugins.named, specs))) == 1
+            return len(set(map(plugins.names_in, specs))) == 1
         if axis != "assembly" or self.system.family == "peer":
             return True
         form = option(self.conf, axis, value, self.overrides).form["kind"]
