@@ -13,22 +13,21 @@ from secateur.report.table import Column, Number, Row, Table, inline, interval
 __all__ = ["CONTROL", "METRICS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
 __all__ += ["difference_of"]
 
-METRICS = {  # metric: (two rows that do not differ, the first is higher, the first is lower)
+METRICS = {  # metric: verbs for (no significant difference, first row higher, first row lower)
     "evidence_recall@claim": ("hold the same evidence", "holds more evidence than", "holds less evidence than"),
     "token_recall@claim": ("hold as many gold words", "holds more gold words than", "holds fewer gold words than"),
     "f1_at_gold": (
         "choose turns of the same F1",
-        "chooses turns of a higher F1 than",
-        "chooses turns of a lower F1 than",
+        *(f"chooses turns of a {way} F1 than" for way in ("higher", "lower")),
     ),
     "rouge_l": ("have the same ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
     "answer_gain@claim": ("have the same answer gain", "has a higher answer gain than", "has a lower answer gain than"),
     "policy_utility": ("have the same utility", "has a higher utility than", "has a lower utility than"),
-}  # a data set's finding is about the first of these that speaks of most of its questions
-MAIN = ("cat1-4", "all")  # subsets of questions: a finding is about the first of these that there is
+}  # a finding is about the first of these that is measured on most questions of the data set
+MAIN = ("cat1-4", "all")  # subsets of questions: a finding is about the first that the data set has
 PLAIN = "lexical"  # the family of the baselines
-CONTROL = "control"  # the family of gold evidence, no context and the whole context, which rank nothing
-AXES = ("ranker", "strongest")  # pairs that differ in the ranker alone
+CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
+AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
 ROW = ["system", "scorer", "order", "answer_aware"]
 MINUS = "\N{MINUS SIGN}"
@@ -37,10 +36,10 @@ DIFFERENCE = Column("difference", signed=True)
 
 @dataclass(frozen=True)
 class Line:
-    """The paired difference of a system and its best baseline.
+    """The paired difference of a system and its best baseline: a plain ranking of the same order and form.
 
-    A baseline is a plain ranking of the same order, answer-awareness and form. p: after Holm; top: the row with the
-    highest mean of the data set, baselines included.
+    value: mean of the system; p: after Holm; aware: the system sees the answer; top: the row with the highest mean of the
+    data set, baselines included.
     """
 
     name: str
@@ -97,35 +96,49 @@ def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
 
 
 def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:
-    """The lines of one data set, best difference first, those that see the answer last; none where no pair of a ranking
-    and a plain one was made.
+    """The lines of one data set, the best difference first, those that see the answer last.
 
-    metrics, comparisons: the rows of a data set; families: of each system, lexical the plain ones.
+    Empty without a pair of a system and a plain ranking. metrics, comparisons: rows of the data set; families: system ->
+    family.
     """
     metric = _metric(comparisons)
     if metric is None:
         return []
-    whole = next((subset for subset in MAIN if (comparisons["subset"] == subset).any()), None)
-    own = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(whole))
-    rows = metrics.filter(own)
+    subset = next((subset for subset in MAIN if (comparisons["subset"] == subset).any()), None)
+    shown = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(subset))
+    rows = metrics.filter(shown)
     means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
-    best: dict[tuple, dict[str, Any]] = {}
-    for row in both_ways(comparisons.filter(own & pl.col("axis").is_in(AXES))).iter_rows(named=True):
-        plain = families.get(row["baseline"]) == PLAIN and families.get(row["system"], PLAIN) not in (PLAIN, CONTROL)
-        key, other = _key(row), _key(row | {new: row[old] for new, old in SIDE.items()})
-        if not plain or key not in means or other not in means:
+    best: dict[tuple, tuple[tuple[bool, float], Mapping[str, Any]]] = {}
+    for pair in both_ways(comparisons.filter(shown, pl.col("axis").is_in(AXES))).iter_rows(named=True):
+        family, baseline = families.get(pair["system"], PLAIN), families.get(pair["baseline"])
+        key, other = _key(pair), _key(pair | {new: pair[old] for new, old in SIDE.items()})
+        if baseline != PLAIN or family in (PLAIN, CONTROL) or key not in means or other not in means:
             continue
-        # Of the baselines that answer all questions that the system does, the best one.
-        worth = (row["n"] >= means[key][1], means[other][0])
-        if worth > best.get(key, {}).get("worth", (False, float("-inf"))):
-            best[key] = row | {"worth": worth, "value": means[key][0]}
-    top = _top(rows.filter(~pl.col("system").is_in([name for name, kind in families.items() if kind == CONTROL])))
-    made = [_line(row, metric, families, min_units, top) for row in best.values()]
-    return sorted(made, key=lambda line: (line.aware, -line.difference, line.name))
+        # Baselines that answer all questions of the system come first, then those with a higher mean.
+        rank = (pair["n"] >= means[key][1], means[other][0])
+        if key not in best or rank > best[key][0]:
+            best[key] = rank, pair
+    controls = [system for system, family in families.items() if family == CONTROL]
+    top = _top(rows.filter(~pl.col("system").is_in(controls)))
+    found = [
+        Line(
+            name=_name(pair),
+            family=families[pair["system"]],
+            baseline=row_name(pair["baseline"], pair["baseline_scorer"]),
+            p=pair["p_holm"],
+            value=means[key][0],
+            enough_data=enough_data(pair["n"], pair["units"], min_units),
+            aware=pair["answer_aware"],
+            top=top,
+            **{column: pair[column] for column in ("metric", "difference", "low", "high", "n", "units")},
+        )
+        for key, (_, pair) in best.items()
+    ]
+    return sorted(found, key=lambda line: (line.aware, -line.difference, line.name))
 
 
 def _top(rows: pl.DataFrame) -> str:
-    """The row with the highest figure of all that do not see the answer, over as many questions as any."""
+    """The row with the highest mean of those that do not see the answer and answer the most questions."""
     free = rows.filter(~pl.col("answer_aware"))
     if free.is_empty():
         return ""
@@ -139,8 +152,8 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _metric(comparisons: pl.DataFrame) -> str | None:
-    """The first metric that speaks of at least half of the questions that any speaks of."""
-    ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)) & pl.col("axis").is_in(AXES))
+    """The first metric measured on at least half as many questions as the metric with most."""
+    ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)), pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
     return next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
 
@@ -149,47 +162,25 @@ def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
     """Each pair of `comparisons`, followed by the same pair with its sides exchanged."""
     ends = {"difference": -pl.col("difference"), "low": -pl.col("high"), "high": -pl.col("low")}
     exchanged = pairs.with_columns(**ends).rename(SIDE).select(pairs.columns)
-    return (
-        pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])
-        .sort("place", maintain_order=True)
-        .drop("place")
-    )
+    both = pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])
+    return both.sort("place", maintain_order=True).drop("place")
 
 
 def _key(row: Mapping[str, Any]) -> tuple:
-    return tuple(row[c] for c in ROW)
-
-
-def _line(row: Mapping[str, Any], metric: str, families: Mapping[str, str], min_units: int, top: str) -> Line:
-    return Line(
-        name=_name(row),
-        family=families[row["system"]],
-        baseline=row_name(row["baseline"], row["baseline_scorer"]),
-        metric=metric,
-        difference=row["difference"],
-        low=row["low"],
-        high=row["high"],
-        p=row["p_holm"],
-        n=row["n"],
-        units=row["units"],
-        value=row["value"],
-        enough_data=enough_data(row["n"], row["units"], min_units),
-        aware=row["answer_aware"],
-        top=top,
-    )
+    return tuple(row[column] for column in ROW)
 
 
 # --- in words ------------------------------------------------------------------------------------
 
 
-def sentence(dataset: str, found: Sequence[Line]) -> str:
+def sentence(dataset: str, lines: Sequence[Line]) -> str:
     """The finding of a data set in one sentence.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
     >>> sentence("toy", [line])
     'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
-    line = _chosen(found)
+    line = _chosen(lines)
     if not line.enough_data:
         return f"{dataset}: {NOT_ENOUGH} for a finding ({sizes({'n': line.n, 'units': line.units})})."
     same, more, less = METRICS[line.metric]
@@ -199,14 +190,14 @@ def sentence(dataset: str, found: Sequence[Line]) -> str:
     return f"{dataset}: {line.name} {more if line.difference > 0 else less} the best baseline ({line.baseline}): {figures}."
 
 
-def small_print(found: Sequence[Line], claimed: Sequence[int]) -> str:
-    """The test behind a sentence; empty where there is not enough data. claimed: the budgets of `@claim`, in tokens.
+def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
+    """The test behind a sentence; empty without enough data. claimed: budgets of `@claim` in tokens.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.02, -0.05, 0.09, 1, 50, 20, 0.5, True, False, "bm25")
     >>> small_print([line], [64, 512])
     'beam minus bm25: not significant at .05 after Holm (p 1.0000), 50 questions in 20 units. The highest mean is that of bm25.'
     """
-    line = _chosen(found)
+    line = _chosen(lines)
     if not line.enough_data:
         return ""
     at = f", {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
@@ -215,13 +206,12 @@ def small_print(found: Sequence[Line], claimed: Sequence[int]) -> str:
     return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{at}.{highest}"
 
 
-def _chosen(found: Sequence[Line]) -> Line:
-    """The line that the sentence is about: that of the highest mean.
+def _chosen(lines: Sequence[Line]) -> Line:
+    """The line of the sentence: the highest mean of those that are significantly ahead, else of all.
 
-    Lines that see the answer, lack data or speak of less than half of the questions come last. Those that are
-    significantly ahead come first.
+    Lines that see the answer, lack data or cover less than half of the questions count only without others.
     """
-    free = [line for line in found if not line.aware] or list(found)
+    free = [line for line in lines if not line.aware] or list(lines)
     enough = [line for line in free if line.enough_data] or free
     most = max(line.n for line in enough)
     wide = [line for line in enough if 2 * line.n >= most]
@@ -230,15 +220,11 @@ def _chosen(found: Sequence[Line]) -> Line:
 
 
 def findings(
-    metrics: pl.DataFrame,
-    comparisons: pl.DataFrame,
-    families: Mapping[str, str],
-    min_units: int,
+    metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int
 ) -> Iterator[tuple[str, list[Line], str]]:
-    """(data set, its lines, its sentence) of an experiment, those with lines; metrics and comparisons: whole tables."""
+    """(data set, its lines, its sentence) of the data sets with lines. metrics, comparisons: whole tables."""
     own = metrics.filter(~pl.col("published"))
     for dataset in own["dataset"].unique(maintain_order=True):
-        here = pl.col("dataset") == dataset
-        found = lines(own.filter(here), comparisons.filter(here), families, min_units)
+        found = lines(own.filter(dataset=dataset), comparisons.filter(dataset=dataset), families, min_units)
         if found:
             yield dataset, found, sentence(dataset, found)
