@@ -1,4 +1,4 @@
-"""Tables to one page."""
+"""Tables of an experiment to one HTML page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

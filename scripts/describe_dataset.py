@@ -1,4 +1,4 @@
-"""Passages, questions and evidence to a table of their sizes."""
+"""Passages, questions and evidence to a table of their counts and lengths."""
 
 from secateur.datasets.description import describe
 from secateur.models.word_pieces import word_piece_counter

@@ -1,4 +1,4 @@
-"""Figures and stage records to runs, one for each row of figures; `secateur track` hands them to MLflow."""
+"""Figures and stage records to one run per row of figures; `secateur track` writes the runs to MLflow."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """Kept figures: small tables of finished experiments in `docs/results`, which pages and paper tables quote.
 
-`docs/results/EXPERIMENT/metrics.parquet` and `comparisons.parquet` hold the rows that a page may quote, rounded to four digits.
-Their Parquet metadata name the command, the commit and the digests of the tables that they were taken from.
+`docs/results/EXPERIMENT/metrics.parquet` and `comparisons.parquet` hold the rows that a page may quote, rounded to four
+digits. Their Parquet metadata name the command, the commit and the digests of the tables they were taken from.
 """
 
 from collections.abc import Mapping
@@ -19,21 +19,16 @@ from secateur.report.format import MEMORY
 __all__ = ["KEPT", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
 
 KEPT = ("metrics", "comparisons")
-CLAIMED = (  # the mean over the budgets of `eval.claim` is kept
-    "evidence_recall",
-    "evidence_coverage",
-    "token_recall",
-    "qualified_kept",
-    "semantic",
-    "answer_gain",
-    "tokens",
-)
 PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
+CLAIMED = (
+    *PAIRED_CLAIMS,
+    "qualified_kept",
+    "tokens",
+)  # kept as METRIC@claim, the mean over the budgets of `eval.claim`
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
-SELECTION = ("f1_at_gold",)
 ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
 POLICY = ("policy_utility", "policy_accuracy", "policy_tokens")
-PAIRED = (*SELECTION, "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
+PAIRED = ("f1_at_gold", "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
 DIGITS = 4
 
@@ -47,10 +42,10 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
     base = pl.col("metric").str.strip_suffix("@claim")
     claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim")
-    shown = claimed | base.is_in([*RANKING, *SELECTION, *ANSWERS, *POLICY, *MEMORY])
+    quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
     paired = pl.col("metric").is_in([*(f"{metric}@claim" for metric in PAIRED_CLAIMS), *PAIRED])
     rows = {
-        "metrics": metrics.filter(shown & ~pl.col("published")),
+        "metrics": metrics.filter(quotable & ~pl.col("published")),
         "comparisons": comparisons.filter(paired & pl.col("subset").is_in(SUBSETS) & (pl.col("axis") != "named")),
     }
     record = read_json(home / "run.json")

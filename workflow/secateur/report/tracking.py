@@ -30,7 +30,7 @@ __all__ = ["CURRENT", "LOCAL", "Run", "check_store", "experiments", "mlflow_name
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"
-STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change when another run is made
+STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change with its next run
 CURRENT = f"tags.`{STATE}` = 'current'"  # as a search in MLflow
 JOBS = ".jobs"
 # Defaults for MLflow's own settings: a server that is down or mute costs seconds. MLflow's defaults cost four minutes.
@@ -49,7 +49,11 @@ PARAM_LENGTH, TAG_LENGTH = 6000, 5000  # characters
 
 @dataclass(frozen=True)
 class Run:
-    """A run as MLflow should show it. Times in milliseconds since 1970; metrics are (name, value, step)."""
+    """A run as MLflow should show it.
+
+    started, ended: milliseconds since 1970; metrics: (name, value, step); texts: name -> content of an artifact; standing:
+    tags that change later.
+    """
 
     experiment: str
     key: str
@@ -66,7 +70,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Digest of all that never changes: not `standing`, nor `files`, which only the latest job still has."""
+        """Digest of all fields but `standing`, which changes later, and `files`, which only the latest job still has."""
         return digest(vars(replace(self, files=(), standing={})))
 
 
@@ -147,7 +151,7 @@ def runs_of(variants: pl.DataFrame, jobs: pl.DataFrame) -> list[Run]:
 
 
 def _experiment_id(client: Any, name: str) -> str:
-    """The id of an experiment, which is created where it is missing and restored where somebody deleted it."""
+    """The id of an experiment, which is created if it is missing and restored if it was deleted."""
     experiment = client.get_experiment_by_name(name)
     if experiment is None:
         return client.create_experiment(name)
@@ -157,7 +161,7 @@ def _experiment_id(client: Any, name: str) -> str:
 
 
 def _tracked(client: Any, experiment_id: str) -> dict[str, Any]:
-    """An experiment's runs by key, without those that somebody else logged."""
+    """The runs of an experiment by key; runs logged by others have none."""
     runs, token = [], None
     while token != "":
         page = client.search_runs([experiment_id], max_results=PAGE, page_token=token)
@@ -172,7 +176,7 @@ def _up_to_date(run: Run, tags: dict[str, str]) -> bool:
 
 
 def _write(client: Any, experiment_id: str, run: Run, tracked: Any) -> None:
-    """Create or update a run. Where all but `standing` is up to date, only those tags are written."""
+    """Creates or updates a run; of one with the same digest only the tags `standing` are written."""
     from mlflow.entities import Metric, Param, RunTag
 
     tracked = tracked or client.create_run(experiment_id, run.started, {KEY: run.key}, run.name)
@@ -198,7 +202,7 @@ def _batches(values: Sequence, size: int) -> Iterator[Sequence]:
 
 
 def check_store(uri: str) -> None:
-    """Raises sqlite3.Error where a local store is broken or locked. MLflow itself retries for minutes before it says so."""
+    """Raises sqlite3.Error for a broken or locked local store, which MLflow would retry for minutes."""
     path = Path(uri.removeprefix("sqlite:///"))
     if uri.startswith("sqlite:") and path.exists():
         with closing(sqlite3.connect(path, timeout=WAIT)) as store:
@@ -207,7 +211,7 @@ def check_store(uri: str) -> None:
 
 @contextmanager
 def _client(uri: str) -> Iterator[Any]:
-    """A client of MLflow. Raises SecateurError where MLflow is not reached or refuses, at once or inside the block."""
+    """A client of MLflow. Raises SecateurError where MLflow cannot be reached or refuses, also inside the block."""
     for name, value in LIMITS.items():
         os.environ.setdefault(name, value)
 
@@ -231,9 +235,9 @@ def _client(uri: str) -> Iterator[Any]:
 
 
 def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
-    """Write the runs that are missing or out of date in MLflow, with `rebuild` all of them anew. Returns their number.
+    """Writes the runs that MLflow lacks or has out of date, with `rebuild` all of them anew. Returns their number.
 
-    Raises SecateurError where MLflow is not reached or refuses, or where a server takes longer than `seconds`.
+    Raises SecateurError where MLflow cannot be reached or refuses, or where a server takes longer than `seconds`.
     """
     deadline = time.monotonic() + (seconds if uri.startswith("http") else float("inf"))
     written = 0
@@ -242,23 +246,23 @@ def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = 
             experiment_id = _experiment_id(client, name)
             tracked = _tracked(client, experiment_id)
             for run in group:
-                old = tracked.get(run.key)
-                if not rebuild and old is not None and _up_to_date(run, old.data.tags):
+                present = tracked.get(run.key)
+                if not rebuild and present is not None and _up_to_date(run, present.data.tags):
                     continue
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"not all runs were written within {seconds:.0f} s")
-                if rebuild and old is not None:
-                    client.delete_run(old.info.run_id)
-                    old = None
-                _write(client, experiment_id, run, old)
+                if rebuild and present is not None:
+                    client.delete_run(present.info.run_id)
+                    present = None
+                _write(client, experiment_id, run, present)
                 written += 1
     return written
 
 
 def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tuple[int, int, str]:
-    """Update the ledger, then MLflow. Returns the number of runs written, that of all runs, and MLflow's address.
+    """Updates the ledger, then MLflow. Returns the number of runs written, the number of all runs, MLflow's address.
 
-    Raises SecateurError as `sync` does, and where another process holds the lock for longer than `seconds`.
+    Raises SecateurError as `sync` does, and if another process holds the lock for longer than `seconds`.
     """
     uri = os.environ.get("MLFLOW_TRACKING_URI") or LOCAL
     lock = results / FOLDER / ".lock"
@@ -274,7 +278,7 @@ def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tup
 
 
 def experiments(uri: str) -> dict[str, str]:
-    """The id of each experiment of ours in MLflow, the latest first. Raises SecateurError as `sync` does."""
+    """Name -> id of the experiments that Secateur tracks, the latest first. Raises SecateurError as `sync` does."""
     with _client(uri) as client:
-        known = {experiment.name: experiment.experiment_id for experiment in client.search_experiments()}
-    return {name: identity for name, identity in known.items() if name + JOBS in known}
+        ids = {experiment.name: experiment.experiment_id for experiment in client.search_experiments()}
+    return {name: number for name, number in ids.items() if name + JOBS in ids}
