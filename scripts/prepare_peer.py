@@ -1,16 +1,16 @@
-"""The environment of a peer, made once for what its requirements say."""
+"""Install the environment of a peer, once for each content of its requirements."""
 
 from secateur.core.artifacts import write_json
-from secateur.peers.environment import environment
+from secateur.peers.environment import install
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    made = environment(inputs.paths("requirements"), ctx.cache, ctx.log)
-    if made["failure"]:
-        ctx.warn(f"{ctx.axes['environment']} is not installed, its rows will be missing: {made['failure']}")
-    write_json(outputs.path("environment"), made)
-    return {"installed": int(made["failure"] is None)}
+    environment = install(inputs.paths("requirements"), ctx.cache, ctx.log)
+    if environment["failure"]:
+        ctx.warn(f"{ctx.axes['environment']} is not installed, its rows will be missing: {environment['failure']}")
+    write_json(outputs.path("environment"), environment)
+    return {"installed": int(environment["failure"] is None)}
 
 
 if "snakemake" in globals():

@@ -15,12 +15,12 @@ from secateur.peers.adapters import (
     nano_graphrag,
     raptor,
 )
-from secateur.peers.extraction import Served
+from secateur.peers.corpus import TracedExtraction
 from secateur.peers.wire import Document, Fact, Prompt
 
 TEXTS = ["Ann Lee was born in Ghent.", "Ghent, a city, is in Belgium."]
 FACTS = {0: [Fact("Ann Lee", "born in", "Ghent", TEXTS[0])], 1: [Fact("Ghent", "is in", "Belgium", TEXTS[1])]}
-EXTRACTION = Served(TEXTS, FACTS, {"Where was Ann Lee born?": ["ann lee"]})
+EXTRACTION = TracedExtraction(TEXTS, FACTS, {"Where was Ann Lee born?": ["ann lee"]})
 BOTH = " ".join(TEXTS)
 QUESTION = "Where was Ann Lee born?"
 

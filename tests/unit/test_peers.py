@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 
 from secateur.models.http import Unusable
 from secateur.peers import work
-from secateur.peers.documents import documents
-from secateur.peers.endpoint import Endpoint, Unanswered, controlled
-from secateur.peers.environment import environment
-from secateur.peers.extraction import Served, served
-from secateur.peers.released import _said, released
+from secateur.peers.corpus import TracedExtraction, documents_of, extraction_of
+from secateur.peers.endpoint import Endpoint
+from secateur.peers.environment import install
+from secateur.peers.replies import Unanswered, _completion_text, controlled, released
 from secateur.peers.tracing import Tracer
-from secateur.peers.wire import Fact, Prompt, between, described, fenced, objects, rows
+from secateur.peers.wire import Fact, Prompt, between, column_of, entity_passages, fenced, objects
 from secateur.peers.worker import PeerFailed, Worker
 
 TEXTS = ["Ann Lee was born in Ghent.", "She moved to Kent (1999)!", "It rained.", "Ghent has 260,000 people."]
@@ -73,7 +72,7 @@ def reply(prompt, extraction):
     if context(prompt) is not None:
         return "none"
     if prompt.last.startswith("EXTRACT"):
-        return "|".join(fact.said for fact in extraction.facts(prompt.last))
+        return "|".join(fact.passage for fact in extraction.facts(prompt.last))
     return None
 '''
 
@@ -90,9 +89,9 @@ def adapter(tmp_path, monkeypatch) -> ModuleType:
     return import_module("mypeers.one")
 
 
-def extraction() -> Served:
+def extraction() -> TracedExtraction:
     facts = {0: [Fact("Ann Lee", "born in", "Ghent", TEXTS[0])], 3: [Fact("Ghent", "has", "260,000 people", TEXTS[3])]}
-    return Served(TEXTS, facts, {"Where was Ann born?": ["Ann"]})
+    return TracedExtraction(TEXTS, facts, {"Where was Ann born?": ["Ann"]})
 
 
 def count(texts):
@@ -114,7 +113,7 @@ def started(adapter, tmp_path):
             sys.executable, {"PYTHONPATH": f"{Path('workflow').resolve()}:{tmp_path}"}, folder, tmp_path / "log"
         )
         made.extend([worker, SimpleNamespace(end=lambda: serving.__exit__(None, None, None))])
-        worker.make("mypeers.one", {"does": does}, url, 60)
+        worker.create("mypeers.one", {"does": does}, url, 60)
         return worker, endpoint, url
 
     yield start
@@ -221,12 +220,12 @@ def test_a_call_is_passed_on_as_it_is_and_its_reply_is_kept(adapter, tmp_path):
 )
 def test_what_is_no_completion_is_no_reply(reply):
     with pytest.raises(Unusable):
-        _said(SimpleNamespace(json=lambda: reply))
+        _completion_text(SimpleNamespace(json=lambda: reply))
 
 
 def test_a_refusal_is_a_reply():
     message = {"content": None, "refusal": "I will not."}
-    assert _said(SimpleNamespace(json=lambda: {"choices": [{"message": message}]})) == "I will not."
+    assert _completion_text(SimpleNamespace(json=lambda: {"choices": [{"message": message}]})) == "I will not."
 
 
 # --- where a text comes from -------------------------------------------------------------------------
@@ -274,11 +273,11 @@ def test_documents_are_their_passages_and_may_be_cut_between_them():
         "text": ["x", "three more words", "one"],
     }
     passages = pl.DataFrame(own)
-    assert [(one.title, one.text) for one in documents(passages, count, None)] == [
+    assert [(one.title, one.text) for one in documents_of(passages, count, None)] == [
         ("A", "one three more words"),
         ("", "x"),
     ]
-    assert [one.text for one in documents(passages, count, 2)] == ["one", "three more words", "x"]
+    assert [one.text for one in documents_of(passages, count, 2)] == ["one", "three more words", "x"]
 
 
 # --- what is served ------------------------------------------------------------------------------
@@ -290,7 +289,7 @@ def test_the_extraction_is_that_of_the_tables_whatever_text_is_shown():
     triples = pl.DataFrame({"doc_id": ["d"], "position": [0], "n": [0], "passage_id": ["p0"], **ends})
     questions = pl.DataFrame({"question_id": ["q0", "q1"], "text": ["Who was born in Ghent?", "Does rain fall?"]})
     asked = pl.DataFrame({"doc_id": ["q0"], "n": [0], **ends})
-    found = served(passages, triples, questions, asked)
+    found = extraction_of(passages, triples, questions, asked)
     assert found.facts(f"A title. {TEXTS[1]} {TEXTS[0]} {TEXTS[0]}") == [Fact("ann lee", "born in", "ghent", TEXTS[0])]
     assert found.phrases("Who was born in Ghent? ") == ["ann lee", "ghent"]
     assert found.phrases("Does rain fall?") == ["doe", "rain", "fall"]
@@ -302,9 +301,9 @@ def test_parts_of_prompts():
     assert fenced('Head (x):\n```json\n{"a": 1}\n```\n', "Head (") == '{"a": 1}'
     assert fenced("Head\nnone", "Head") == ""
     assert objects('{"a": 1}\n\n{"a": "```"}') == [{"a": 1}, {"a": "```"}]
-    assert rows([["id", "said"], ["0", "x"], ["1"]], "said") == ["x"]
-    assert rows([], "said") == rows([["id"], ["0"]], "said") == []
-    assert described(extraction().facts(" ".join(TEXTS))) == {
+    assert column_of([["id", "said"], ["0", "x"], ["1"]], "said") == ["x"]
+    assert column_of([], "said") == column_of([["id"], ["0"]], "said") == []
+    assert entity_passages(extraction().facts(" ".join(TEXTS))) == {
         "Ann Lee": TEXTS[0],
         "Ghent": TEXTS[0],
         "260,000 people": TEXTS[3],
@@ -332,10 +331,10 @@ def test_what_does_not_install_is_said_and_tried_again(tmp_path):
     bad.write_text(f"{tmp_path}/no_such_package.whl\n")
     log = SimpleNamespace(info=lambda *_: None)
     for _ in range(2):
-        made = environment([bad], tmp_path / "cache", log)
+        made = install([bad], tmp_path / "cache", log)
         assert "no_such_package" in made["failure"]
     good = tmp_path / "good.txt"
     good.write_text("# nothing\n")
-    made = environment([good], tmp_path / "cache", log)
+    made = install([good], tmp_path / "cache", log)
     assert made["failure"] is None
     assert Path(made["python"]).exists()

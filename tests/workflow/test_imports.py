@@ -23,7 +23,7 @@ ORDER = [
     "answers.*",
     "judging.*",
     "contexts.*",
-    "peers.wire peers.tracing peers.documents peers.environment peers.worker",
+    "peers.wire peers.tracing peers.environment peers.worker",
     "peers.adapters.*",
     "peers.*",
     "evaluation.folds evaluation.resampling",

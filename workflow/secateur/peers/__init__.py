@@ -1,1 +1,1 @@
-"""Other systems, run as released in environments of their own: what they give their reader becomes a ranking and a text."""
+"""Other systems, run as released in environments of their own; the context of their reader gives a ranking and a text."""

@@ -1,6 +1,6 @@
-"""What a peer's adapter is told, and what it says: plain data, and no library but Python's own.
+"""Types and parsers of peers' adapters; the standard library alone.
 
-An adapter is read twice, by the pipeline and in the peer's own environment, where nothing of ours is installed.
+An adapter is imported twice: here, and in the peer's environment, where none of our packages is installed.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Document", "Extraction", "Fact", "Prompt", "between", "described", "fenced", "objects", "rows"]
+__all__ = ["Document", "Extraction", "Fact", "Prompt", "between", "column_of", "entity_passages", "fenced", "objects"]
 
 
 @dataclass(frozen=True)
@@ -19,87 +19,92 @@ class Document:
     title: str
     text: str
 
+    @property
+    def titled(self) -> str:
+        """Title and text, a line apart."""
+        return f"{self.title}\n{self.text}"
+
 
 @dataclass(frozen=True)
 class Fact:
-    """A triple of the graph that all peers search. said: the passage that it was read from."""
+    """A triple of the graph that all peers search, with the text of the passage that states it."""
 
     head: str
     relation: str
     tail: str
-    said: str
+    passage: str
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a peer asks a language model: (role, text) of each message; whether it wants JSON of a schema of its own."""
+    """A peer's prompt to a language model: (role, text) of each message, and whether it asks for structured output."""
 
     messages: tuple[tuple[str, str], ...]
     structured: bool = False
 
     @property
     def text(self) -> str:
-        """All messages."""
+        """The text of all messages."""
         return "\n".join(text for _, text in self.messages)
 
     @property
     def last(self) -> str:
-        """The message that is to be answered."""
+        """The text of the last message."""
         return self.messages[-1][1] if self.messages else ""
 
     @property
     def system(self) -> str:
-        """The instructions."""
+        """The text of the system and developer messages."""
         return "\n".join(text for role, text in self.messages if role in ("system", "developer"))
 
 
 class Extraction(Protocol):
-    """The extraction that answers every peer alike."""
+    """The extraction that answers every peer in controlled mode."""
 
     def facts(self, text: str) -> list[Fact]:
-        """The triples of the passages that a text holds, in its order."""
+        """The triples of the passages that a text contains, in its order."""
 
     def phrases(self, question: str) -> list[str]:
-        """What a question speaks of."""
+        """The phrases that a question mentions."""
 
 
-def described(facts: Iterable[Fact]) -> dict[str, str]:
-    """Each entity of some facts, with the passage that names it first."""
-    found: dict[str, str] = {}
+def entity_passages(facts: Iterable[Fact]) -> dict[str, str]:
+    """Each entity of some facts, with the first passage that names it."""
+    passages: dict[str, str] = {}
     for fact in facts:
         for entity in (fact.head, fact.tail):
-            found.setdefault(entity, fact.said)
-    return found
+            passages.setdefault(entity, fact.passage)
+    return passages
 
 
 def between(text: str, start: str, *ends: str) -> str:
-    """What stands behind the last `start`, up to the first of `ends` that follows; nothing where `start` is not there.
+    """Text after the last `start`, up to the first of `ends` that follows; empty without `start`.
 
     >>> between("Text: a\\nOutput: b", "Text:", "Output:")
     'a'
     """
-    _, found, rest = text.rpartition(start)
-    if not found:
+    _, separator, rest = text.rpartition(start)
+    if not separator:
         return ""
-    cuts = [at for end in ends if (at := rest.find(end)) >= 0]
+    cuts = [offset for end in ends if (offset := rest.find(end)) >= 0]
     return rest[: min(cuts, default=len(rest))].strip()
 
 
 def fenced(text: str, head: str) -> str:
-    """What the block of three backticks holds that follows a heading; nothing where there is none."""
-    _, found, rest = text.partition(head)
-    block = re.search(r"```\w*\n(.*?)\n```", rest, re.DOTALL) if found else None
+    """Content of the first block of three backticks after a heading; empty without one."""
+    _, separator, rest = text.partition(head)
+    block = re.search(r"```\w*\n(.*?)\n```", rest, re.DOTALL) if separator else None
     return block[1] if block else ""
 
 
 def objects(lines: str) -> list[Mapping[str, Any]]:
-    """The JSON objects of a block that has one a line."""
+    """The JSON objects of a text with one a line."""
     return [json.loads(line) for line in lines.splitlines() if line.strip().startswith("{")]
 
 
-def rows(table: Sequence[Sequence[str]], column: str) -> list[str]:
-    """A column of a table with its names in the first row; nothing where it has none of that name."""
-    if not table or column not in table[0]:
+def column_of(table: Sequence[Sequence[str]], name: str) -> list[str]:
+    """A column of a table whose first row holds the names; empty without a column of that name."""
+    if not table or name not in table[0]:
         return []
-    at = list(table[0]).index(column)
-    return [row[at] for row in table[1:] if len(row) > at]
+    index = list(table[0]).index(name)
+    return [row[index] for row in table[1:] if len(row) > index]

@@ -1,4 +1,4 @@
-"""A peer at work: its process, the endpoint that it asks, and its folder, for as long as one stage lasts."""
+"""Run a peer during one stage: its process, its endpoint, and its folder."""
 
 import shutil
 import zipfile
@@ -14,47 +14,51 @@ from secateur.config import plugins
 from secateur.core.artifacts import read_json
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter
-from secateur.peers.endpoint import Answer, Endpoint, controlled
-from secateur.peers.environment import OWN, variables
-from secateur.peers.released import released
+from secateur.peers.endpoint import Endpoint
+from secateur.peers.environment import PROJECT, variables
+from secateur.peers.replies import controlled, released
+from secateur.peers.wire import Extraction
 from secateur.peers.worker import PeerFailed, Worker
 
-__all__ = ["adapter_of", "at_work", "pack", "scratch", "unpack"]
+__all__ = ["adapter_of", "pack", "running", "scratch_folder", "unpack"]
 
 
 def adapter_of(cfg, ctx) -> tuple[ModuleType, Any]:
-    """The module of a peer's kind, and its settings."""
+    """The module of a peer's plug-in, and its settings."""
     spec = cfg.peer.adapter
     (name,) = plugins.names_in(spec)
     return plugins.load("peer", name), plugins.settings("peer", spec, f"conf/peer/{ctx.axes['peer']}", "peer.adapter")
 
 
 @contextmanager
-def at_work(cfg, environment: Sequence[Path], extraction, folder: Path, ctx) -> Iterator[tuple[Worker, Endpoint]]:
-    """The peer, started, and its endpoint. Raises PeerFailed where there is no environment, or it does not start."""
-    python = read_json(environment[0]) if environment else OWN
+def running(
+    cfg, environment: Sequence[Path], extraction: Extraction, folder: Path, ctx
+) -> Iterator[tuple[Worker, Endpoint]]:
+    """The process of a peer and its endpoint. Raises PeerFailed without an environment, or if the peer does not start.
+
+    environment: the file that `prepare_peer` wrote, or nothing for this project's environment.
+    """
+    python = read_json(environment[0]) if environment else PROJECT
     if python["failure"]:
         raise PeerFailed(f"its environment is not installed: {python['failure']}")
     adapter, settings = adapter_of(cfg, ctx)
     embedder, count = Embedder(cfg.embedder, ctx.cache, ctx.log), lm_counter(cfg.extra.tokenizer, ctx.cache)
-    endpoint = Endpoint(adapter, _answer(cfg, adapter, extraction, ctx), embedder.embed, count)
+    service = cfg.service
+    reply = controlled(adapter, extraction) if service.url is None else released(service, ctx.cache, ctx.log)
+    endpoint = Endpoint(adapter, reply, embedder.embed, count)
     log = folder.with_name("peer.log")
     with endpoint.serving() as url, Worker(python["python"], variables(python["python"]), folder, log) as worker:
         try:
-            worker.make(adapter.__name__, asdict(settings), url, cfg.peer.start)
+            worker.create(adapter.__name__, asdict(settings), url, cfg.peer.start)
             yield worker, endpoint
         finally:
             if log.exists():
                 ctx.log.info("%s", log.read_text(encoding="utf-8", errors="replace"))
 
 
-def _answer(cfg, adapter: ModuleType, extraction, ctx) -> Answer:
-    return controlled(adapter, extraction) if cfg.service.url is None else released(cfg.service, ctx.cache, ctx.log)
-
-
 @contextmanager
-def scratch() -> Iterator[Path]:
-    """An empty folder for a peer, which is removed."""
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder for a peer, removed at the end of the `with` block."""
     with TemporaryDirectory(prefix="secateur-peer-") as parent:
         folder = Path(parent) / "work"
         folder.mkdir()
@@ -62,15 +66,15 @@ def scratch() -> Iterator[Path]:
 
 
 def pack(folder: Path, path: Path) -> None:
-    """The files of a folder as one; the same files always give the same one."""
-    with zipfile.ZipFile(path, "w") as packed:
-        for one in sorted(file for file in folder.rglob("*") if file.is_file()):
-            entry = zipfile.ZipInfo(str(one.relative_to(folder)))  # of the year 1980, whenever it was written
-            with one.open("rb") as stream, packed.open(entry, "w", force_zip64=True) as target:
-                shutil.copyfileobj(stream, target)
+    """Write the files of a folder as one zip file; equal files give equal bytes."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+            entry = zipfile.ZipInfo(str(file.relative_to(folder)))  # dated 1980, whenever the file was written
+            with file.open("rb") as source, archive.open(entry, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target)
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """The folder that was packed."""
-    with zipfile.ZipFile(path) as packed:
-        packed.extractall(folder)
+    """Extract a packed folder."""
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)

@@ -1,1 +1,1 @@
-"""Other systems, each as its authors released it. A file is a kind."""
+"""Other systems, each as its authors released it. A file is a plug-in."""

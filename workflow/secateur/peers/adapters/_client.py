@@ -1,34 +1,36 @@
-"""The endpoint, for peers that are written here: the two calls that they make."""
+"""The endpoint's client, context and budget for the peers that are written here."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CHARACTERS", "Client", "fitting"]
+from secateur.peers.wire import Prompt, between
 
-SECONDS = 600  # for one call
-CHARACTERS = 4  # of a token, where the peer counts for itself
+__all__ = ["CHARACTERS", "PART", "QUESTION", "Client", "answer_context", "fitting"]
+
+TIMEOUT = 600  # seconds for one call
+CHARACTERS = 4  # of a token, where the peer counts tokens itself
+QUESTION, PART = "\nQuestion: ", "\n\n"  # of an answering prompt: before its question, between the parts of its context
 
 
 class Client:
-    """An OpenAI-compatible endpoint."""
+    """Client of an OpenAI-compatible endpoint."""
 
     def __init__(self, url: str) -> None:
         import httpx
 
-        self._client = httpx.Client(base_url=f"{url}/", timeout=SECONDS)
+        self._client = httpx.Client(base_url=f"{url}/", timeout=TIMEOUT)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors."""
-        found = self._post("embeddings", {"input": list(texts)})["data"]
-        return np.array([one["embedding"] for one in found], np.float32)
+        rows = self._post("embeddings", {"input": list(texts)})["data"]
+        return np.array([row["embedding"] for row in rows], np.float32)
 
     def ask(self, prompt: str) -> str:
-        """What the model says."""
-        return self._post("chat/completions", {"messages": [{"role": "user", "content": prompt}]})["choices"][0][
-            "message"
-        ]["content"]
+        """The model's reply."""
+        reply = self._post("chat/completions", {"messages": [{"role": "user", "content": prompt}]})
+        return reply["choices"][0]["message"]["content"]
 
     def _post(self, path: str, body: dict) -> dict:
         return self._client.post(path, json={"model": "served"} | body).raise_for_status().json()
@@ -46,3 +48,10 @@ def fitting(texts: Iterable[str], tokens: int) -> Iterator[str]:
             return
         room -= len(text)
         yield text
+
+
+def answer_context(prompt: Prompt, instruction: str) -> list[str] | None:
+    """Parts of the context of an answering prompt, which begins with `instruction`; None for any other prompt."""
+    if not prompt.last.startswith(instruction):
+        return None
+    return between(prompt.last, instruction, QUESTION).split(PART)

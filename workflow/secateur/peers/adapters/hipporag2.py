@@ -1,7 +1,7 @@
-"""HippoRAG 2 (Gutierrez et al. 2025): PageRank over phrases and passages, seeded with triples that a model has filtered.
+"""HippoRAG 2 (Gutierrez et al. 2025): PageRank over phrases and passages, seeded with triples that a model filters.
 
-Package `hipporag`, its prompts and settings untouched. In controlled mode its two extraction prompts get the triples of
-the extraction, and its filter keeps the facts that share a phrase with the question (all of them where none does).
+Package `hipporag`, its prompts and settings unchanged. In controlled mode its two extraction prompts get the triples of
+the extraction, and its filter keeps the facts that share a word with the question's phrases (all facts if none does).
 """
 
 import ast
@@ -12,21 +12,21 @@ from pathlib import Path
 from types import ModuleType
 
 from secateur.core.fields import key
-from secateur.peers.wire import Document, Extraction, Prompt, between, described
+from secateur.peers.wire import Document, Extraction, Prompt, between, entity_passages
 
-SPLITS = False  # it indexes what it is given
-ENGINES = ("vllm", "gritlm")  # readers and embedders of other settings than these
+SPLITS = False  # it indexes each document as one passage
+ENGINES = ("vllm", "gritlm")  # readers and embedders that it imports, and that these settings do not use
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Its own names."""
+    """Its settings, under its names."""
 
     qa_top_k: int = key("passages in the prompt that it answers from", low=1)
 
 
 class _Unused(ModuleType):
-    """A module in the place of an engine that it imports and does not use here."""
+    """Stands for an engine that it imports and does not use."""
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -35,7 +35,7 @@ class _Unused(ModuleType):
 
 
 class Peer:
-    """HippoRAG 2 in its own environment."""
+    """HippoRAG 2 in its environment."""
 
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
         sys.modules |= {name: _Unused(name) for name in ENGINES}
@@ -47,8 +47,8 @@ class Peer:
         self._rag = HippoRAG(self._config, save_dir=str(folder), llm_base_url=url, embedding_base_url=url, **names)
 
     def index(self, documents: list[Document]) -> None:
-        """A passage is a title and a text, as its authors give them."""
-        self._rag.index(docs=[f"{one.title}\n{one.text}" for one in documents])
+        """Index each document as a passage of title and text, as its authors do."""
+        self._rag.index(docs=[document.titled for document in documents])
 
     def ask(self, question: str) -> None:
         """Retrieve and answer."""
@@ -56,7 +56,7 @@ class Peer:
 
 
 def context(prompt: Prompt) -> list[str] | None:
-    """The passages of the prompt it answers from, best first."""
+    """The passages of an answering prompt, best first."""
     if "Wikipedia Title: " not in prompt.last or not prompt.last.rstrip().endswith("Thought:"):
         return None
     passages = prompt.last.rpartition("Question: ")[0].split("Wikipedia Title: ")
@@ -64,25 +64,23 @@ def context(prompt: Prompt) -> list[str] | None:
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
-    """Its extraction and its filter, in its format."""
+    """The extraction and the filter in its format."""
     if context(prompt) is not None:
         return "Thought: read by another. Answer: none."
     if "[[ ## fact_before_filter ## ]]" in prompt.last:
-        kept = json.dumps({"fact": _kept(prompt.last, extraction)})
-        return f"[[ ## fact_after_filter ## ]]\n{kept}\n\n[[ ## completed ## ]]"
+        facts = json.dumps({"fact": _filtered(prompt.last, extraction)})
+        return f"[[ ## fact_after_filter ## ]]\n{facts}\n\n[[ ## completed ## ]]"
     if "RDF" in prompt.system:
         facts = extraction.facts(between(prompt.last, "Paragraph:"))
         return json.dumps({"triples": [[fact.head, fact.relation, fact.tail] for fact in facts]})
     if "named_entities" in prompt.text:
-        return json.dumps({"named_entities": list(described(extraction.facts(prompt.last)))})
+        return json.dumps({"named_entities": list(entity_passages(extraction.facts(prompt.last)))})
     return None
 
 
-def _kept(text: str, extraction: Extraction) -> list[list[str]]:
-    """The facts with a phrase that the question shares; all where there is none."""
-    offered = ast.literal_eval(between(text, "[[ ## fact_before_filter ## ]]", "\n\nRespond"))["fact"]
-    asked = {
-        word for phrase in extraction.phrases(between(text, "[[ ## question ## ]]", "[[")) for word in phrase.split()
-    }
-    named = [fact for fact in offered if asked & {word for part in (fact[0], fact[2]) for word in part.lower().split()}]
-    return named or offered
+def _filtered(text: str, extraction: Extraction) -> list[list[str]]:
+    """The facts that share a word with the question's phrases, or all facts."""
+    facts = ast.literal_eval(between(text, "[[ ## fact_before_filter ## ]]", "\n\nRespond"))["fact"]
+    phrases = extraction.phrases(between(text, "[[ ## question ## ]]", "[["))
+    words = {word for phrase in phrases for word in phrase.split()}
+    return [fact for fact in facts if words & set(f"{fact[0]} {fact[2]}".lower().split())] or facts

