@@ -24,7 +24,7 @@ from secateur.datasets import loaders
 from secateur.evaluation.folds import folds_of
 from secateur.evaluation.resampling import paired
 from secateur.evaluation.retrieval import by_hop
-from secateur.graph.mentions import Naming, mentions_of
+from secateur.graph.mentions import mentions_of
 from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
@@ -125,7 +125,7 @@ class Set:
         return found
 
 
-def load(name: str, naming: Naming, embedder: Embedder) -> Set:
+def load(name: str, naming, embedder: Embedder) -> Set:
     """A set of the mirror."""
     spec, mirror = option("dataset", name), Path(os.environ["SECATEUR_MIRROR"])
     corpus = option("corpus", spec.corpus)
@@ -238,7 +238,7 @@ def plain(one: Set, count: int) -> np.ndarray:
     return zsum.score(settings, one.group, Questions(one.texts[:count]), SEED)
 
 
-def costs(sets: list[Set], naming: Naming, kept: Mapping[str, Tried]) -> list[Figure]:
+def costs(sets: list[Set], naming, kept: Mapping[str, Tried]) -> list[Figure]:
     """CPU time of the index and of a question, and questions a second of PageRank on as many sentences as is aimed for."""
     rows = []
     for one in sets:
@@ -260,8 +260,7 @@ def main() -> None:
     if "SECATEUR_MIRROR" not in os.environ:
         print("Nothing is measured: set SECATEUR_MIRROR to a folder with the multi-hop sets.")
         return
-    rule = option("consolidation", "default")
-    naming = Naming(frozenset(rule.joins), frozenset(rule.skipped), rule.longest)
+    naming = option("consolidation", "default")
     cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
     sets = [load(name, naming, Embedder(option("embedder", "minilm"), cache)) for name in SETS]
     kept = {kind: shipped(kind) for kind in SPACE}

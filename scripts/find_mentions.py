@@ -1,13 +1,13 @@
 """Find the entities that passages mention: names, topics of their articles, phrases of their triples."""
 
-from secateur.graph.mentions import Naming, mentions_of, record_counts, triple_phrases
+from secateur.graph.mentions import mentions_of, record_counts, triple_phrases
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
     phrases = triple_phrases(inputs["entities"], inputs["edges"], inputs["edge_sources"])
-    outputs["mentions"] = mentions = mentions_of(passages, phrases, Naming.of(cfg.consolidation))
+    outputs["mentions"] = mentions = mentions_of(passages, phrases, cfg.consolidation)
     record_counts(mentions, passages, ctx)
     return {"mentions": mentions.height}
 

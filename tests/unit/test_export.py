@@ -6,7 +6,7 @@ import networkx as nx
 import polars as pl
 import pytest
 
-from secateur.graph.export import to_networkx, write_graphml
+from secateur.graph.export import to_networkx
 
 HOSTILE = ['"quotes"', "<tag> & 'entity' &amp;", "]]>", "bell\x07 nul\x00 esc\x1b[31m", "\U0001f9e0 d\u00e9j\u00e0 vu"]
 HOSTILE += ["\ufffe\uffff", "carriage\rreturn", "</data></node>", "a\x85b\u2028c"]
@@ -28,7 +28,7 @@ def tables(texts=("Alder", "mill", "Alder Ltd"), relation="bought", passages=("d
 
 def again(tmp_path, *args, **kwargs) -> nx.MultiDiGraph:
     path = tmp_path / "g.graphml"
-    write_graphml(to_networkx(*tables(*args, **kwargs)), path)
+    nx.write_graphml_xml(to_networkx(*tables(*args, **kwargs)), path)
     return nx.read_graphml(path, node_type=int, edge_key_type=int, force_multigraph=True)
 
 
@@ -65,6 +65,6 @@ def test_a_hostile_text_is_read_back(tmp_path, text):
 def test_a_graph_without_aliases_or_edges_is_written_too(tmp_path):
     entities, relations, aliases, edges, sources = tables()
     path = tmp_path / "g.graphml"
-    write_graphml(to_networkx(entities, relations, aliases.clear(), edges.clear(), sources.clear()), path)
+    nx.write_graphml_xml(to_networkx(entities, relations, aliases.clear(), edges.clear(), sources.clear()), path)
     graph = nx.read_graphml(path)
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (3, 0)

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.graph.mentions import ABOUT, NAME, PHRASE, Naming, mentions_of
+from secateur.graph.mentions import ABOUT, NAME, PHRASE, mentions_of
 from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
 
-NAMING = Naming(frozenset({"of", "the"}), frozenset({"the", "it", "he", "in", "a"}), 6)
+NAMING = SimpleNamespace(joins={"of", "the"}, skipped={"the", "it", "he", "in", "a"}, longest=6)
 TEXTS = {  # document -> title, sentences
     "film": ("Free Guy (film)", ["Free Guy is a film.", "It was directed by Shawn Levy."]),
     "levy": ("Shawn Levy", ["He was born in Montreal."]),

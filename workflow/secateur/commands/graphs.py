@@ -40,7 +40,9 @@ def export(
     ] = None,
 ) -> None:
     """Export the consolidated graphs as GraphML."""
-    from secateur.graph.export import to_networkx, write_graphml
+    import networkx as nx
+
+    from secateur.graph.export import to_networkx
 
     graphs = {}
     for folder, book in _graphs(experiment).items():
@@ -60,7 +62,7 @@ def export(
         graph = to_networkx(*(read_table(TABLES[name], home / f"{name}.parquet") for name, home in tables.items()))
         target = out or path
         with atomic(target) as temporary:
-            write_graphml(graph, temporary)
+            nx.write_graphml_xml(graph, temporary)
         print(f"{target} ({graph.number_of_nodes()} entities, {graph.number_of_edges()} edges)")
 
 

@@ -1,13 +1,12 @@
-"""Export of the consolidated graph as GraphML."""
+"""The consolidated graph as a networkx graph whose texts GraphML can carry."""
 
 import json
 import re
-from pathlib import Path
 
 import networkx as nx
 import polars as pl
 
-__all__ = ["to_networkx", "write_graphml"]
+__all__ = ["to_networkx"]
 
 FORBIDDEN = re.compile(
     r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -60,8 +59,3 @@ def to_networkx(
         ids = json.dumps(list(dict.fromkeys(passages or ())))
         graph.add_edge(h, t, key=edge, relation=_text(relation), count=len(passages or ()), passages=ids)
     return graph
-
-
-def write_graphml(graph: nx.MultiDiGraph, path: Path) -> None:
-    """Write a graph that networkx can read; not atomic."""
-    nx.write_graphml_xml(graph, path)

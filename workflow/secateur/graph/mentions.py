@@ -4,8 +4,8 @@ The topic of an article is the entity of its title, or else the name at the star
 article mentions its topic, so pronouns need no resolution.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import polars as pl
 
@@ -13,23 +13,9 @@ from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.groups import acronyms
 from secateur.ranking.names import canonical, names_in, spans_of
 
-__all__ = ["ABOUT", "NAME", "PHRASE", "Naming", "mentions_of", "record_counts", "triple_phrases"]
+__all__ = ["ABOUT", "NAME", "PHRASE", "mentions_of", "record_counts", "triple_phrases"]
 
 ABOUT, NAME, PHRASE = "about", "name", "phrase"
-
-
-@dataclass(frozen=True)
-class Naming:
-    """Rules for names. joins, skipped: words as in `names_in`; longest: most words of a name."""
-
-    joins: frozenset[str]
-    skipped: frozenset[str]
-    longest: int
-
-    @classmethod
-    def of(cls, cfg) -> "Naming":
-        """From the option `consolidation`."""
-        return cls(frozenset(cfg.joins), frozenset(cfg.skipped), cfg.longest)
 
 
 def triple_phrases(entities: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl.DataFrame) -> dict[str, list[str]]:
@@ -41,21 +27,23 @@ def triple_phrases(entities: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl
     return {passage: [*heads, *tails] for passage, heads, tails in parts.iter_rows()}
 
 
-def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], naming: Naming) -> pl.DataFrame:
+def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cfg) -> pl.DataFrame:
     """The table `mentions`. passages: in text order; phrases: from the triples, by passage id.
 
-    An acronym that a text expands is the entity of its expansion.
+    An acronym that a text expands is the entity of its expansion. cfg: the option `consolidation`, for its `joins`,
+    `skipped` and `longest`.
     """
+    names_of = partial(names_in, joins=frozenset(cfg.joins), skipped=frozenset(cfg.skipped))
     parts = passages.partition_by("doc_id", maintain_order=True)
-    topics = {part["doc_id"][0]: _topic(part, naming) for part in parts}
+    topics = {part["doc_id"][0]: _topic(part, names_of) for part in parts}
     titles = {topic for topic in topics.values() if topic}
     short = {canonical(a): canonical(b) for a, b in acronyms(passages["text"]).items()}
     rows: list[tuple[str, str, str]] = []
     for part in parts:
         topic = topics[part["doc_id"][0]]
         for passage, text in part.select("passage_id", "text").iter_rows():
-            written = dict.fromkeys(names_in(text, naming.joins, naming.skipped))
-            written |= dict.fromkeys(n for n in spans_of(text, titles, naming.longest) if " " in n or n in written)
+            written = dict.fromkeys(names_of(text))
+            written |= dict.fromkeys(n for n in spans_of(text, titles, cfg.longest) if " " in n or n in written)
             names = dict.fromkeys(short.get(name, name) for name in written)
             in_triples = dict.fromkeys(filter(None, map(canonical, phrases.get(passage, ()))))
             rows += [(passage, topic, ABOUT)] if topic else []
@@ -64,13 +52,13 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], na
     return pl.DataFrame(rows, schema=TABLES["mentions"].empty().schema, orient="row")
 
 
-def _topic(part: pl.DataFrame, naming: Naming) -> str:
+def _topic(part: pl.DataFrame, names_of: Callable[[str], list[str]]) -> str:
     """Topic of an article; empty without a title or a name at the start."""
     title = part["title"][0]
     if title:
         return canonical(title)
     text = part["text"][0]
-    first = names_in(text, naming.joins, naming.skipped)[:1]
+    first = names_of(text)[:1]
     return first[0] if first and canonical(text).startswith(first[0]) else ""
 
 

@@ -10,7 +10,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.vectors import Packed
 from secateur.graph.consolidation.consolidate import aliases_of, consolidated
 from secateur.graph.embedding import codebook_of, with_embeddings
-from secateur.graph.mentions import Naming, mentions_of, triple_phrases
+from secateur.graph.mentions import mentions_of, triple_phrases
 from secateur.graph.segmenting import document_runs
 from secateur.graph.triples.extraction import extract
 from secateur.library.options import context
@@ -37,7 +37,7 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     graph = consolidated(cfg.consolidation, aliases, book.edges, book.edge_sources, run_edges)
     phrases = triple_phrases(entities, graph.edges, graph.edge_sources)
     tables = {"entities": entities, "relations": relations, "lines": lines, **vars(graph)}
-    tables["mentions"] = mentions_of(passages, phrases, Naming.of(cfg.consolidation))
+    tables["mentions"] = mentions_of(passages, phrases, cfg.consolidation)
     return {name: _typed(name, tables[name]) for name in GRAPH}
 
 

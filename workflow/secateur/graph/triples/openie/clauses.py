@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from secateur.graph.triples.openie.complements import Complement, complements_of, gap_filler
-from secateur.graph.triples.openie.facts import ANSWER_TYPES, Head, PlacedFact, heads_of, noun_heads, subjects
+from secateur.graph.triples.openie.facts import ANSWER_TYPES, Head, PlacedFact, noun_heads, subjects
 from secateur.graph.triples.openie.phrases import MAX_PHRASE, phrase, spelled_out, text_of, variants
 from secateur.graph.triples.openie.tree import SUBJECTS, Tree, direct_subject, existential_nouns, is_verb
 from secateur.graph.triples.openie.verbs import condition, copula_of, group_tokens, is_chained, verb_group
@@ -22,10 +22,8 @@ def clause_facts(tree: Tree) -> list[PlacedFact]:
             if not is_chained(tree, verb):
                 facts += _verb_facts(tree, verb)
         elif tree.deps[verb] not in SUBJECTS and direct_subject(tree, verb) is not None:
-            copula = copula_of(tree, direct_subject(tree, verb))
-            facts += [
-                PlacedFact(verb, head, copula, text_of(tree, phrase(tree, verb))) for head in heads_of(tree, verb)
-            ]
+            copula, predicate = copula_of(tree, direct_subject(tree, verb)), text_of(tree, phrase(tree, verb))
+            facts += [PlacedFact(verb, head, copula, predicate) for head in noun_heads(tree, subjects(tree, verb, 0))]
     return facts
 
 
@@ -48,11 +46,8 @@ def _verb_facts(tree: Tree, verb: int) -> list[PlacedFact]:
     facts += _reported_facts(tree, verb, heads, relation)
     if existential and not facts:
         return [fact for noun in existential for fact in _modifier_facts(tree, noun, relation)]
-    return (
-        facts
-        or _question_facts(tree, verb, heads, relation)
-        or _intransitive_facts(tree, verb, heads, copula_of(tree, nouns[0]))
-    )
+    facts = facts or _question_facts(tree, verb, heads, relation)
+    return facts or _intransitive_facts(tree, verb, heads, copula_of(tree, nouns[0]))
 
 
 def _question_facts(tree: Tree, verb: int, heads: list[Head], relation: str) -> list[PlacedFact]:
@@ -64,11 +59,11 @@ def _question_facts(tree: Tree, verb: int, heads: list[Head], relation: str) -> 
 
 def _reported_facts(tree: Tree, verb: int, heads: list[Head], relation: str) -> list[PlacedFact]:
     """Facts whose tail is a subordinate clause: results, showed that, bears eat fish."""
-    clauses = [
-        k for k in tree.children[verb] if k > verb and tree.deps[k] == "ccomp" and direct_subject(tree, k) is not None
-    ]
+    clauses = [k for k in tree.children[verb] if k > verb and tree.deps[k] == "ccomp"]
     facts = []
     for child in clauses:
+        if direct_subject(tree, child) is None:
+            continue
         text = _clause_text(tree, child)
         that = " that" if any(tree.words[k] == "that" for k in tree.children[child]) else ""
         facts += [PlacedFact(verb, head, relation + that, text) for head in heads if text]

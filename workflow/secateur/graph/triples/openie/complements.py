@@ -49,12 +49,7 @@ def complements_of(tree: Tree, verb: int, relation: str, depth: int) -> Iterator
             yield from _object_complements(tree, child, f"{relation} to" if dep == "dative" else relation, depth)
         elif dep == "advmod" and has_preposition(tree, child):
             yield from attached_complements(tree, child, f"{relation} {text_of(tree, phrase(tree, child))}", depth)
-        elif (
-            dep == "advmod"
-            and child > verb
-            and not is_near_adverb(tree, verb, child)
-            and _is_content_adverb(tree, child)
-        ):
+        elif dep == "advmod" and _is_tail_adverb(tree, verb, child):
             yield Complement(relation, child)
         elif is_verb(tree, child) and is_chained(tree, child):
             yield from _chained_complements(tree, child, relation, depth)
@@ -62,8 +57,10 @@ def complements_of(tree: Tree, verb: int, relation: str, depth: int) -> Iterator
             yield from _object_complements(tree, child, relation, depth)
 
 
-def _is_content_adverb(tree: Tree, adverb: int) -> bool:
-    """True for an adverb that can be a tail: neither a question word nor a connective."""
+def _is_tail_adverb(tree: Tree, verb: int, adverb: int) -> bool:
+    """True for an adverb after its verb that is no part of the relation, no question word and no connective."""
+    if adverb < verb or is_near_adverb(tree, verb, adverb):
+        return False
     return tree.tags[adverb] != "WRB" and tree.words[adverb].lower() not in CONNECTIVES
 
 
@@ -71,13 +68,9 @@ def _predicate(tree: Tree, verb: int) -> str:
     """A copula's predicate after a space, for the relation of its prepositions ("was stable before" the war)."""
     if existential_nouns(tree, verb):  # in "there are wolves in Spain", "wolves" is the head
         return ""
-    for child in tree.children[verb]:
-        if (
-            child > verb
-            and tree.deps[child] in ("acomp", "attr")
-            and not tree.tags[child].startswith(("W", "NNP", "PRP"))
-        ):
-            return " " + text_of(tree, phrase(tree, child) if tree.deps[child] == "acomp" else [child])
+    for k in tree.children[verb]:
+        if k > verb and tree.deps[k] in ("acomp", "attr") and not tree.tags[k].startswith(("W", "NNP", "PRP")):
+            return " " + text_of(tree, phrase(tree, k) if tree.deps[k] == "acomp" else [k])
     return ""
 
 
@@ -165,13 +158,12 @@ def _is_linking(tree: Tree, i: int) -> bool:
 
 def gap_filler(tree: Tree, verb: int, relation: str) -> Iterator[Complement]:
     """The noun that fills the gap of a relative clause with a subject: "the car (that) he bought"."""
-    if tree.deps[verb] != "relcl" or direct_subject(tree, verb) is None:
+    subject, noun, children = direct_subject(tree, verb), tree.heads[verb], tree.children[verb]
+    if tree.deps[verb] != "relcl" or subject is None:
         return
-    subject, noun = direct_subject(tree, verb), tree.heads[verb]
     whose = any(tree.tags[k] == "WP$" for k in tree.children[subject])
     if whose or tree.deps[subject] == "nsubjpass" or is_relative(tree, subject):
         return
-    children = tree.children[verb]
     adverb = next((tree.words[k].lower() for k in children if tree.tags[k] == "WRB"), "")
     if adverb in ("where", "when"):
         yield Complement(f"{relation} in", noun)

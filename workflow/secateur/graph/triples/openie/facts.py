@@ -7,10 +7,12 @@ from secateur.graph.triples.openie.phrases import text_of, variants
 from secateur.graph.triples.openie.tree import MAX_DEPTH, Tree, conjuncts, direct_subject, is_verb, relative_antecedent
 from secateur.graph.triples.surface import Triple, is_pronoun, normalise, word_set
 
-__all__ = ["ANSWER_TYPES", "Head", "PlacedFact", "as_triple", "heads_of", "noun_heads", "subjects"]
+__all__ = ["ANSWER_TYPES", "Head", "PlacedFact", "as_triple", "noun_heads", "subjects"]
 
 MAX_HEADS = 6  # coordinated subjects that are expanded
-SUBJECT_SHARING = word_set("conj relcl acl xcomp advcl ccomp dep parataxis pcomp prep")  # takes the governor's
+SUBJECT_SHARING = word_set(
+    "conj relcl acl xcomp advcl ccomp dep parataxis pcomp prep"
+)  # clauses with the governor's subjects
 NO_HEADS = word_set("EX VBN VBD VBZ VBP MD IN")
 # A question word enters the triple as the type of its answer.
 ANSWER_TYPES = {"who": "person", "whom": "person", "whoever": "person", "what": "thing", "which": "thing"}
@@ -69,8 +71,3 @@ def noun_heads(tree: Tree, nouns: Sequence[int]) -> list[Head]:
             texts = [text_of(tree, tokens) for tokens in variants(tree, i)]
             heads += [Head(text, text) for text in texts if not is_pronoun(text)]
     return heads[:MAX_HEADS]
-
-
-def heads_of(tree: Tree, verb: int) -> list[Head]:
-    """Heads of triples from the subjects of a verb."""
-    return noun_heads(tree, subjects(tree, verb, 0))
