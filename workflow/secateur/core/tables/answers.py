@@ -1,4 +1,4 @@
-"""Tables of answers: what a language model says."""
+"""Tables of answers and of judges' verdicts."""
 
 import polars as pl
 
@@ -10,20 +10,21 @@ DECLARED = (
     Table(
         "answers",
         1,
-        "What a language model answers to each question under one context.",
+        "Answers of a language model to each question under one context.",
         "answer_questions",
         ("question_id",),
         {
             "question_id": Column(S, "question"),
-            "session_id": Column(S, "the memory session it is asked in"),
-            "n": Column(I32, "its place in the session, from 0"),
-            "cut": Column(I32, "units of the block, from the first on, that did not fit the prompt"),
+            "session_id": Column(S, "memory session of the question"),
+            "n": Column(I32, "place in the session, from 0"),
+            "cut": Column(I32, "units at the start of the context that did not fit the prompt"),
             "prompt_tokens": Column(I32, "tokens of the whole prompt"),
-            "completion_tokens": Column(I32, "tokens that were written, with those that end the answer"),
-            "text": Column(S, "the answer; empty where there was none"),
-            "refused": Column(B, "whether it is a refusal (answer.refusals)"),
+            "completion_tokens": Column(I32, "tokens written, those that end the answer included"),
+            "text": Column(S, "the answer; may be empty"),
+            "refused": Column(B, "whether the answer is a refusal (answer.refusals)"),
             "stopped": Column(
-                S, "why it ends: end (by itself), stop (answer.stop), length, repeats, or filtered (by an endpoint)"
+                S,
+                "why the answer ends: end (by itself), stop (answer.stop), length, repeats, or filtered (by an endpoint)",
             ),
         },
         {
@@ -37,13 +38,13 @@ DECLARED = (
     Table(
         "verdicts",
         1,
-        "Everything that a judge was asked about the answers under one context, and what it said.",
+        "Prompts to a judge about the answers under one context, and its replies.",
         "judge_answers",
         ("prompt",),
         {
             "prompt": Column(S, "digest of the prompt"),
-            "characters": Column(I32, "of the prompt"),
-            "reply": Column(S, "what it said, word for word; null where the prompt does not fit its window", True),
+            "characters": Column(I32, "characters of the prompt"),
+            "reply": Column(S, "reply word for word; null if the prompt does not fit the judge's window", True),
         },
         {"characters not negative": pl.col("characters") >= 0},
     ),

@@ -1,4 +1,4 @@
-"""All tables by name, joined from the rooms."""
+"""All tables by name."""
 
 from collections.abc import Iterable
 
@@ -23,13 +23,13 @@ ROOMS = (datasets, graph, ranking, peers, ecs, contexts, policy, memory, answers
 
 
 def joined(tables: Iterable[Table]) -> dict[str, Table]:
-    """The tables by name; TableError where two have one name."""
-    found: dict[str, Table] = {}
+    """Tables by name. Raises TableError for two tables of the same name."""
+    by_name: dict[str, Table] = {}
     for table in tables:
-        if table.name in found:
+        if table.name in by_name:
             raise TableError(f"table {table.name} is declared twice. Fix: give one of the two another name.")
-        found[table.name] = table
-    return found
+        by_name[table.name] = table
+    return by_name
 
 
 TABLES: dict[str, Table] = joined(table for room in ROOMS for table in room.DECLARED)

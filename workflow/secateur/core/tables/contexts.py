@@ -1,4 +1,4 @@
-"""The table that every evaluation reads: contexts as a reader gets them."""
+"""The contexts table, which every evaluation reads."""
 
 import polars as pl
 import pyarrow as pa
@@ -11,26 +11,28 @@ DECLARED = (
     Table(
         "contexts",
         1,
-        "What a reader gets for each question within each budget, row by row: the texts of the rows, one behind the other, "
-        "are what is sent. Whatever chose it, whatever says what it is worth.",
+        "The text that a reader gets for each question within each budget, row by row: the texts of the rows, joined in "
+        "order, are sent.",
         "assemble_contexts, recall_context, import_contexts",
         ("question_id", "scorer", "budget", "place"),
         {
             "question_id": Column(S, "question"),
-            "scorer": Column(S, "the ranker it was assembled from, with its suffixes; graph, recalled or imported"),
-            "answer_aware": Column(B, "whether that sees the gold answer"),
+            "scorer": Column(S, "ranker with its suffixes; or graph, recalled, imported"),
+            "answer_aware": Column(B, "whether the scorer sees the gold answer"),
             "budget": Column(
                 I32,
-                "tokens allowed, of the whole text as sent; recalled: of what is new, the reader still has the rest",
+                "maximum tokens of the whole text as sent; recalled: of its new part, since the reader still has the rest",
             ),
             "place": Column(I32, "row, from 0"),
-            "form": Column(S, "how it is written (assembly.form)"),
-            "passage_id": Column(S, "where the row comes from; null where that is no passage, or not known", True),
-            "whole": Column(B, "whether the row is that passage, word for word"),
-            "edge_ids": Column(pa.list_(I32), "the edges a row states; none for text"),
-            "text": Column(S, "the row as it is sent, with what separates it from the next"),
-            "says": Column(S, "the words it stands for, where the text is symbols", True),
-            "tokens": Column(I32, "tokens of the whole text as sent, the same in every row of it"),
+            "form": Column(S, "form of the text (assembly.form)"),
+            "passage_id": Column(
+                S, "passage of the row; null if it comes from no passage or its passage is unknown", True
+            ),
+            "whole": Column(B, "whether the row is the passage word for word"),
+            "edge_ids": Column(pa.list_(I32), "edges in the row; empty for text"),
+            "text": Column(S, "the row as sent, with its separator from the next row"),
+            "says": Column(S, "the row in words, if the text is symbols", True),
+            "tokens": Column(I32, "tokens of the whole text as sent, the same in each of its rows"),
         },
         {"tokens within the budget": (pl.col("tokens") <= pl.col("budget")) | (pl.col("scorer") == "recalled")},
     ),

@@ -1,4 +1,4 @@
-"""Tables of context utility: what a language model reads, and what it says of it."""
+"""Tables of context utility: the candidates that a language model reads, and its statistics of them."""
 
 import polars as pl
 import pyarrow as pa
@@ -11,25 +11,27 @@ DECLARED = (
     Table(
         "pool",
         2,
-        "The passages a language model reads for each question: candidates, and passages drawn by chance for the null.",
+        "Passages that a language model reads for each question: candidates, and random passages for the null distribution.",
         "propose_passages",
         ("question_id", "passage_id"),
         {
             "question_id": Column(S, "question"),
             "passage_id": Column(S, "passage"),
-            "rank": Column(I32, "place among the candidates, from 0; null for a passage drawn by chance", True),
-            "free": Column(B, "a candidate that was found without the answer"),
-            "probed": Column(B, "whether the costly statistics are computed for it"),
-            "quartile": Column(I32, "quartile of its length in its group; null where no null is drawn", True),
-            "turn": Column(I32, "place among those drawn from its quartile, from 0; null if not drawn", True),
+            "rank": Column(I32, "place among the candidates, from 0; null for a random passage", True),
+            "free": Column(B, "whether it is a candidate found without the answer"),
+            "probed": Column(B, "whether costly statistics are computed for the pair"),
+            "quartile": Column(
+                I32, "quartile of the passage's length in its group; null without a null distribution", True
+            ),
+            "turn": Column(I32, "place among the random passages of its quartile, from 0; null for a candidate", True),
         },
         {"a candidate or drawn": pl.col("rank").is_not_null() | pl.col("turn").is_not_null()},
     ),
     Table(
         "statistics",
         4,
-        "Sufficient statistics of a question with a candidate under one language model: every model-based scorer is a "
-        "function of this table. A question's base row, without a candidate, has no passage_id. Nats, fp32 log-softmax.",
+        "Sufficient statistics of a question with a candidate under one language model; every model-based scorer is a "
+        "function of them. A question's base row, without a candidate, has no passage_id. Nats, fp32 log-softmax.",
         "score_candidates, check_red_herrings",
         ("question_id", "passage_id"),
         {
@@ -40,19 +42,19 @@ DECLARED = (
             "cut": Column(I32, "tokens of the context that did not fit the window, from the left"),
             "answer_tokens": Column(I32, "tokens of the answer; null without an answer", True),
             "answer_logprob": Column(F64, "log p(answer), summed over its tokens", True),
-            "answer_first": Column(F64, "log p of its first token", True),
-            "question_tokens": Column(I32, "tokens of the question; null where its probability is undefined", True),
+            "answer_first": Column(F64, "log p of the answer's first token", True),
+            "question_tokens": Column(I32, "tokens of the question; null if its probability is undefined", True),
             "question_logprob": Column(F64, "log p(question), under the candidate or alone", True),
             "entropy": Column(F64, "entropy at the first answer position; null from a server", True),
             "kl": Column(F64, "KL from the base at the first answer position, full vocabulary", True),
-            "js": Column(F64, "Jensen-Shannon divergence there", True),
+            "js": Column(F64, "Jensen-Shannon divergence from the base at the first answer position", True),
             "kl_tail": Column(F64, "KL over the top k tokens and one bucket for the rest", True),
             "kl_paper": Column(F64, "the paper's top-k KL, with its fill", True),
             "kl_path": Column(pa.list_(F64), "KL at each step along the gold answer", True),
             "trajectory_ctx": Column(F64, "sum of KL along the greedy path under the candidate", True),
             "trajectory_base": Column(F64, "sum of KL along the greedy path of the base", True),
-            "judge_helpful_answer": Column(F64, "p(yes): helps, given the answer", True),
-            "judge_factual": Column(F64, "p(yes): accurate, by the model's knowledge", True),
+            "judge_helpful_answer": Column(F64, "p(yes) that the passage helps, given the answer", True),
+            "judge_factual": Column(F64, "p(yes) that the passage is accurate, by the model's knowledge", True),
             "rival_share": Column(F64, "largest share of a wrong answer's surprise that the candidate explains", True),
         },
         {

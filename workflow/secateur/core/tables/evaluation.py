@@ -1,4 +1,4 @@
-"""Tables of figures: of questions, of experiments, of graphs and data sets, and what the report draws."""
+"""Tables of figures: questions, experiments, graphs, data sets, and samples that the report draws."""
 
 import polars as pl
 import pyarrow as pa
@@ -11,7 +11,7 @@ DECLARED = (
     Table(
         "dataset_statistics",
         1,
-        "What a data set looks like: sizes, lengths in word pieces, evidence.",
+        "Statistics of a data set: sizes, lengths in word pieces, evidence.",
         "describe_dataset",
         ("statistic", "of"),
         {
@@ -23,7 +23,7 @@ DECLARED = (
             ),
             "of": Column(S, "a question type; none: questions without one; all: everything"),
             "n": Column(I64, "groups, sessions, passages, questions or answers behind the row"),
-            "mean": Column(F64, "mean; a share where the statistic is one"),
+            "mean": Column(F64, "mean, or the share"),
             "least": Column(F64, "smallest value"),
             "median": Column(F64, "median"),
             "most": Column(F64, "largest value"),
@@ -33,25 +33,25 @@ DECLARED = (
     Table(
         "question_metrics",
         2,
-        "One figure of one question under one variant.",
+        "Figures of each question under one variant.",
         "evaluate_contexts, evaluate_rankings, ask_peer, measure_answer_gain, evaluate_selection, evaluate_answers, evaluate_policy, replay_sessions, "
         "check_red_herrings",
         (),
         {
             "question_id": Column(S, "question"),
-            "order": Column(S, "blind or aware (of document order); null where neither", True),
+            "order": Column(S, "blind or aware (of document order); null if neither", True),
             "scorer": Column(S, "scorer; null for systems without one", True),
             "answer_aware": Column(B, "whether the scorer sees the gold answer"),
             "metric": Column(S, "name"),
-            "hop": Column(S, "the hop of the evidence that it speaks of; null for all evidence", True),
-            "value": Column(F64, "fraction, tokens or nats"),
+            "hop": Column(S, "hop of the measured evidence; null for all evidence", True),
+            "value": Column(F64, "value: fraction, tokens or nats"),
         },
         {"value finite": pl.col("value").is_finite()},
     ),
     Table(
         "score_quantiles",
         1,
-        "How a scorer's values are distributed over passages of each kind (theorem 1, measured, where they are random).",
+        "Distribution of a scorer's values over passages of each kind (random passages: theorem 1, measured).",
         "check_red_herrings",
         ("scorer", "kind", "at"),
         {
@@ -67,7 +67,7 @@ DECLARED = (
     Table(
         "acceptance",
         1,
-        "What a scorer lets in at each threshold that its random passages set: the curve of correct against wrong ones.",
+        "Shares of correct and wrong passages that a scorer accepts at each threshold set by its random passages.",
         "check_red_herrings",
         ("scorer", "kind", "at"),
         {
@@ -75,7 +75,7 @@ DECLARED = (
             "answer_aware": Column(B, "whether the scorer sees the gold answer"),
             "kind": Column(S, "correct, counterfactual, irrelevant, or random: a passage of another question"),
             "at": Column(F64, "percentile of the random passages' scores, as a share"),
-            "threshold": Column(F64, "the score there"),
+            "threshold": Column(F64, "score at that percentile"),
             "value": Column(F64, "share of a question's passages of the kind that score above it, mean over questions"),
             "n": Column(I32, "questions"),
         },
@@ -84,16 +84,16 @@ DECLARED = (
     Table(
         "metrics",
         1,
-        "The experiment's figures: means over questions with intervals.",
+        "Figures of an experiment: means over questions with intervals.",
         "compare_variants",
         ("dataset", "system", "order", "scorer", "subset", "metric", "split", "published"),
         {
             "dataset": Column(S, "data set"),
             "system": Column(S, "system or variant"),
-            "order": Column(S, "blind or aware; null where neither", True),
+            "order": Column(S, "blind or aware; null if neither", True),
             "scorer": Column(S, "scorer; null for graph systems", True),
-            "answer_aware": Column(B, "whether the gold answer is seen"),
-            "subset": Column(S, "which questions"),
+            "answer_aware": Column(B, "whether the scorer sees the gold answer"),
+            "subset": Column(S, "subset of the questions"),
             "metric": Column(S, "name"),
             "value": Column(F64, "mean over questions"),
             "low": Column(F64, "lower end of the 95 % interval", True),
@@ -101,7 +101,7 @@ DECLARED = (
             "n": Column(I32, "questions"),
             "units": Column(I32, "resampling units behind the interval; null in published rows", True),
             "split": Column(S, "train, dev, test or all"),
-            "published": Column(B, "taken from a publication, not computed here"),
+            "published": Column(B, "whether the row is from a publication, not computed here"),
         },
     ),
     Table(
@@ -112,24 +112,24 @@ DECLARED = (
         (),
         {
             "dataset": Column(S, "data set"),
-            "order": Column(S, "blind or aware; null where neither", True),
-            "answer_aware": Column(B, "whether the gold answer is seen"),
-            "subset": Column(S, "which questions"),
+            "order": Column(S, "blind or aware; null if neither", True),
+            "answer_aware": Column(B, "whether the scorer sees the gold answer"),
+            "subset": Column(S, "subset of the questions"),
             "metric": Column(S, "name"),
             "system": Column(S, "system"),
-            "scorer": Column(S, "its scorer, where it has several", True),
-            "baseline": Column(S, "the system it is compared with"),
-            "baseline_scorer": Column(S, "its scorer, where it has several", True),
+            "scorer": Column(S, "scorer, if the system has several", True),
+            "baseline": Column(S, "system on the other side"),
+            "baseline_scorer": Column(S, "scorer, if the system has several", True),
             "axis": Column(
                 S,
-                "what they differ in: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
-                "join of scorers without a language model; strongest, named: a plain scorer, the best here or one of eval.against",
+                "axis of the difference: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
+                "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against",
             ),
             "difference": Column(F64, "mean paired difference"),
-            "low": Column(F64, "lower end of the 95 % interval; null where too few units bound it", True),
-            "high": Column(F64, "upper end; null where too few units bound it", True),
-            "p": Column(F64, "two-sided, of the same sign flips over resampling units as the interval"),
-            "p_holm": Column(F64, "adjusted over the pairs of the same data set, subset, metric and order (Holm)"),
+            "low": Column(F64, "lower end of the 95 % interval; null if there are too few units", True),
+            "high": Column(F64, "upper end; null if there are too few units", True),
+            "p": Column(F64, "two-sided p-value, from sign flips over the resampling units of the interval"),
+            "p_holm": Column(F64, "p after Holm over the pairs of the same data set, subset, metric and order"),
             "n": Column(I32, "questions"),
             "units": Column(I32, "resampling units"),
             "split": Column(S, "train, dev, test or all"),
@@ -144,21 +144,23 @@ DECLARED = (
     Table(
         "growth",
         1,
-        "How a graph grows with the passages read, in text order (paper, figure 6).",
+        "Growth of a graph with the passages read, in text order (paper, figure 6).",
         "measure_growth",
         ("kind", "share"),
         {
-            "kind": Column(S, "entities, relations, edges or runs; bytes of the Parquet files, of all passages only"),
+            "kind": Column(
+                S, "entities, relations, edges or runs; or bytes of the Parquet files, for all passages only"
+            ),
             "share": Column(F64, "share of the passages read"),
             "passages": Column(I64, "passages read"),
-            "count": Column(I64, "distinct ones in these passages, after consolidation; bytes"),
+            "count": Column(I64, "distinct items in these passages after consolidation, or bytes"),
         },
         {"count at least 0": pl.col("count") >= 0},
     ),
     Table(
         "samples",
         1,
-        "The questions that the report draws, with their figures at one budget.",
+        "Questions that the report draws, with their figures at one budget.",
         "sample_questions",
         ("n",),
         {
@@ -167,31 +169,33 @@ DECLARED = (
             "text": Column(S, "the question"),
             "answer": Column(S, "gold answer as text", True),
             "evidence": Column(pa.list_(S), "gold evidence texts"),
-            "present": Column(pa.list_(S), "whole, lines, absent or unresolved: each evidence text in the context"),
+            "present": Column(
+                pa.list_(S), "how the context holds each evidence text: whole, lines, absent or unresolved"
+            ),
             "budget": Column(I32, "tokens of the context"),
             "evidence_recall": Column(F64, "evidence_recall@budget of the question", True),
             "token_recall": Column(F64, "token_recall@budget", True),
             "evidence_coverage": Column(F64, "evidence_coverage@budget", True),
-            "edges": Column(I32, "edges the block holds, drawn or not"),
+            "edges": Column(I32, "edges in the context, drawn or not"),
         },
     ),
     Table(
         "subgraphs",
         1,
-        "The edges that are drawn for a sampled question.",
+        "Drawn edges of a sampled question.",
         "sample_questions",
         ("question_id", "n"),
         {
             "question_id": Column(S, "question"),
-            "n": Column(I32, "in the order of the block, from 0"),
+            "n": Column(I32, "place in the context, from 0"),
             "head": Column(S, "entity"),
             "relation": Column(S, "relation"),
             "tail": Column(S, "entity"),
-            "passage_id": Column(S, "where the edge stands"),
-            "gold": Column(B, "whether that is gold evidence"),
-            "whole": Column(B, "whether the block shows its sentence whole instead of the line"),
+            "passage_id": Column(S, "passage of the edge"),
+            "gold": Column(B, "whether the passage is gold evidence"),
+            "whole": Column(B, "whether the context shows the whole sentence in place of the line"),
             "head_asked": Column(B, "whether the head shares a content word with an entity of the question"),
-            "tail_asked": Column(B, "whether the tail does"),
+            "tail_asked": Column(B, "whether the tail shares a content word with an entity of the question"),
         },
     ),
 )

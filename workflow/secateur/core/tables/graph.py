@@ -1,4 +1,4 @@
-"""Tables of the graph: triples, codebook, aliases, runs, and the runs proposed for a question."""
+"""Tables of the graph: triples, codebook, aliases, runs, and candidate runs of a question."""
 
 import polars as pl
 
@@ -14,17 +14,17 @@ DECLARED = (
         "extract_triples",
         ("doc_id", "position", "n"),
         {
-            "doc_id": Column(S, "document (for questions: the question)"),
-            "position": Column(I32, "the passage's place in the document"),
+            "doc_id": Column(S, "document; for questions the question's id"),
+            "position": Column(I32, "place of the passage in the document"),
             "n": Column(I32, "place in the passage, from 0"),
-            "passage_id": Column(S, "the passage (for questions: the question)"),
+            "passage_id": Column(S, "passage; for questions the question's id"),
             "head": Column(S, "normalised surface form"),
             "relation": Column(S, "normalised surface form"),
             "tail": Column(S, "normalised surface form"),
             "head_original": Column(S, "as written"),
             "relation_original": Column(S, "as written"),
             "tail_original": Column(S, "as written"),
-            "resolved": Column(B, "true where a pronoun head was replaced by its antecedent"),
+            "resolved": Column(B, "whether a pronoun head was replaced by its antecedent"),
         },
         {
             "head not empty": pl.col("head").str.len_chars() > 0,
@@ -35,7 +35,7 @@ DECLARED = (
     Table(
         "entities",
         1,
-        "Codebook E: one row for each distinct entity.",
+        "Codebook E: a row for each distinct entity.",
         "build_codebook",
         ("entity_id",),
         {
@@ -49,7 +49,7 @@ DECLARED = (
     Table(
         "relations",
         1,
-        "Codebook R: one row for each distinct relation.",
+        "Codebook R: a row for each distinct relation.",
         "build_codebook",
         ("relation_id",),
         {
@@ -63,7 +63,7 @@ DECLARED = (
     Table(
         "edges",
         1,
-        "Codebook M: the distinct edges.",
+        "Codebook M: a row for each distinct edge.",
         "build_codebook, consolidate",
         ("edge_id",),
         {
@@ -71,7 +71,7 @@ DECLARED = (
             "h": Column(I32, "head entity"),
             "r": Column(I32, "relation"),
             "t": Column(I32, "tail entity"),
-            "line_id": Column(I32, "its line's vector in `lines`; a merged edge has that of its earliest original"),
+            "line_id": Column(I32, "row of its vector in `lines`; a merged edge has that of its earliest original"),
         },
         {
             "h, r, t unique": ("h", "r", "t"),
@@ -81,24 +81,24 @@ DECLARED = (
     Table(
         "lines",
         1,
-        "Vectors of the lines `h r t`, one for each edge as extracted.",
+        "Vectors of the lines `h r t`, a row for each edge as extracted.",
         "build_codebook",
         ("line_id",),
         {
-            "line_id": Column(I32, "the edge's id in the codebook"),
+            "line_id": Column(I32, "id of the edge in the codebook"),
             "embedding": Column(VECTOR, "unit vector"),
         },
     ),
     Table(
         "edge_sources",
         1,
-        "Every edge's provenance, in text order: the sequence F of edge ids.",
+        "Provenance of every edge in text order: the sequence F of edge ids.",
         "build_codebook",
         ("doc_id", "position", "n"),
         {
             "doc_id": Column(S, "document"),
-            "position": Column(I32, "the passage's place in the document"),
-            "n": Column(I32, "the triple's place in the passage"),
+            "position": Column(I32, "place of the passage in the document"),
+            "n": Column(I32, "place of the triple in the passage"),
             "passage_id": Column(S, "passage"),
             "edge_id": Column(I32, "edge"),
         },
@@ -106,14 +106,14 @@ DECLARED = (
     Table(
         "mentions",
         1,
-        "Which passage mentions which entity, and what each article is about: where a walk over the graph can go.",
+        "Entities that each passage mentions and that its article is about: the steps open to a walk over the graph.",
         "find_mentions",
         ("passage_id", "entity"),
         {
             "passage_id": Column(S, "passage"),
-            "entity": Column(S, "the entity in its canonical form"),
+            "entity": Column(S, "entity in its canonical form"),
             "role": Column(
-                S, "about: its article is about the entity; name: a name in it; phrase: of one of its triples"
+                S, "about: its article is about the entity; name: the text names it; phrase: one of its triples has it"
             ),
         },
         {"role in about, name, phrase": pl.col("role").is_in(["about", "name", "phrase"])},
@@ -121,44 +121,44 @@ DECLARED = (
     Table(
         "paths",
         1,
-        "Where a walk over the graph came from: the ranked passages that a step led to.",
+        "Ranked passages that a step of a walk led to, each with the passage before it.",
         "rank_by_graph",
         ("question_id", "passage_id"),
         {
             "question_id": Column(S, "question"),
-            "passage_id": Column(S, "a ranked passage"),
-            "via": Column(S, "the passage that the best step to it started from"),
+            "passage_id": Column(S, "ranked passage"),
+            "via": Column(S, "passage from which the best step started"),
         },
     ),
     Table(
         "aliases",
         1,
-        "Which entity each entity is shown as, and why; reversible.",
+        "Representative of each merged entity and the rule behind it; reversible.",
         "consolidate",
         ("entity_id",),
         {
-            "entity_id": Column(I32, "an entity that is not its own representative"),
-            "representative_id": Column(I32, "the medoid of its group"),
-            "text": Column(S, "its surface form"),
-            "representative": Column(S, "the representative's"),
-            "cosine": Column(F32, "between the two"),
-            "rule": Column(S, "forced, acronym, form, cosine or budget"),
+            "entity_id": Column(I32, "merged entity"),
+            "representative_id": Column(I32, "medoid of its group"),
+            "text": Column(S, "surface form of the entity"),
+            "representative": Column(S, "surface form of the representative"),
+            "cosine": Column(F32, "cosine of the two surface forms"),
+            "rule": Column(S, "why they were merged: forced, acronym, form, cosine or budget"),
         },
         {"representative_id is another": pl.col("entity_id") != pl.col("representative_id")},
     ),
     Table(
         "tombstones",
         1,
-        "Edges that were pruned; empty unless `consolidation.prune` says otherwise.",
+        "Pruned edges; empty if `consolidation.prune` is none.",
         "consolidate",
         ("edge_id",),
         {
-            "edge_id": Column(I32, "its id among the remapped edges before pruning"),
+            "edge_id": Column(I32, "id among the remapped edges before pruning"),
             "h": Column(I32, "head entity"),
             "r": Column(I32, "relation"),
             "t": Column(I32, "tail entity"),
             "count": Column(I32, "mentions"),
-            "reason": Column(S, "the prune policy"),
+            "reason": Column(S, "value of `consolidation.prune`"),
         },
         {"h, r, t unique": ("h", "r", "t")},
     ),
@@ -179,14 +179,14 @@ DECLARED = (
     Table(
         "run_edges",
         1,
-        "The edges of each run in text order, with their passages.",
+        "Edges of each run in text order, with their passages.",
         "build_runs",
         ("run_id", "n"),
         {
             "run_id": Column(I32, "run"),
             "n": Column(I32, "place in the run, from 0"),
             "edge_id": Column(I32, "edge"),
-            "passage_id": Column(S, "the passage this mention of the edge stands in"),
+            "passage_id": Column(S, "passage of this mention of the edge"),
         },
     ),
     Table(
@@ -198,7 +198,7 @@ DECLARED = (
         {
             "question_id": Column(S, "question"),
             "channel": Column(S, "facts, questions or answers"),
-            "rank": Column(I32, "by fine score, from 0"),
+            "rank": Column(I32, "place by fine score, from 0"),
             "run_id": Column(I32, "run"),
             "coarse": Column(F32, "symbol-space score"),
             "rel_top": Column(F32, "RelTopT"),
@@ -206,7 +206,7 @@ DECLARED = (
             "pairs": Column(F32, "ManyToMany"),
             "distinct": Column(F32, "Distinct1to1"),
             "whole": Column(F32, "WholeChunk"),
-            "fine": Column(F32, "weighted sum of the five"),
+            "fine": Column(F32, "fine score, the weighted sum of rel_top, coverage, pairs, distinct and whole"),
         },
     ),
 )

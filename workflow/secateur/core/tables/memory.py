@@ -1,4 +1,4 @@
-"""Tables of memory: what sessions stored."""
+"""Tables of memory: the runs and evidence that sessions store."""
 
 import polars as pl
 import pyarrow as pa
@@ -11,8 +11,7 @@ DECLARED = (
     Table(
         "memories",
         3,
-        "What sessions stored: a run of each question and of each answer, and the evidence shown for it. "
-        "No earlier stage reads it.",
+        "Contents of memory: a run of each question and of each answer, and the evidence shown for it.",
         "build_preferences, recall_context",
         ("session_id", "n", "channel", "place"),
         {
@@ -21,16 +20,16 @@ DECLARED = (
             "question_id": Column(S, "question"),
             "channel": Column(S, "question, answer or facts"),
             "place": Column(I32, "place among the question's rows of the channel, from 0"),
-            "text": Column(S, "what was stored"),
-            "verified": Column(B, "answers: whether it is gold, which only training questions store", True),
-            "source": Column(S, "answers: gold, or the model that gave it; facts: the passage", True),
+            "text": Column(S, "stored text"),
+            "verified": Column(B, "answers: whether it is a gold answer, which only training questions store", True),
+            "source": Column(S, "answers: gold, or the model that wrote it; facts: the passage", True),
             "utility": Column(
-                F64, "facts: answer gain that the unit alone gives the stored answer, nats per token", True
+                F64, "facts: answer gain of the stored answer from this unit alone, nats per token", True
             ),
             "edge_ids": Column(
                 pa.list_(I32),
-                "the sequences Q, A and F: what was stored as edges, of the graph or of `session_edges`; of facts where the "
-                "form says which",
+                "the sequences Q, A and F: stored edges of the graph or of `session_edges`; facts have them if the form "
+                "names its edges",
             ),
         },
         {"channel in question, answer, facts": pl.col("channel").is_in(["question", "answer", "facts"])},
@@ -38,7 +37,7 @@ DECLARED = (
     Table(
         "session_edges",
         1,
-        "The edges that questions and answers add to the codebook; ids, of new symbols too, go on from the graph's.",
+        "Edges that questions and answers add to the codebook; ids of edges and new symbols continue those of the graph.",
         "build_preferences, recall_context",
         ("edge_id",),
         {
@@ -46,9 +45,9 @@ DECLARED = (
             "h": Column(I32, "head entity"),
             "r": Column(I32, "relation"),
             "t": Column(I32, "tail entity"),
-            "head": Column(S, "its text"),
-            "relation": Column(S, "its text"),
-            "tail": Column(S, "its text"),
+            "head": Column(S, "text of the head"),
+            "relation": Column(S, "text of the relation"),
+            "tail": Column(S, "text of the tail"),
         },
         {"h, r, t unique": ("h", "r", "t")},
     ),

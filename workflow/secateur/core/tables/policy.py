@@ -11,16 +11,16 @@ DECLARED = (
     Table(
         "preferences",
         2,
-        "What each question's prompt costs and brings under every configuration of its channels: the terms of a utility, "
-        "unweighed.",
+        "Costs and gains of each question's prompt under every configuration of its channels: the unweighted terms of a "
+        "utility.",
         "build_preferences",
         ("question_id", "configuration"),
         {
             "question_id": Column(S, "question"),
             "split": Column(S, "train, dev or test"),
-            "model": Column(S, "digest of the language model that read it, the same in every row"),
+            "model": Column(S, "digest of the reading language model, the same in every row"),
             "configuration": Column(S, "actions on questions, answers and facts, as question/answer/facts"),
-            "answer_gain": Column(F64, "answer gain in nats for each token of the gold answer"),
+            "answer_gain": Column(F64, "answer gain in nats per token of the gold answer"),
             "faithfulness": Column(F64, "share of the gold answer's content-word types that the context holds"),
             "tokens": Column(I32, "tokens of the whole prompt under the reader's tokenizer"),
         },
@@ -29,7 +29,7 @@ DECLARED = (
     Table(
         "features",
         1,
-        "What the compression policy sees of a question.",
+        "Features of a question that the compression policy sees.",
         "build_preferences",
         ("question_id", "feature"),
         {
@@ -37,7 +37,7 @@ DECLARED = (
             "split": Column(S, "train, dev or test"),
             "n": Column(I32, "place of the feature, from 0"),
             "feature": Column(S, "name"),
-            "value": Column(F64, "as measured, not standardised"),
+            "value": Column(F64, "value as measured, not standardised"),
         },
         KNOWN_SPLIT,
     ),
@@ -62,7 +62,7 @@ DECLARED = (
         {
             "share": Column(F64, "place of the budget between the cheapest prompts (0) and no budget (1)"),
             "budget": Column(F64, "mean prompt tokens allowed on dev questions"),
-            "eta": Column(F64, "price of a token that keeps it there"),
+            "eta": Column(F64, "price of a token that keeps dev questions within the budget"),
             "tokens": Column(F64, "mean prompt tokens"),
             "accuracy": Column(F64, "mean accuracy term"),
             "utility": Column(F64, "mean utility"),

@@ -1,7 +1,7 @@
-"""What a table is: schema, key, row checks, a line on each column; checked writing and reading.
+"""Declares tables (schema, key, row checks, documentation), and writes and reads them with checks.
 
-A table is checked when it is written and again when it is read. Its version and the digest of its
-declaration travel in the Parquet metadata, so that a reader never takes an old table for a new one.
+A table is checked when it is written and again when it is read. The Parquet metadata holds its version and the digest of
+its declaration, so that no reader mistakes an old table for a new one.
 """
 
 import hashlib
@@ -43,8 +43,8 @@ __all__ = [
 
 META = b"secateur.table"
 S, I32, I64, F32, F64, B = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
-VECTOR = pa.binary(2)  # stands for the bytes of a vector of whatever dimension the frame has
-EXAMPLES = 3  # keys named for each problem
+VECTOR = pa.binary(2)  # placeholder for the bytes of a vector, whose dimension the frame decides
+EXAMPLES = 3  # keys in the message of each problem
 DAMAGED = (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
@@ -54,7 +54,7 @@ class TableError(SecateurError):
 
 @dataclass(frozen=True)
 class Column:
-    """One column: Arrow type, meaning, and whether it may be null."""
+    """A column: Arrow type, documentation, and whether it may be null."""
 
     type: pa.DataType
     doc: str
@@ -63,9 +63,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table's declaration.
+    """Declaration of a table.
 
-    `checks` map a sentence to an expression that is true for good rows, or to columns whose rows are distinct.
+    checks: claim -> expression that is true for valid rows, or columns whose rows are distinct.
     """
 
     name: str
@@ -78,14 +78,14 @@ class Table:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema, with the declaration's identity in its metadata."""
+        """Arrow schema with the identity of the declaration in its metadata."""
         identity = f"{self.name}@{self.version}:{self.digest}".encode()
         fields = [pa.field(name, c.type, c.nullable) for name, c in self.columns.items()]
         return pa.schema(fields, metadata={META: identity})
 
     @property
     def digest(self) -> str:
-        """Digest of what a reader relies on: names, types, nullability, key and checks; not the docs."""
+        """Digest of names, types, nullability, key and checks; documentation is not part of it."""
         parts = [self.name, str(self.version), ",".join(self.key)]
         parts += [f"{name}:{c.type}:{c.nullable}" for name, c in self.columns.items()]
         parts += [f"{claim}:{_expression(check)}" for claim, check in self.checks.items()]
@@ -97,14 +97,14 @@ class Table:
 
 
 def _expression(check: pl.Expr | tuple[str, ...]) -> pl.Expr:
-    """True for good rows."""
+    """Expression that is true for valid rows."""
     if isinstance(check, pl.Expr):
         return check
     return (pl.col(check[0]) if len(check) == 1 else pl.struct(check)).is_unique()
 
 
 def _rows(mask: pl.Series, frame: pl.DataFrame, key: tuple[str, ...]) -> str:
-    """`12 rows (e.g. a, b, c)` for the rows where the mask is true, by key; whole where a table has none."""
+    """`12 rows (e.g. a, b, c)`: number and keys of the rows where the mask is true; whole rows for a table without a key."""
     bad = frame.filter(mask).head(EXAMPLES).select(key or frame.columns)
     named = ", ".join("/".join(str(value) for value in row) for row in bad.iter_rows())
     count = int(mask.sum())
@@ -112,9 +112,9 @@ def _rows(mask: pl.Series, frame: pl.DataFrame, key: tuple[str, ...]) -> str:
 
 
 def problems(table: Table, frame: pl.DataFrame) -> list[str]:
-    """All the ways in which a frame breaks its declaration, each in a clause."""
+    """Differences between a frame and its declaration, each in a clause."""
     from secateur.core.distinct import (
-        all_distinct,  # a check moves no byte, so it is in no digest, like all of this module
+        all_distinct,  # imported here: checks change no output, so that no code digest includes them
     )
 
     missing = [c for c in table.columns if c not in frame.columns]
@@ -143,7 +143,7 @@ def problems(table: Table, frame: pl.DataFrame) -> list[str]:
 
 
 def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
-    """Raise a TableError that lists every problem at once, or return."""
+    """Raises TableError with every problem of a frame at once."""
     found = problems(table, frame)
     if found:
         count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
@@ -153,14 +153,14 @@ def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
 
 
 def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
-    """Check a frame, sort it by its key, write it as zstd Parquet; the number of rows."""
+    """Checks a frame, sorts it by its key and writes it as zstd Parquet; returns the number of rows."""
     return write_parts(table, [frame], path)
 
 
 def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int:
-    """The same for a table that comes in parts, one or more, whose keys rise from each to the next; one is held at a time.
+    """`write_table` for a table in one or more parts with keys that rise from part to part; holds one part in memory.
 
-    A claim on all rows, that something is unique or dense, is checked in each part alone. After an error there is no file.
+    Checks over all rows (uniqueness, density) see one part only. After an error there is no file.
     """
     writer, rows, last, where = None, 0, None, f"{table.name}@{table.version} ({path})"
     try:
@@ -188,7 +188,7 @@ def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int
 
 
 def _checked(table: Table, frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The declared columns, sorted by the key. Raises TableError for a frame that breaks its declaration."""
+    """Declared columns of a frame, sorted by the key. Raises TableError for a frame that breaks its declaration."""
     check(table, frame, str(path), f"this is a bug in the stage {table.writer} or its input; its log names both")
     frame = frame.select(list(table.columns))
     ordered = not table.key or (len(table.key) == 1 and frame[table.key[0]].is_sorted())
@@ -196,12 +196,12 @@ def _checked(table: Table, frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _vectors(table: Table) -> list[str]:
-    """The columns that hold vectors."""
+    """Names of the vector columns."""
     return [name for name, column in table.columns.items() if column.type == VECTOR]
 
 
 def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
-    """A frame as it is stored. Raises ArrowInvalid for a column of another type than declared."""
+    """A frame in its stored form. Raises ArrowInvalid for a column of another type than declared."""
     schema, found = table.schema, frame.drop(_vectors(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
     for name in _vectors(table):
         values, place = frame[name], schema.get_field_index(name)
@@ -217,14 +217,14 @@ def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
 
 
 def _frame(table: Table, arrow: pa.Table) -> pl.DataFrame:
-    """What was stored as a frame."""
+    """A stored table as a frame."""
     vectors = _vectors(table)
     frame = pl.from_arrow(arrow.drop_columns(vectors))
     return frame.with_columns(**{name: unpacked(arrow[name]) for name in vectors}).select(arrow.column_names)
 
 
 def _layout(table: Table) -> dict[str, Any]:
-    """How a table is laid out on the disk: each column before it is compressed; measured on the tables of STEM.
+    """Parquet options: the encoding of each column before compression, chosen by size on the tables of STEM.
 
     The first integer of a key rises, other numbers share their upper bytes, strings repeat in neighbouring rows.
     """
@@ -240,9 +240,9 @@ def _layout(table: Table) -> dict[str, Any]:
 
 
 def read_table(table: Table, path: Path) -> pl.DataFrame:
-    """Read a table after checking that it was written under today's declaration, and what it holds.
+    """Reads a table and checks its declaration and its rows.
 
-    Raises TableError where the file is absent, is no Parquet file, or was written by another version.
+    Raises TableError for a missing or damaged file, another version of the table, and rows that break the declaration.
     """
     with _opened(table, path) as file:
         frame = _frame(table, file.read())
@@ -251,7 +251,7 @@ def read_table(table: Table, path: Path) -> pl.DataFrame:
 
 
 def read_vectors(table: Table, path: Path) -> Packed:
-    """The vectors of a table whose key is their place, 0 and up; they stay packed. Raises what `read_table` raises."""
+    """Vectors of a table, still packed; its key must be 0, 1, 2, ... Raises the errors of `read_table`."""
     (key,), (name,) = table.key, _vectors(table)
     with _opened(table, path) as file:
         places = file.read(columns=[key])[key].to_numpy()
@@ -259,7 +259,7 @@ def read_vectors(table: Table, path: Path) -> Packed:
             raise TableError(f"{path}: {key} is not 0, 1, 2, ... Fix: remove it, then {_made_anew(path)}")
         rows = np.empty((len(places), file.schema_arrow.field(name).type.byte_width), np.int8)
         start = 0
-        for group in range(file.num_row_groups):  # `iter_batches` would hold the whole file beside them
+        for group in range(file.num_row_groups):  # `iter_batches` would hold the whole file in memory too
             for part in file.read_row_group(group, columns=[name])[name].chunks:
                 rows[start : start + len(part)] = stored(part)
                 start += len(part)
@@ -272,7 +272,7 @@ def _made_anew(path: Path) -> str:
 
 @contextmanager
 def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
-    """A file that holds the table as it is declared today; what is damaged in it is a TableError, also while it is read."""
+    """An open file of the table under today's declaration; damage in it raises TableError, also while it is read."""
     path = Path(path)
     if not path.exists():
         raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {_made_anew(path)}")
@@ -285,7 +285,7 @@ def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
                 raise TableError(f"{path}: holds {identity}, this version reads {expected}. Fix: {rebuilt}")
             yield file
     except DAMAGED as error:
-        if getattr(error, "errno", None):  # of the file system: the file itself may be whole
+        if getattr(error, "errno", None):  # an error of the file system: the file may be intact
             raise
         cause = f"{type(error).__name__}: {error}".splitlines()[0]
         raise TableError(
@@ -294,5 +294,5 @@ def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
 
 
 def read_tables(table: Table, paths: list[Path]) -> pl.DataFrame:
-    """Several shards of one table as one frame, in the order given."""
+    """Shards of a table as one frame, in the order of the paths."""
     return pl.concat([read_table(table, path) for path in paths]) if paths else table.empty()

@@ -1,7 +1,7 @@
-"""Vectors as tables hold them: a signed byte for each component, and for each vector the power of two that they share.
+"""Stored vectors: a signed byte per component, and a power of two per vector.
 
-Of MiniLM's vectors of 117,003 lines that takes 6.8 bits a component in zstd, half of what 16-bit floats take, and an exact
-search for 500 of them finds .993 of the ten nearest that it finds among those (standard error .001).
+On MiniLM's vectors of 117,003 lines this takes 6.8 bits per component in zstd, half of 16-bit floats. An exact search for
+500 of them finds .993 of the ten nearest neighbours under 16-bit floats (standard error .001).
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 __all__ = ["Packed", "packed", "stored", "unpacked"]
 
-LEVELS = 127  # on each side of 0
-BLOCK = 16_384  # vectors unpacked at once: 25 MB of MiniLM's
-HELD = 200_000  # vectors that stay unpacked for the next product: 300 MB of MiniLM's
+LEVELS = 127  # integer levels on each side of 0
+BLOCK = 16_384  # vectors unpacked at once: 25 MB for MiniLM
+HELD = 200_000  # up to so many vectors stay unpacked for the next product: 300 MB for MiniLM
 
 
 @dataclass(frozen=True)
 class Packed:
-    """n vectors of d numbers as tables hold them, a quarter of their size; what is asked for is unpacked.
+    """n vectors of d numbers in stored form, a quarter of their size; indexing unpacks them.
 
-    rows: (m, d + 1), a vector's bytes and its exponent; places: (n,), where each of the n stands among the m.
+    rows: (m, d + 1), bytes and exponent of m vectors; places: (n,), row of each of the n vectors.
     """
 
     rows: NDArray[np.int8]
@@ -31,22 +31,22 @@ class Packed:
 
     @classmethod
     def of(cls, vectors: NDArray[np.floating]) -> "Packed":
-        """Vectors (n, d) as if they had been stored."""
+        """Packs vectors (n, d)."""
         return cls(_rows(vectors), np.arange(len(vectors), dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __getitem__(self, chosen: NDArray[np.integer]) -> NDArray[np.float32]:
-        """(k, d) of k of them."""
+        """(k, d) numbers of k chosen vectors."""
         return _numbers(self.rows[self.places[chosen]])
 
     def at(self, chosen: NDArray[np.integer]) -> "Packed":
-        """k of them, still packed and not copied."""
+        """k chosen vectors, still packed and not copied."""
         return Packed(self.rows, self.places[chosen])
 
     def products(self, others: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(q, n) products with others (q, d): unpacked block by block, or once for all calls where they are few."""
+        """(q, n) dot products with others (q, d); up to HELD vectors are unpacked once for all calls, more block by block."""
         if len(self) <= HELD:
             return others @ self._whole.T
         found = np.empty((len(others), len(self)), np.float32)
@@ -60,7 +60,7 @@ class Packed:
 
 
 def packed(vectors: NDArray[np.floating]) -> pa.Array:
-    """(n, d) finite numbers as n values of d + 1 bytes: round(v 2^e) for the largest e that fits, and e.
+    """(n, d) finite numbers as n values of d + 1 bytes: round(v 2^e) with the largest e that fits, then e.
 
     >>> packed(np.array([[0.5, -0.25]]))[0].as_py() == bytes([64, 256 - 32, 7])
     True
@@ -71,7 +71,7 @@ def packed(vectors: NDArray[np.floating]) -> pa.Array:
 
 
 def unpacked(column: pa.ChunkedArray) -> pl.Series:
-    """The vectors again: (n,) arrays of d numbers in 32 bits."""
+    """(n,) arrays of d 32-bit numbers."""
     found = np.empty((len(column), column.type.byte_width - 1), np.float32)
     start = 0
     for part in filter(len, column.chunks):
@@ -81,7 +81,7 @@ def unpacked(column: pa.ChunkedArray) -> pl.Series:
 
 
 def stored(part: pa.FixedSizeBinaryArray) -> NDArray[np.int8]:
-    """(n, d + 1): what `packed` stored, not copied."""
+    """(n, d + 1) bytes of packed vectors, not copied."""
     rows = np.frombuffer(part.buffers()[1], np.int8).reshape(-1, part.type.byte_width)
     return rows[part.offset : part.offset + len(part)]
 
