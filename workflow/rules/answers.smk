@@ -6,8 +6,8 @@ include: "functions/answers.smk"
 
 rule answer_questions:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         contexts=CONTEXTS,
         model=of_options(layout.model),
     output:
@@ -33,9 +33,9 @@ rule answer_questions:
 
 rule evaluate_answers:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
         contexts=CONTEXTS,
         answers=answer_shards,
         model=of_options(layout.model),

@@ -51,9 +51,7 @@ FOLDER = config.get("data")
 OVERRIDES = words(config.get("overrides")) + plan.folder_overrides(FOLDER)
 
 if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue", "custom_beir"):
-    stop(
-        f"DATA is {FOLDER}, but experiment {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}"
-    )
+    stop(f"DATA is {FOLDER}, but {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}")
 
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local
@@ -62,8 +60,7 @@ VARIANTS = or_stop(plan.variants)(CONF, EXPERIMENT, OVERRIDES)
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # after conf/local is read
 
 if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
-    changes = plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json"))
-    if changes:
+    if changes := plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json")):
         print(f"\n{EXPERIMENT} {changes}\n", file=sys.stderr)
 
 
@@ -145,5 +142,8 @@ def shards(path, group):
 
 
 GRAPH, UTILITY = layout.pattern(layout.GRAPH), layout.pattern(layout.FAMILIES["utility"])
+PASSAGES = "results/{corpus}/passages/passages.parquet"
+QUESTIONS = "results/{corpus}/{dataset}/questions/questions.parquet"
+EVIDENCE = "results/{corpus}/{dataset}/questions/evidence.parquet"
 CONTEXTS = "results/{corpus}/{dataset}/{source}/contexts.parquet"
 LEARNT = layout.pattern(layout.LEARNT)

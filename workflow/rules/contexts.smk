@@ -4,10 +4,14 @@
 include: "functions/contexts.smk"
 
 
+ASSEMBLED = "results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}"
+IMPORTED = "results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}"
+
+
 rule assemble_contexts:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         rankings=of_options(layout.ranked_file),
         triples=graph_table("triples"),
         entities=graph_table("entities"),
@@ -17,8 +21,8 @@ rule assemble_contexts:
         aliases=graph_table("aliases"),
         sent=of_options(sent_by_peer),
     output:
-        contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
-        record="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/run.json",
+        contexts=f"{ASSEMBLED}/contexts.parquet",
+        record=f"{ASSEMBLED}/run.json",
     log:
         "logs/assemble_contexts/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{assembly}-{lm}.log",
     threads: 1
@@ -38,12 +42,12 @@ rule assemble_contexts:
 
 rule import_contexts:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         file=imported_file,
     output:
-        contexts="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/contexts.parquet",
-        record="results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}/run.json",
+        contexts=f"{IMPORTED}/contexts.parquet",
+        record=f"{IMPORTED}/run.json",
     log:
         "logs/import_contexts/{corpus}-{dataset}-{imported}-{assembly}-{lm}.log",
     threads: 1

@@ -39,7 +39,7 @@ rule prepare_corpus:
 rule prepare_dataset:
     input:
         files=dataset_files,
-        passages="results/{corpus}/passages/passages.parquet",
+        passages=PASSAGES,
     output:
         questions="results/{corpus}/{dataset}/questions/questions.parquet",
         evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
@@ -66,9 +66,9 @@ rule prepare_dataset:
 
 rule describe_dataset:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
     output:
         dataset_statistics="results/{corpus}/{dataset}/description/dataset_statistics.parquet",
         record="results/{corpus}/{dataset}/description/run.json",

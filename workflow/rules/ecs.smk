@@ -1,15 +1,22 @@
 # Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> selection.
 
 
+POOL = "results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}"
+LEXICAL = "results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}"
+STATISTICS = f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}"
+SELECTED = f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}"
+DISTRACTORS = "results/{corpus}/{dataset}/distractors/{lm}.{ecs}"
+
+
 rule propose_passages:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
+        rankings=f"{LEXICAL}/rankings.parquet",
     output:
-        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
-        record="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/run.json",
+        pool=f"{POOL}/pool.parquet",
+        record=f"{POOL}/run.json",
     log:
         "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.log",
     threads: 1
@@ -35,13 +42,13 @@ rule propose_passages:
 
 rule score_candidates:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        pool=f"{POOL}/pool.parquet",
         model="results/models/{lm}/model.json",
     output:
-        statistics=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/statistics.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/run.json",
+        statistics=f"{STATISTICS}/statistics.parquet",
+        record=f"{STATISTICS}/run.json",
     log:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
     threads: 1
@@ -55,16 +62,16 @@ rule score_candidates:
 
 rule combine_scores:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
-        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
+        pool=f"{POOL}/pool.parquet",
+        rankings=f"{LEXICAL}/rankings.parquet",
         statistics=shards(layout.statistics, "ecs"),
     output:
         rankings=f"results/{{corpus}}/{{dataset}}/rankings/utility/{UTILITY}/rankings.parquet",
-        selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/selections.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/run.json",
+        selections=f"{SELECTED}/selections.parquet",
+        record=f"{SELECTED}/run.json",
     log:
         "logs/combine_scores/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}.log",
     threads: 1
@@ -86,16 +93,16 @@ rule combine_scores:
 
 rule select_greedily:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        pool="results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}/pool.parquet",
-        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
-        statistics=f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}/statistics.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
+        pool=f"{POOL}/pool.parquet",
+        rankings=f"{LEXICAL}/rankings.parquet",
+        statistics=f"{STATISTICS}/statistics.parquet",
         model="results/models/{lm}/model.json",
     output:
-        selections=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/selections.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/selections/utility/{UTILITY}/greedy/{{shard}}/run.json",
+        selections=f"{SELECTED}/greedy/{{shard}}/selections.parquet",
+        record=f"{SELECTED}/greedy/{{shard}}/run.json",
     log:
         "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
     threads: 1
@@ -119,8 +126,8 @@ rule select_greedily:
 
 rule select_context:
     input:
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
+        evidence=EVIDENCE,
+        rankings=f"{LEXICAL}/rankings.parquet",
     output:
         selections="results/{corpus}/{dataset}/selections/lexical/{embedder}.{rankers}/selections.parquet",
         record="results/{corpus}/{dataset}/selections/lexical/{embedder}.{rankers}/run.json",
@@ -137,15 +144,15 @@ rule select_context:
 
 rule check_red_herrings:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         model="results/models/{lm}/model.json",
     output:
-        statistics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/statistics.parquet",
-        question_metrics="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/question_metrics.parquet",
-        score_quantiles="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/score_quantiles.parquet",
-        acceptance="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/acceptance.parquet",
-        record="results/{corpus}/{dataset}/distractors/{lm}.{ecs}/run.json",
+        statistics=f"{DISTRACTORS}/statistics.parquet",
+        question_metrics=f"{DISTRACTORS}/question_metrics.parquet",
+        score_quantiles=f"{DISTRACTORS}/score_quantiles.parquet",
+        acceptance=f"{DISTRACTORS}/acceptance.parquet",
+        record=f"{DISTRACTORS}/run.json",
     log:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
     threads: 1

@@ -6,9 +6,9 @@ include: "functions/evaluation.smk"
 
 rule evaluate_contexts:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
         contexts=CONTEXTS,
     output:
         question_metrics="results/{corpus}/{dataset}/evidence/{source}/question_metrics.parquet",
@@ -33,8 +33,8 @@ rule evaluate_contexts:
 
 rule evaluate_rankings:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        evidence=EVIDENCE,
         rankings=of_options(layout.ranked_file),
     output:
         question_metrics="results/{corpus}/{dataset}/retrieved/{ranking}/{pick}/{reranker}/question_metrics.parquet",
@@ -52,7 +52,7 @@ rule evaluate_rankings:
 
 rule measure_answer_gain:
     input:
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        questions=QUESTIONS,
         contexts=CONTEXTS,
         model=of_options(layout.model),
     output:
@@ -71,9 +71,9 @@ rule measure_answer_gain:
 
 rule evaluate_selection:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
         rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
         selections=selections_of,
     output:

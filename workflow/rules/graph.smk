@@ -6,11 +6,15 @@ include: "functions/graph.smk"
 
 
 RUNS = layout.pattern((*layout.BOOK, "codebook", "order"))
+CODEBOOK = "results/{corpus}/codebook/{extractor}.{embedder}"
+RUN_FOLDER = f"results/{{corpus}}/runs/{RUNS}"
+CONSOLIDATED = f"results/{{corpus}}/graph/{GRAPH}"
+RANKED = f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}"
 
 
 rule extract_triples:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
+        passages=PASSAGES,
         files=triple_files,
     output:
         triples="results/{corpus}/triples/{extractor}/{shard}/triples.parquet",
@@ -28,7 +32,7 @@ rule extract_triples:
 
 rule encode_questions:
     input:
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        questions=QUESTIONS,
     output:
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         record="results/{corpus}/{dataset}/triples/{extractor}/run.json",
@@ -45,15 +49,15 @@ rule encode_questions:
 
 rule build_codebook:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
+        passages=PASSAGES,
         triples=shards(layout.triples, "extractor"),
     output:
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
-        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
-        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
-        record="results/{corpus}/codebook/{extractor}.{embedder}/run.json",
+        entities=f"{CODEBOOK}/entities.parquet",
+        relations=f"{CODEBOOK}/relations.parquet",
+        edges=f"{CODEBOOK}/edges.parquet",
+        lines=f"{CODEBOOK}/lines.parquet",
+        edge_sources=f"{CODEBOOK}/edge_sources.parquet",
+        record=f"{CODEBOOK}/run.json",
     log:
         "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
     threads: 1
@@ -67,13 +71,13 @@ rule build_codebook:
 
 rule build_runs:
     input:
-        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
-        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
+        edges=f"{CODEBOOK}/edges.parquet",
+        lines=f"{CODEBOOK}/lines.parquet",
+        edge_sources=f"{CODEBOOK}/edge_sources.parquet",
     output:
-        runs=f"results/{{corpus}}/runs/{RUNS}/runs.parquet",
-        run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
-        record=f"results/{{corpus}}/runs/{RUNS}/run.json",
+        runs=f"{RUN_FOLDER}/runs.parquet",
+        run_edges=f"{RUN_FOLDER}/run_edges.parquet",
+        record=f"{RUN_FOLDER}/run.json",
     log:
         "logs/build_runs/{corpus}-{extractor}-{embedder}-{codebook}-{order}.log",
     threads: 1
@@ -87,19 +91,19 @@ rule build_runs:
 
 rule consolidate:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        edges="results/{corpus}/codebook/{extractor}.{embedder}/edges.parquet",
-        edge_sources="results/{corpus}/codebook/{extractor}.{embedder}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/runs/{RUNS}/run_edges.parquet",
+        passages=PASSAGES,
+        entities=f"{CODEBOOK}/entities.parquet",
+        edges=f"{CODEBOOK}/edges.parquet",
+        edge_sources=f"{CODEBOOK}/edge_sources.parquet",
+        run_edges=f"{RUN_FOLDER}/run_edges.parquet",
         forced=alias_file,
     output:
-        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
-        tombstones=f"results/{{corpus}}/graph/{GRAPH}/tombstones.parquet",
-        record=f"results/{{corpus}}/graph/{GRAPH}/run.json",
+        aliases=f"{CONSOLIDATED}/aliases.parquet",
+        edges=f"{CONSOLIDATED}/edges.parquet",
+        edge_sources=f"{CONSOLIDATED}/edge_sources.parquet",
+        run_edges=f"{CONSOLIDATED}/run_edges.parquet",
+        tombstones=f"{CONSOLIDATED}/tombstones.parquet",
+        record=f"{CONSOLIDATED}/run.json",
     log:
         "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
     threads: 1
@@ -113,10 +117,10 @@ rule consolidate:
 
 rule find_mentions:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
+        passages=PASSAGES,
+        entities=f"{CODEBOOK}/entities.parquet",
+        edges=f"{CONSOLIDATED}/edges.parquet",
+        edge_sources=f"{CONSOLIDATED}/edge_sources.parquet",
     output:
         mentions=f"results/{{corpus}}/mentions/{GRAPH}/mentions.parquet",
         record=f"results/{{corpus}}/mentions/{GRAPH}/run.json",
@@ -133,20 +137,20 @@ rule find_mentions:
 
 rule rank_by_graph:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
-        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+        entities=f"{CODEBOOK}/entities.parquet",
+        relations=f"{CODEBOOK}/relations.parquet",
+        lines=f"{CODEBOOK}/lines.parquet",
+        edges=f"{CONSOLIDATED}/edges.parquet",
+        run_edges=f"{CONSOLIDATED}/run_edges.parquet",
         mentions=mentions_to_walk,
     output:
-        paths=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/paths.parquet",
-        candidates=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/candidates.parquet",
-        rankings=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/rankings.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}/run.json",
+        paths=f"{RANKED}/paths.parquet",
+        candidates=f"{RANKED}/candidates.parquet",
+        rankings=f"{RANKED}/rankings.parquet",
+        record=f"{RANKED}/run.json",
     log:
         "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
     threads: 1
@@ -165,14 +169,14 @@ rule rank_by_graph:
 
 rule measure_growth:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        entities="results/{corpus}/codebook/{extractor}.{embedder}/entities.parquet",
-        relations="results/{corpus}/codebook/{extractor}.{embedder}/relations.parquet",
-        lines="results/{corpus}/codebook/{extractor}.{embedder}/lines.parquet",
-        aliases=f"results/{{corpus}}/graph/{GRAPH}/aliases.parquet",
-        edges=f"results/{{corpus}}/graph/{GRAPH}/edges.parquet",
-        edge_sources=f"results/{{corpus}}/graph/{GRAPH}/edge_sources.parquet",
-        run_edges=f"results/{{corpus}}/graph/{GRAPH}/run_edges.parquet",
+        passages=PASSAGES,
+        entities=f"{CODEBOOK}/entities.parquet",
+        relations=f"{CODEBOOK}/relations.parquet",
+        lines=f"{CODEBOOK}/lines.parquet",
+        aliases=f"{CONSOLIDATED}/aliases.parquet",
+        edges=f"{CONSOLIDATED}/edges.parquet",
+        edge_sources=f"{CONSOLIDATED}/edge_sources.parquet",
+        run_edges=f"{CONSOLIDATED}/run_edges.parquet",
     output:
         growth=f"results/{{corpus}}/growth/{GRAPH}/growth.parquet",
         record=f"results/{{corpus}}/growth/{GRAPH}/run.json",

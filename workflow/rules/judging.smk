@@ -6,9 +6,9 @@ include: "functions/judging.smk"
 
 rule judge_answers:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
         contexts=CONTEXTS,
         answers=answer_shards,
         model=judge_model,

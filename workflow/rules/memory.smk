@@ -4,24 +4,30 @@
 include: "functions/memory.smk"
 
 
+MEMORY = layout.pattern(layout.RECALLED)
+RECALLED = (
+    f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{MEMORY}/{{assembly}}.{{lm}}"
+)
+
+
 rule recall_context:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         triples=of_options(layout.question_triples),
-        entities=of_options(layout.table_of_graph("entities")),
-        relations=of_options(layout.table_of_graph("relations")),
-        edges=of_options(layout.table_of_graph("edges")),
-        aliases=of_options(layout.table_of_graph("aliases")),
-        contexts="results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}/contexts.parquet",
+        entities=of_graph("entities"),
+        relations=of_graph("relations"),
+        edges=of_graph("edges"),
+        aliases=of_graph("aliases"),
+        contexts=f"{ASSEMBLED}/contexts.parquet",
         candidates=policy_candidates,
         policy=acting_policy,
         model="results/models/{lm}/model.json",
     output:
-        contexts=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/contexts.parquet",
-        memories=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/memories.parquet",
-        session_edges=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/session_edges.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/recalled/{{ranking}}/{{pick}}/{{reranker}}/{{book}}/{layout.pattern(layout.RECALLED)}/{{assembly}}.{{lm}}/run.json",
+        contexts=f"{RECALLED}/contexts.parquet",
+        memories=f"{RECALLED}/memories.parquet",
+        session_edges=f"{RECALLED}/session_edges.parquet",
+        record=f"{RECALLED}/run.json",
     log:
         "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.log",
     threads: 1
@@ -49,12 +55,12 @@ rule recall_context:
 
 rule replay_sessions:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
         contexts=CONTEXTS,
-        edges=of_options(layout.table_of_graph("edges")),
-        edge_sources=of_options(layout.table_of_graph("edge_sources")),
+        edges=of_graph("edges"),
+        edge_sources=of_graph("edge_sources"),
     output:
         question_metrics="results/{corpus}/{dataset}/sessions/{source}/{memory}/question_metrics.parquet",
         record="results/{corpus}/{dataset}/sessions/{source}/{memory}/run.json",

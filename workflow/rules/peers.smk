@@ -5,6 +5,8 @@ include: "functions/peers.smk"
 
 
 PEER = layout.pattern(layout.FAMILIES["peer"])
+INDEX = f"results/{{corpus}}/peers/{PEER}"
+ASKED = f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}"
 
 
 rule prepare_peer:
@@ -26,13 +28,13 @@ rule prepare_peer:
 
 rule index_peer:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
+        passages=PASSAGES,
         triples=shards(layout.triples, "extractor"),
         environment=environment_of_peer,
     output:
-        workspace=f"results/{{corpus}}/peers/{PEER}/workspace.zip",
-        peer_costs=f"results/{{corpus}}/peers/{PEER}/peer_costs.parquet",
-        record=f"results/{{corpus}}/peers/{PEER}/run.json",
+        workspace=f"{INDEX}/workspace.zip",
+        peer_costs=f"{INDEX}/peer_costs.parquet",
+        record=f"{INDEX}/run.json",
     log:
         "logs/index_peer/{corpus}-{peer}-{service}-{extractor}-{embedder}.log",
     threads: 1
@@ -46,19 +48,19 @@ rule index_peer:
 
 rule ask_peer:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         triples=shards(layout.triples, "extractor"),
         asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         environment=environment_of_peer,
         workspace=index_of_peer("workspace.zip"),
         peer_costs=index_of_peer("peer_costs.parquet"),
     output:
-        sent=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/sent.parquet",
-        rankings=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/rankings.parquet",
-        question_metrics=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/question_metrics.parquet",
-        peer_asked=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/peer_asked.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/rankings/peer/{PEER}/run.json",
+        sent=f"{ASKED}/sent.parquet",
+        rankings=f"{ASKED}/rankings.parquet",
+        question_metrics=f"{ASKED}/question_metrics.parquet",
+        peer_asked=f"{ASKED}/peer_asked.parquet",
+        record=f"{ASKED}/run.json",
     log:
         "logs/ask_peer/{corpus}-{dataset}-{peer}-{service}-{extractor}-{embedder}.log",
     threads: 1

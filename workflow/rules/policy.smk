@@ -4,24 +4,28 @@
 include: "functions/policy.smk"
 
 
+PREFERENCES = f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}"
+POLICY = f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}"
+
+
 rule build_preferences:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         triples=of_options(layout.question_triples),
-        entities=of_options(layout.table_of_graph("entities")),
-        relations=of_options(layout.table_of_graph("relations")),
-        edges=of_options(layout.table_of_graph("edges")),
-        aliases=of_options(layout.table_of_graph("aliases")),
+        entities=of_graph("entities"),
+        relations=of_graph("relations"),
+        edges=of_graph("edges"),
+        aliases=of_graph("aliases"),
         candidates=of_options(layout.candidates),
         contexts=CONTEXTS,
         model=of_options(layout.model),
     output:
-        preferences=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/preferences.parquet",
-        features=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/features.parquet",
-        memories=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/memories.parquet",
-        session_edges=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/session_edges.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/run.json",
+        preferences=f"{PREFERENCES}/preferences.parquet",
+        features=f"{PREFERENCES}/features.parquet",
+        memories=f"{PREFERENCES}/memories.parquet",
+        session_edges=f"{PREFERENCES}/session_edges.parquet",
+        record=f"{PREFERENCES}/run.json",
     log:
         "logs/build_preferences/{corpus}-{dataset}-{source}-{ecs}-{memory}.log",
     threads: 1
@@ -48,12 +52,12 @@ rule build_preferences:
 
 rule train_policy:
     input:
-        preferences=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/preferences.parquet",
-        features=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/features.parquet",
+        preferences=f"{PREFERENCES}/preferences.parquet",
+        features=f"{PREFERENCES}/features.parquet",
     output:
-        policy=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/policy.safetensors",
-        curves=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/curves.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/run.json",
+        policy=f"{POLICY}/policy.safetensors",
+        curves=f"{POLICY}/curves.parquet",
+        record=f"{POLICY}/run.json",
     log:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
     threads: 1
@@ -67,13 +71,13 @@ rule train_policy:
 
 rule evaluate_policy:
     input:
-        preferences=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/preferences.parquet",
-        features=f"results/{{corpus}}/{{dataset}}/preferences/{{source}}/{LEARNT}/features.parquet",
+        preferences=f"{PREFERENCES}/preferences.parquet",
+        features=f"{PREFERENCES}/features.parquet",
         policy=of_options(trained_policy),
     output:
-        question_metrics=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/question_metrics.parquet",
-        frontier=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/frontier.parquet",
-        record=f"results/{{corpus}}/{{dataset}}/policies/{{source}}/{LEARNT}/{{policy}}/test/run.json",
+        question_metrics=f"{POLICY}/test/question_metrics.parquet",
+        frontier=f"{POLICY}/test/frontier.parquet",
+        record=f"{POLICY}/test/run.json",
     log:
         "logs/evaluate_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
     threads: 1

@@ -6,8 +6,8 @@ include: "functions/ranking.smk"
 
 rule rank_passages:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         evidence=gold_of_rankers,
         files=ranker_files,
     output:
@@ -27,8 +27,8 @@ rule rank_passages:
 rule rerank_passages:
     input:
         rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
+        passages=PASSAGES,
+        questions=QUESTIONS,
         model=reranker_model,
     output:
         rankings="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/rankings.parquet",

@@ -7,14 +7,14 @@ include: "functions/report.smk"
 
 rule sample_questions:
     input:
-        passages="results/{corpus}/passages/passages.parquet",
-        questions="results/{corpus}/{dataset}/questions/questions.parquet",
-        evidence="results/{corpus}/{dataset}/questions/evidence.parquet",
-        triples=of_options(layout.table_of_graph("triples")),
-        entities=of_options(layout.table_of_graph("entities")),
-        relations=of_options(layout.table_of_graph("relations")),
-        edges=of_options(layout.table_of_graph("edges")),
-        edge_sources=of_options(layout.table_of_graph("edge_sources")),
+        passages=PASSAGES,
+        questions=QUESTIONS,
+        evidence=EVIDENCE,
+        triples=of_graph("triples"),
+        entities=of_graph("entities"),
+        relations=of_graph("relations"),
+        edges=of_graph("edges"),
+        edge_sources=of_graph("edge_sources"),
         contexts=CONTEXTS,
         question_metrics="results/{corpus}/{dataset}/evidence/{source}/question_metrics.parquet",
     output:

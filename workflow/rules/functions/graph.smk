@@ -1,4 +1,9 @@
-# Inputs of graphs.
+# Inputs of graphs, and of stages that read a graph.
+
+
+def of_graph(table):
+    """An input function: a table of the graph that a job's options name."""
+    return of_options(layout.table_of_graph(table))
 
 
 def triple_files(wildcards):
