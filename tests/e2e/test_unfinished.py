@@ -32,7 +32,7 @@ def test_the_page_shows_what_there_is_and_says_what_is_missing(stopped):
     assert place == stopped.root / "results/experiments/smoke/unfinished/report.html"
     page = place.read_text(encoding="utf-8")
     told = re.search(r'id="unfinished">.*?</details>', page, re.S)[0]
-    assert "lack some of their figures: 2." in told
+    assert "Not finished: 2 rows are missing or lack figures." in told
     assert "make run EXPERIMENT=smoke" in told
     missing = re.findall("<li>(.*?)</li>", told)
     assert missing == [

@@ -29,10 +29,10 @@ def drawings(
     for dataset, lines, _ in findings(metrics, comparisons, families, min_units):
         plots[f"differences-{dataset}"] = plain_plot([(dataset, lines)])
     rows = with_enough_data(named(metrics.filter(~pl.col("published"))), min_units)
-    for (dataset, order), own in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
-        for metric, plot in panels_of(own, order):
+    for (dataset, order), part in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
+        for metric, plot in panels_of(part, order):
             plots[f"{metric}-{dataset}-{order}"] = plot
-        for metric, text in without_data(own, order):
+        for metric, text in without_data(part, order):
             title = f"{figure_of(metric).title} on {dataset}, order-{order}"
             plots[f"{metric}-{dataset}-{order}"] = words(f"{title}:\n{text}")
     if not plots:

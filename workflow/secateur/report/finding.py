@@ -86,8 +86,8 @@ def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
     """A row a system and data set; its difference and p are omitted where there is not enough data."""
     several = len(findings) > 1
     rows = []
-    for dataset, own in findings:
-        for line in own:
+    for dataset, dataset_lines in findings:
+        for line in dataset_lines:
             test = (_cell(line), line.p) if line.enough_data else (None, None)
             rows.append(Row((line.name, *[dataset] * several, line.baseline, *test, line.n, line.verdict)))
     names = ["system", *["data set"] * several, "minus"]
@@ -120,7 +120,7 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
             best[key] = rank, pair
     controls = [system for system, family in families.items() if family == CONTROL]
     top = _top(rows.filter(~pl.col("system").is_in(controls)))
-    found = [
+    all_lines = [
         Line(
             name=_name(pair),
             family=families[pair["system"]],
@@ -134,7 +134,7 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
         )
         for key, (_, pair) in best.items()
     ]
-    return sorted(found, key=lambda line: (line.aware, -line.difference, line.name))
+    return sorted(all_lines, key=lambda line: (line.aware, -line.difference, line.name))
 
 
 def _top(rows: pl.DataFrame) -> str:
@@ -223,8 +223,10 @@ def findings(
     metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int
 ) -> Iterator[tuple[str, list[Line], str]]:
     """(data set, its lines, its sentence) of the data sets with lines. metrics, comparisons: whole tables."""
-    own = metrics.filter(~pl.col("published"))
-    for dataset in own["dataset"].unique(maintain_order=True):
-        found = lines(own.filter(dataset=dataset), comparisons.filter(dataset=dataset), families, min_units)
-        if found:
-            yield dataset, found, sentence(dataset, found)
+    measured = metrics.filter(~pl.col("published"))
+    for dataset in measured["dataset"].unique(maintain_order=True):
+        dataset_lines = lines(
+            measured.filter(dataset=dataset), comparisons.filter(dataset=dataset), families, min_units
+        )
+        if dataset_lines:
+            yield dataset, dataset_lines, sentence(dataset, dataset_lines)

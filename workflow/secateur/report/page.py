@@ -87,20 +87,20 @@ def render(about: About, figures: Figures) -> str:
     loader = FileSystemLoader(Path(__file__).parent, encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
     page.filters["html"] = html
-    found = ordered_findings(figures.metrics, figures.comparisons, figures.families, about)
-    present = {line.family for _, lines, _ in found for line in lines}
+    all_findings = ordered_findings(figures.metrics, figures.comparisons, figures.families, about)
+    present = {line.family for _, lines, _ in all_findings for line in lines}
     sections = [
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
-        for n, section in enumerate(_sections(about, figures, found))
+        for n, section in enumerate(_sections(about, figures, all_findings))
     ]
     text = page.get_template("page.html.j2").render(
         name=about.name,
         colours=COLOURS,
         limit=unlimited(about.name)[1],
         title=about.title,
-        sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in found]
+        sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in all_findings]
         or [(_no_finding(figures), "")],
-        lead=_lead(found),
+        lead=_lead(all_findings),
         families=[(family, name) for family, name in FAMILIES.items() if family in present],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
         missing=[_labelled(row) for row in about.missing],
@@ -141,30 +141,30 @@ def _no_finding(figures: Figures) -> str:
     )
 
 
-def _lead(found: Findings) -> Part:
+def _lead(all_findings: Findings) -> Part:
     """The best lines of each data set as a plot, as many as a screen has room for; empty where there are none."""
-    share = max(FIRST // max(len(found), 1), 1)
-    label = " ".join(sentence for *_, sentence in found)
-    return plain_part([(dataset, lines) for dataset, lines, _ in found], label, share) if found else {}
+    share = max(FIRST // max(len(all_findings), 1), 1)
+    label = " ".join(sentence for *_, sentence in all_findings)
+    return plain_part([(dataset, lines) for dataset, lines, _ in all_findings], label, share) if all_findings else {}
 
 
 # --- the sections --------------------------------------------------------------------------------
 
 
-def _sections(about: About, figures: Figures, found: Findings) -> Iterator[Part]:
+def _sections(about: About, figures: Figures, all_findings: Findings) -> Iterator[Part]:
     """A section a data set, then those of all data sets."""
     rows, pairs = (with_enough_data(t, about.min_units) for t in (named(figures.metrics), figures.comparisons))
     for dataset in dict.fromkeys([*(v["dataset"] for v in about.variants), *rows["dataset"]]):
-        own = rows.filter(dataset=dataset)
-        if own.is_empty():
+        dataset_rows = rows.filter(dataset=dataset)
+        if dataset_rows.is_empty():
             continue
-        parts = list(_parts(dataset, own, pairs.filter(dataset=dataset), figures))
-        for _, lines, sentence in (finding for finding in found if finding[0] == dataset):
+        parts = list(_parts(dataset, dataset_rows, pairs.filter(dataset=dataset), figures))
+        for _, lines, sentence in (finding for finding in all_findings if finding[0] == dataset):
             all_lines = {"title": "All differences to the best plain ranking"} | plain_part(
                 [(dataset, lines)], sentence
             )
             parts = [all_lines] * (len(lines) > FIRST) + parts
-        yield {"title": dataset, "about": _about(own), "parts": parts}
+        yield {"title": dataset, "about": _about(dataset_rows), "parts": parts}
     growth = growth_section(figures.growth)
     if growth:
         yield growth

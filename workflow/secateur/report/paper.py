@@ -129,7 +129,7 @@ def _counted(root: Path, dataset: str, statistic: str) -> Measured | None:
 
 def written(paper: Artefact, form: str) -> str:
     """An artefact as a table. form: md, csv or latex."""
-    return {"md": _markdown, "csv": _csv, "latex": lambda own: latex(_table(own))}[form](paper)
+    return {"md": _markdown, "csv": _csv, "latex": lambda artefact: latex(_table(artefact))}[form](paper)
 
 
 def _text(cell: Cell, digits: int) -> str:

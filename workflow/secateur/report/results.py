@@ -85,16 +85,18 @@ class _Column:
         Raises SecateurError for a row that was not kept, or that is not the only one.
         """
         sides = [row_name(*row_of(side)) for side in name.split(MINUS)]
-        own = (self.pairs if MINUS in name else self.rows).filter(**dict(zip(("name", "minus"), sides, strict=False)))
-        here = own.filter(**self.place)
-        here = here.unique(["difference", "p_holm", "n"]) if MINUS in name else here
-        if here.height == 1:
-            return here.row(0, named=True)
-        if MINUS in name and own.height:
+        matches = (self.pairs if MINUS in name else self.rows).filter(
+            **dict(zip(("name", "minus"), sides, strict=False))
+        )
+        rows = matches.filter(**self.place)
+        rows = rows.unique(["difference", "p_holm", "n"]) if MINUS in name else rows
+        if rows.height == 1:
+            return rows.row(0, named=True)
+        if MINUS in name and matches.height:
             return None
         names = self.rows["name"].unique().sort().to_list()
         raise SecateurError(
-            f"docs/results/{self.experiment}, {self.spec}: {here.height} rows {name!r}{nearest(name, names)}. "
+            f"docs/results/{self.experiment}, {self.spec}: {rows.height} rows {name!r}{nearest(name, names)}. "
             f"Rows: {', '.join(names)}. Fix: correct the mark, or secateur keep {self.experiment}"
         )
 

@@ -11,7 +11,7 @@ from secateur.report.table import Column, Row, Table
 
 __all__ = ["cost_parts"]
 
-ELSEWHERE = ("peer", "imported")  # families whose time our stages do not have; peers have a part of their own
+ELSEWHERE = ("peer", "imported")  # families whose work is not done by our stages; peers have a part of their own
 SENT = {"tokens@claim": "tokens sent", "read_tokens": "prompt tokens"}  # metric -> head of its column
 SHOWN, SHORT = 8, 4  # rows of the plot, rows of the table that are not folded
 SECONDS, MEMORY = "cpu_seconds", "peak_bytes"
@@ -34,23 +34,23 @@ def cost_parts(
     rows: of `metrics`, of the data set; costs: dataset, system, order, cpu_seconds and peak_bytes of all stages, and
     the same with `sent_` of the stages up to the contexts.
     """
-    own = [cost for cost in costs if cost["dataset"] == dataset]
-    own = [cost for cost in own if families.get(cost["system"], "imported") not in ELSEWHERE]
-    if not own:
+    variants = [cost for cost in costs if cost["dataset"] == dataset]
+    variants = [cost for cost in variants if families.get(cost["system"], "imported") not in ELSEWHERE]
+    if not variants:
         return
-    own.sort(key=lambda cost: (":" in cost["system"], cost[f"sent_{SECONDS}"], cost["system"]))
+    variants.sort(key=lambda cost: (":" in cost["system"], cost[f"sent_{SECONDS}"], cost["system"]))
     sent = rows.filter(~pl.col("published"), pl.col("metric").is_in(list(SENT)), subset="all")
     heads = {metric: head for metric, head in SENT.items() if metric in set(sent["metric"])}
     n = ", ".join(map(str, sent["n"].unique().sort()))
     means = " Tokens sent: of contexts, over the budgets claimed; prompt tokens: of what was answered; means over n = "
-    dots = [_dot(cost, families) for cost in own[:SHOWN]]
+    dots = [_dot(cost, families) for cost in variants[:SHOWN]]
     xlabel = "CPU seconds of all stages that its contexts come from"
     yield {
         "title": "What it costs",
         "open": True,
         "figures": [forests(dots, f"CPU seconds and memory on {dataset}", xlabel)],
         "short": SHORT,
-        "table": Table([*COLUMNS, *map(Column, heads.values())], [_row(cost, sent, heads) for cost in own]),
+        "table": Table([*COLUMNS, *map(Column, heads.values())], [_row(cost, sent, heads) for cost in variants]),
         "note": ABOUT + (f"{means}{n} questions." if n else ""),
     }
 
@@ -68,10 +68,10 @@ def _dot(cost: Mapping[str, Any], families: Mapping[str, str]) -> Dot:
 def _row(cost: Mapping[str, Any], sent: pl.DataFrame, metrics: Mapping[str, str]) -> Row:
     """Costs of a variant, and its tokens in each of some metrics: a mean, or the range of a list's rankers."""
     order = {"order": cost["order"]} if cost["order"] else {}  # a list of rankers has rows of both orders
-    own = sent.filter(system=cost["system"], **order)
+    rows = sent.filter(system=cost["system"], **order)
     cells = [_name(cost), *(cost[f"{of}{SECONDS}"] for of in ("sent_", ""))]
     cells += [cost[f"{of}{MEMORY}"] / 1e9 for of in ("sent_", "")]
     for metric in metrics:
-        values = own.filter(metric=metric)["value"].sort()
+        values = rows.filter(metric=metric)["value"].sort()
         cells.append(" to ".join(dict.fromkeys(f"{value:,.0f}" for value in (*values[:1], *values[-1:]))))
     return Row(tuple(cells), style(cost))

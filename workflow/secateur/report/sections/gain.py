@@ -28,11 +28,11 @@ def gain_parts(dataset: str, rows: pl.DataFrame, order: str, families: Mapping[s
 
     rows: of `metrics`, of a data set, with `name` and `enough_data`.
     """
-    own = rows.filter(order=order, subset="all")
-    measured = own.filter(pl.col("metric").str.contains(rf"^({'|'.join(HEADS)})(@\d+)?$"))
+    whole = rows.filter(order=order, subset="all")
+    measured = whole.filter(pl.col("metric").str.contains(rf"^({'|'.join(HEADS)})(@\d+)?$"))
     if measured.is_empty():
         return
-    claimed = own.filter(metric="answer_gain@claim").sort("value", "name", descending=[True, False])
+    claimed = whole.filter(metric="answer_gain@claim").sort("value", "name", descending=[True, False])
     if claimed.height:
         xlabel = "nats a token of the gold answer above no context, mean over the budgets"
         drawn = dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)

@@ -26,17 +26,17 @@ ABOUT = (
 
 def peer_parts(dataset: str, rows: pl.DataFrame, peers: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
     """One table with a column per peer; none where no peer was run. rows: of `metrics`, of a data set."""
-    own = [peer for peer in peers if peer["dataset"] == dataset]
-    if not own:
+    columns = [peer for peer in peers if peer["dataset"] == dataset]
+    if not columns:
         return
     figures = {(row["system"], row["metric"]): row for row in rows.filter(subset="all").iter_rows(named=True)}
-    cells = [_cells(peer, figures) for peer in own]
-    n = ", ".join(map(str, sorted({peer["asked"]["questions"] for peer in own})))
+    cells = [_cells(peer, figures) for peer in columns]
+    n = ", ".join(map(str, sorted({peer["asked"]["questions"] for peer in columns})))
     yield {
         "title": "Other systems: what an index and a question cost",
         "open": True,
         "table": Table(
-            [Column("figure"), *(Column(peer["system"]) for peer in own)],
+            [Column("figure"), *(Column(peer["system"]) for peer in columns)],
             [Row((name, *(system[name] for system in cells))) for name in cells[0]],
         ),
         "note": f"n = {n} questions, 95 % intervals. {ABOUT}",
