@@ -136,7 +136,7 @@ def main() -> None:
 
     def compare() -> None:
         for n, (q, _) in enumerate(few):
-            of_pair(some[n], known[n], *base[q], [], cfg.top_k, cfg.epsilon)
+            of_pair(some[n], known[n], *base[q], cfg.top_k, cfg.epsilon)
 
     ours, bases, shared, apart, q_shared, q_apart, naive, plain, strict, numbers, screen = cpu_seconds(
         lambda: pair_rows(lm, cfg, questions, passages, pairs, base),

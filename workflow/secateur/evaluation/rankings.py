@@ -72,10 +72,10 @@ def cutoff_metrics(ranking: pl.DataFrame, gold: pl.DataFrame, depths: pl.DataFra
     gain = pl.Series(discounts(int(ranking["rank"].max() or 0) + 1))
     hits = ranking.filter("gold").with_columns(gain=pl.lit(gain).gather(pl.col("rank")))
     within = read.join(hits, on=KEYS).filter(pl.col("rank") < pl.col("depth"))
-    found = within.group_by(*KEYS, "k").agg(hit=pl.col(unit).n_unique(), dcg=pl.col("gain").sum())
+    hits_within = within.group_by(*KEYS, "k").agg(hit=pl.col(unit).n_unique(), dcg=pl.col("gain").sum())
     best = pl.Series(np.cumsum(discounts(int(total["passages"].max() or 1))))
     ideal = pl.lit(best).gather(pl.min_horizontal("passages", "depth") - 1)
-    joined = read.join(found, on=[*KEYS, "k"], how="left").with_columns(pl.col("hit", "dcg").fill_null(0))
+    joined = read.join(hits_within, on=[*KEYS, "k"], how="left").with_columns(pl.col("hit", "dcg").fill_null(0))
     return joined.select(
         *KEYS,
         "k",

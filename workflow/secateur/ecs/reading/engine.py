@@ -198,9 +198,9 @@ def _served_reading(sequence: Encoded, reply: tuple[Sequence[float], Mapping[int
     import torch
 
     logprobs, top = torch.tensor(reply[0], dtype=torch.float32), reply[1]
-    asked = sequence.asked[1] - sequence.asked[0] if sequence.asked else 0
+    question_tokens = sequence.asked[1] - sequence.asked[0] if sequence.asked else 0
     answer = logprobs[len(logprobs) - len(sequence.ids) + sequence.start :]
-    return Reading(logprobs[:asked] if asked else None, answer, None, top)
+    return Reading(logprobs[:question_tokens] if question_tokens else None, answer, None, top)
 
 
 def _read_packs(
@@ -246,8 +246,8 @@ def _reading(sequence: Encoded, logits, norms, horizon: int) -> Reading:
     low, high = sequence.asked or (1, 1)
     tokens = [*sequence.ids[low:high], *sequence.ids[sequence.start :]]
     targets = torch.tensor(tokens, dtype=torch.long, device=logits.device)
-    asked, answer = high - low, len(sequence.ids) - sequence.start
+    question_tokens, answer_tokens = high - low, len(sequence.ids) - sequence.start
     logprobs = logits[: len(targets)].gather(1, targets[:, None])[:, 0].float() - norms[: len(targets)]
-    steps = slice(asked, asked + min(horizon, max(answer, 1)))
+    steps = slice(question_tokens, question_tokens + min(horizon, max(answer_tokens, 1)))
     path = logits[steps].float() - norms[steps, None]
-    return Reading(logprobs[:asked] if sequence.asked else None, logprobs[asked:], path)
+    return Reading(logprobs[:question_tokens] if sequence.asked else None, logprobs[question_tokens:], path)

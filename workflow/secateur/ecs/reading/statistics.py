@@ -44,8 +44,8 @@ def filled(p, q, k: int, far: float):
     Most of its value is that fill (ECS, table 2).
     """
     k = min(k, p.shape[-1])
-    top, known = p.topk(k).indices, q.topk(k).indices
-    under = q[top].masked_fill(~top[:, None].eq(known).any(1), math.log(far))
+    top, base_top = p.topk(k).indices, q.topk(k).indices
+    under = q[top].masked_fill(~top[:, None].eq(base_top).any(1), math.log(far))
     return (p[top].exp() * (p[top] - under)).sum()
 
 
@@ -54,47 +54,48 @@ def filled_known(p: Mapping[int, float], q: Mapping[int, float], far: float) -> 
     return sum(math.exp(value) * (value - q.get(token, math.log(far))) for token, value in p.items())
 
 
-def path_divergence(ours: Reading, base: Reading, same: int):
+def path_divergence(reading: Reading, base: Reading, same: int):
     """(t,) KL_t at the first answer position and after each of the first `same` tokens, which both paths share."""
-    steps = min(len(ours.path), len(base.path), same + 1)
-    return divergence(ours.path[:steps], base.path[:steps])
+    steps = min(len(reading.path), len(base.path), same + 1)
+    return divergence(reading.path[:steps], base.path[:steps])
 
 
-def _agreeing(one: Encoded, other: Encoded) -> int:
+def _agreeing(sequence: Encoded, base: Encoded) -> int:
     """Number of equal tokens at the start of two continuations."""
-    a, b = one.ids[one.start :], other.ids[other.start :]
+    a, b = sequence.ids[sequence.start :], base.ids[base.start :]
     return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def of_base(one: Encoded, reading: Reading) -> dict[str, Any]:
+def of_base(sequence: Encoded, reading: Reading) -> dict[str, Any]:
     """Statistics of a sequence by itself."""
-    given = len(reading.answer)
+    answer_tokens = len(reading.answer)
     return {
-        "prompt_tokens": one.start,
-        "cut": one.cut,
-        "answer_tokens": given or None,
-        "answer_logprob": float(reading.answer.double().sum()) if given else None,
-        "answer_first": float(reading.answer[0]) if given else None,
+        "prompt_tokens": sequence.start,
+        "cut": sequence.cut,
+        "answer_tokens": answer_tokens or None,
+        "answer_logprob": float(reading.answer.double().sum()) if answer_tokens else None,
+        "answer_first": float(reading.answer[0]) if answer_tokens else None,
         "question_tokens": None if reading.asked is None else len(reading.asked),
         "question_logprob": None if reading.asked is None else float(reading.asked.double().sum()),
         "entropy": None if reading.path is None else float(entropy(reading.path[0])),
     }
 
 
-def of_pair(one: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float) -> dict[str, Any]:
+def of_pair(
+    sequence: Encoded, reading: Reading, base: Encoded, prior: Reading, top_k: int, far: float
+) -> dict[str, Any]:
     """Statistics of a sequence, and its divergence from the base at the first answer position and along the answer.
 
     A server's reply allows only the paper's top-k KL, and only if it holds at least `top_k` tokens.
     """
-    own = of_base(one, reading)
+    row = of_base(sequence, reading)
     if reading.path is None:
-        known = min(len(reading.top), len(prior.top)) >= top_k
-        return own | (
-            {"kl_paper": filled_known(_best(reading.top, top_k), _best(prior.top, top_k), far)} if known else {}
-        )
+        if min(len(reading.top), len(prior.top)) < top_k:
+            return row
+        return row | {"kl_paper": filled_known(_best(reading.top, top_k), _best(prior.top, top_k), far)}
     p, q = reading.path[0], prior.path[0]
-    steps = path_divergence(reading, prior, _agreeing(one, base))
-    return own | {
+    steps = path_divergence(reading, prior, _agreeing(sequence, base))
+    return row | {
         "kl": float(steps[0]),
         "js": float(jensen_shannon(p, q)),
         "kl_tail": float(lumped(p, q, top_k)),

@@ -67,14 +67,14 @@ def statistics(
     check_backend(lm, cfg, {name: [name] for name in probes})
     store, probed = RequestCache(cache / "statistics") if cache else None, _probed_pairs(pool)
     progress = _Progress(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
-    for asked, blocks in _blocks(questions, passages, pool, cfg):
-        reader = _Reader(lm, cfg, asked)
-        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in SETTINGS), [asdict(q) for q in asked])
+    for batch, blocks in _blocks(questions, passages, pool, cfg):
+        reader = _Reader(lm, cfg, batch)
+        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in SETTINGS), [asdict(q) for q in batch])
         yield statistics_frame(_cached(store, (*key, "base"), reader.base_rows))
         pending = _Pending()
         for shown, pairs in blocks:
             rows = _cached(store, (*key, _identified(shown), pairs), progress, pairs, reader.pair_rows, shown, pairs)
-            places = [n for n, (q, p) in enumerate(pairs) if probed is None or (asked[q].id, shown[p].id) in probed]
+            places = [n for n, (q, p) in enumerate(pairs) if probed is None or (batch[q].id, shown[p].id) in probed]
             pending.add(rows, shown, pairs, places if probes else [])
             if not 0 < len(pending.pairs) < BATCH:
                 yield _with_probes(store, key, reader, probes, pending)
@@ -229,19 +229,19 @@ def _blocks(questions, passages, pool, cfg) -> Iterator[tuple[list[Question], It
         columns = by_group[(group,)].select("passage_id", "text", "speaker", "date")
         candidates = [Passage(*row) for row in columns.iter_rows()]
         in_group = [Question(*row) for row in rows.select("question_id", "text", "answer").iter_rows()]
-        for asked in _slices(in_group, cfg.questions):
-            yield asked, _passage_blocks(asked, candidates, allowed, cfg.passages)
+        for batch in _slices(in_group, cfg.questions):
+            yield batch, _passage_blocks(batch, candidates, allowed, cfg.passages)
 
 
-def _passage_blocks(asked, candidates, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
+def _passage_blocks(batch, candidates, allowed, size: int) -> Iterator[tuple[list[Passage], list[tuple[int, int]]]]:
     if allowed is not None:
-        pooled = set().union(*(allowed[q.id] for q in asked))
+        pooled = set().union(*(allowed[q.id] for q in batch))
         candidates = [p for p in candidates if p.id in pooled]
     for block in _slices(candidates, size):
         pairs = [
             (q, p)
             for p, passage in enumerate(block)
-            for q, question in enumerate(asked)
+            for q, question in enumerate(batch)
             if allowed is None or passage.id in allowed[question.id]
         ]
         yield block, pairs
@@ -250,8 +250,8 @@ def _passage_blocks(asked, candidates, allowed, size: int) -> Iterator[tuple[lis
 def estimate(lm: CausalLM | Served, questions, passages, pool, cfg) -> tuple[int, int]:
     """(pairs, tokens to compute) of `statistics`, estimated from the texts alone."""
     pairs = tokens = 0
-    for asked, blocks in _blocks(questions, passages, pool, cfg):
-        base = encode(lm, cfg, asked, [()] * len(asked))
+    for batch, blocks in _blocks(questions, passages, pool, cfg):
+        base = encode(lm, cfg, batch, [()] * len(batch))
         question_tokens = sum(len(sequence.read) for sequence in base) / len(base)
         for block, block_pairs in blocks:
             passage_tokens = sum(lm.encoder.count([passage_line(p) for p in block]))

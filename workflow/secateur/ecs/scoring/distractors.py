@@ -74,7 +74,8 @@ def curve(scores: pl.DataFrame) -> pl.DataFrame:
     accepted = scores.join(levels, how="cross").with_columns(
         value=(pl.col("value") > pl.col("threshold")).cast(pl.Float64)
     )
-    shares = accepted.group_by("kind", "at", "threshold", "question_id").agg(pl.col("value").mean())
+    by_question = accepted.group_by("kind", "at", "threshold", "question_id", maintain_order=True)
+    shares = by_question.agg(pl.col("value").mean())  # in order, so that sums over questions are the same to the bit
     means = shares.group_by("kind", "at", "threshold").agg(pl.col("value").mean(), n=pl.len().cast(pl.Int32))
     return means.sort(pl.col("kind").replace_strict(KINDS, range(len(KINDS))), "at")
 
