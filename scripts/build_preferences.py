@@ -1,4 +1,4 @@
-"""Questions of the policy's splits under every configuration: what each costs, and what the answer gains from it."""
+"""Measures cost and answer gain of every configuration for the questions of the policy's splits."""
 
 from collections.abc import Sequence
 
@@ -31,22 +31,23 @@ from secateur.stage.contract import main
 
 
 def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """The questions of each split with their sessions, which never span two splits, in the sessions' order."""
+    """The questions of each split in the order of their sessions; no session spans two splits."""
     parts = [answered(questions, split, cfg.dataset.trained[split]) for split in SPLITS]
-    own = pl.col("split") + " " + pl.col("session_id")  # the same document's questions of two splits are strangers
     placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in parts]
-    return pl.concat(placed).with_columns(session_id=own)
+    return pl.concat(placed).with_columns(session_id=pl.col("split") + " " + pl.col("session_id"))
 
 
 class _Replay:
-    """Sessions gone through question by question, all channels shown."""
+    """Replays sessions question by question, with all channels shown."""
 
     def __init__(self, cfg, inputs, ctx) -> None:
         self.cfg, self.ctx = cfg, ctx
         self.embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
         self.read = text_extractor(cfg.extractor, ctx)
         self.lm = load(cfg.lm, ctx.cache, ctx.device)
-        self.generate = InProcess(self.lm, cfg.answer, ctx.cache)  # its answers are worth what they are to this reader
+        self.generate = InProcess(
+            self.lm, cfg.answer, ctx.cache
+        )  # the policy learns from the reader's answers, so an endpoint cannot write them
         self.configurations = lattice(cfg.memory.enabled)
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
         self.book = book = [inputs[name] for name in ("entities", "relations", "edges")]
@@ -60,61 +61,59 @@ class _Replay:
                 self.facts.setdefault(row["question_id"], []).append(fact)
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
-        self.terms, self.features, self.heard, self.supports = [], [], [], []
+        self.terms, self.features, self.runs, self.supports = [], [], [], []
 
     def session(self, questions: pl.DataFrame) -> None:
-        """One session; its rows are appended."""
+        """Replays one session and appends its rows."""
         store = Store(self.cfg.retriever, self.embedder)
         for row in questions.iter_rows(named=True):
-            asked, memory = self.symbols[row["question_id"]], self.cfg.memory
+            symbols, memory = self.symbols[row["question_id"]], self.cfg.memory
             units = {
-                "question": [run.said() for run in store.recall("question", asked, memory.questions)],
-                "answer": [run.said() for run in store.recall("answer", asked, memory.answers)],
+                "question": [run.said() for run in store.recall("question", symbols, memory.questions)],
+                "answer": [run.said() for run in store.recall("answer", symbols, memory.answers)],
                 "facts": self.facts.get(row["question_id"], []),
             }
             channels = {channel: self.observer.shown(units[channel]) for channel in CHANNELS}
-            under_all = self.question(row, channels)
+            context = self.question(row, channels)
             if not memory.enabled:
                 continue
-            said, source = self.answer(row, under_all)
-            own = asked, self.triples.get(row["question_id"], ())
-            runs = exchange(row["question_id"], row["text"], own, said, source, self.read, self.shown)
-            self.heard += runs
-            self.supports += self.support(row, said)
+            answer, source = self.answer(row, context)
+            question = symbols, self.triples.get(row["question_id"], ())
+            runs = exchange(row["question_id"], row["text"], question, answer, source, self.read, self.shown)
+            self.runs += runs
+            self.supports += self.support(row, answer)
             for run in runs:
                 store.add(run)
 
     def question(self, row: dict, channels: dict[str, Shown]) -> str:
-        """The terms and features of one question; its context under include_all."""
+        """Appends the terms and features of one question; returns its context under include_all."""
         cfg, qid = self.cfg, row["question_id"]
         question = Question(qid, row["text"], row["answer"])
-        asked = Query(row["text"], as_shown(self.triples.get(qid, ()), self.shown))
+        query = Query(row["text"], as_shown(self.triples.get(qid, ()), self.shown))
 
         def write(units: Sequence[Unit]) -> str:
-            return text_of(self.write(asked, units))
+            return text_of(self.write(query, units))
 
         texts = contexts(channels, self.configurations, cfg.memory.theta, write)
         logprobs = answer_logprobs(self.lm, cfg.ecs, [(question, text) for text in (CLOSED, *texts)], self.ctx.cache)
         costs = self.lm.encoder.count([prompt(question, [Passage("", text)], cfg.ecs.layout)[0] for text in texts])
-        for configuration, text, value, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
-            kept = faithfulness(row["answer"], text)
-            gain = value - logprobs[0]
-            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), gain, kept, tokens))
-        free = CHANNELS if cfg.memory.enabled else ("facts",)
-        values = self.observer.features(qid, row["text"], {c: channels[c] for c in free})
-        self.features += [
-            (qid, row["split"], n, f, v) for n, (f, v) in enumerate(zip(feature_names(free), values, strict=True))
-        ]
+        for configuration, text, logprob, tokens in zip(self.configurations, texts, logprobs[1:], costs, strict=True):
+            gain, faithful = logprob - logprobs[0], faithfulness(row["answer"], text)
+            self.terms.append((qid, row["split"], self.lm.identity, name(configuration), gain, faithful, tokens))
+        observed = CHANNELS if cfg.memory.enabled else ("facts",)
+        values = self.observer.features(qid, row["text"], {channel: channels[channel] for channel in observed})
+        for n, (feature, value) in enumerate(zip(feature_names(observed), values, strict=True)):
+            self.features.append((qid, row["split"], n, feature, value))
         return texts[0]
 
-    def support(self, row: dict, said: str) -> list[Support]:
-        """The question's evidence with what each unit of it gives the stored answer."""
-        facts, question = self.facts.get(row["question_id"], []), Question(row["question_id"], row["text"], said)
+    def support(self, row: dict, answer: str) -> list[Support]:
+        """The question's evidence, each unit with the answer gain of the stored answer from it."""
+        facts, question = self.facts.get(row["question_id"], []), Question(row["question_id"], row["text"], answer)
         gains = unit_gains(self.lm, self.cfg.ecs, question, [fact.text for fact in facts], self.ctx.cache)
         return [support(question.id, fact, gain) for fact, gain in zip(facts, gains, strict=True)]
 
     def answer(self, row: dict, context: str) -> tuple[str, str]:
-        """What the session keeps as the answer, and its source: gold on training questions at most."""
+        """The answer that the session keeps and its source, which is GOLD for training questions only."""
         if self.cfg.memory.gold and row["split"] == "train":
             return row["answer"], GOLD
         units = context.splitlines(keepends=True)
@@ -130,7 +129,7 @@ def run(cfg, inputs, outputs, ctx):
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
     placed = chosen.select("question_id", "session_id", "n")
-    outputs["memories"], outputs["session_edges"] = memories(replay.heard, replay.supports, placed, replay.book)
+    outputs["memories"], outputs["session_edges"] = memories(replay.runs, replay.supports, placed, replay.book)
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}
 
 

@@ -1,8 +1,9 @@
-"""The policy on test questions, beside everything it has to beat; and what it keeps as a budget presses on it."""
+"""Evaluates the policy on test questions beside its baselines, and its frontier of utility under token budgets."""
 
 import numpy as np
 import polars as pl
 
+from secateur.config.datasets import SPLITS
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
 from secateur.policy.actions import lattice
@@ -16,39 +17,40 @@ from secateur.stage.contract import main
 
 
 def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, Utilities]) -> pl.DataFrame:
-    """The table `frontier`: what is left of the policy on test questions at the prices that hold dev questions to each
-    budget. dev, test: log pi and utilities."""
-    (known, priced), (log_pi, asked) = dev, test
+    """The table `frontier`: the policy on test questions at the prices that keep dev questions within each budget.
+
+    shares: budgets between the cheapest prompts (0) and no budget (1); dev, test: log pi and utilities.
+    """
+    (log_pi_dev, priced), (log_pi, tested) = dev, test
     n, k = log_pi.shape
 
     def under(eta: float) -> dict[str, float]:
-        chosen = outcomes({"": deterministic(choose(log_pi, asked.tokens, eta), k)}, asked)
-        return chosen.select(pl.col("tokens", "accuracy", "utility").mean()).row(0, named=True)
+        means = outcomes({"": deterministic(choose(log_pi, tested.tokens, eta), k)}, tested)
+        return means.select(pl.col("tokens", "accuracy", "utility").mean()).row(0, named=True)
 
-    cheapest, free, rows = float(priced.tokens.min(1).mean()), spent(known, priced.tokens, 0.0), []
+    cheapest, free, rows = float(priced.tokens.min(1).mean()), spent(log_pi_dev, priced.tokens, 0.0), []
     for share in shares:
         budget = cheapest + share * (free - cheapest)
-        eta = price(known, priced.tokens, budget)
+        eta = price(log_pi_dev, priced.tokens, budget)
         rows.append({"share": share, "budget": budget, "eta": eta, **under(eta), "n": n})
     return pl.DataFrame(rows, schema=TABLES["frontier"].empty().schema)
 
 
 def run(cfg, inputs, outputs, ctx):
     configurations, policy = lattice(cfg.memory.enabled), cfg.policy
-    parts = {
-        s: measured(inputs["preferences"], inputs["features"], s, configurations) for s in ("train", "dev", "test")
-    }
+    parts = {split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in SPLITS}
     trained = load(inputs.paths("policy")[0], parts["test"].names, inputs["preferences"]["model"][0])
     gains = gain_range(parts["train"].terms, policy)
     train, dev, test = (weigh(part.terms, policy, gains) for part in parts.values())
-    known, log_pi = (log_policy(trained, parts[s].x, own.questions) for s, own in (("dev", dev), ("test", test)))
-    eta = price(known, dev.tokens, policy.budget) if policy.budget else 0.0
-    x = [standardise(part.x, trained.standard, part.terms.questions) for part in (parts["train"], parts["test"])]
-    policies = baselines(train, x[0], test, x[1], policy)
+    log_pi_dev = log_policy(trained, parts["dev"].x, dev.questions)
+    log_pi = log_policy(trained, parts["test"].x, test.questions)
+    eta = price(log_pi_dev, dev.tokens, policy.budget) if policy.budget else 0.0
+    x = {split: standardise(part.x, trained.standard, part.terms.questions) for split, part in parts.items()}
+    policies = baselines(train, x["train"], test, x["test"], policy)
     chosen = choose(log_pi, test.tokens, eta)
     policies["policy"] = deterministic(chosen, len(configurations))
     rows = outcomes(policies, test).unpivot(["utility", "accuracy", "tokens"], index=["policy", "question_id"])
-    named = rows.select(
+    figures = rows.select(
         "question_id",
         order=pl.lit(cfg.extra.order, pl.String),
         scorer="policy",
@@ -56,8 +58,8 @@ def run(cfg, inputs, outputs, ctx):
         metric="policy_" + pl.col("variable"),
         value="value",
     )
-    outputs["question_metrics"] = long_rows(list(named.iter_rows()))
-    outputs["frontier"] = frontier(policy.frontier, (known, dev), (log_pi, test))
+    outputs["question_metrics"] = long_rows(list(figures.iter_rows()))
+    outputs["frontier"] = frontier(policy.frontier, (log_pi_dev, dev), (log_pi, test))
     return {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
 
 

@@ -1,4 +1,4 @@
-"""Extract the triples of one shard of a corpus, cached by block, or read those of an imported graph."""
+"""Extracts the triples of one shard of a corpus, cached by block, or reads those of an imported graph."""
 
 from secateur.graph.triples.extraction import extract, shard_of
 from secateur.stage.contract import main

@@ -1,4 +1,4 @@
-"""Files to passages."""
+"""Reads the files of a corpus into passages."""
 
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import sample_documents, shuffle_passages

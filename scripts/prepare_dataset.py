@@ -1,4 +1,4 @@
-"""Files to questions and evidence, resolved against the passages."""
+"""Reads the files of a data set into questions and evidence, resolved against the passages."""
 
 from secateur.datasets.loaders import format_of, load_questions, named_files
 from secateur.datasets.schema import limit_questions, sample_questions

@@ -1,4 +1,4 @@
-"""A language model's weights in the form that loads fast, and a note that says which they are."""
+"""Converts a language model's weights to a form that loads fast, and records their digest."""
 
 from secateur.core.artifacts import write_json
 from secateur.models.prepare import is_gguf, prepare, weights_digest
@@ -6,11 +6,11 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    address = cfg.lm.model  # a server has its weights itself, and the address holds a tokenizer
+    address = cfg.lm.model  # for a server this is a tokenizer: the weights are its own
     weights = weights_digest(address) if cfg.extra.in_process else None
     prepare(address, ctx.cache)
     write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
-    ctx.log.info("%s: weights %s", address, weights or "are those of a server")
+    ctx.log.info("%s: weights %s", address, weights or "of a server")
     return {"converted": int(is_gguf(address))}
 
 

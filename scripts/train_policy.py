@@ -1,7 +1,8 @@
-"""The compression policy, learnt by DPO from the utilities of the training questions (paper 2.8)."""
+"""Trains the compression policy by DPO on the utilities of the training questions (paper 2.8)."""
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.policy.actions import lattice, rises
 from secateur.policy.dpo import Examples, spec_digest, train
 from secateur.policy.features import HIDDEN, fit_standard, standardise
@@ -17,29 +18,25 @@ def run(cfg, inputs, outputs, ctx):
     parts = {
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
-    fit = parts["train"]
-    gains, standard = gain_range(fit.terms, policy), fit_standard(fit.x, fit.names, HIDDEN[policy.sees])
-    value = {split: weigh(part.terms, policy, gains).value for split, part in parts.items()}
-    examples = [
-        Examples(
+    training = parts["train"]
+    gains = gain_range(training.terms, policy)
+    standard = fit_standard(training.x, training.names, HIDDEN[policy.sees])
+    utilities = {split: weigh(part.terms, policy, gains).value for split, part in parts.items()}
+    examples = []
+    for split, part in parts.items():
+        x, pairs = (
             standardise(part.x, standard, part.terms.questions),
-            value[split],
-            preference_pairs(value[split], policy.margin),
+            preference_pairs(utilities[split], policy.margin),
         )
-        for split, part in parts.items()
-    ]
+        examples.append(Examples(x, utilities[split], pairs))
     network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
     model = inputs["preferences"]["model"][0]
-    save(
-        Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy)),
-        outputs.path("policy"),
-    )
-    long = [(row["epoch"], metric, v) for row in curves for metric, v in row.items() if metric != "epoch"]
-    outputs["curves"] = pl.DataFrame(
-        long, schema={"epoch": pl.Int32, "metric": pl.String, "value": pl.Float64}, orient="row"
-    )
-    told = pair_statistics(value["train"], policy.margin, configurations)
-    return told | {"epochs": len(curves), "rises": rises(fit.terms.tokens, configurations)}
+    trained = Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy))
+    save(trained, outputs.path("policy"))
+    rows = [(row["epoch"], metric, value) for row in curves for metric, value in row.items() if metric != "epoch"]
+    outputs["curves"] = pl.DataFrame(rows, schema=TABLES["curves"].empty().schema, orient="row")
+    statistics = pair_statistics(utilities["train"], policy.margin, configurations)
+    return statistics | {"epochs": len(curves), "rises": rises(training.terms.tokens, configurations)}
 
 
 if "snakemake" in globals():

@@ -1,1 +1,1 @@
-"""Every table of the pipeline, declared once, one module a room."""
+"""Declarations of every table of the pipeline, a module for each room."""

@@ -17,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from secateur.core.distinct import all_distinct
 from secateur.core.errors import SecateurError
 from secateur.core.tables.vectors import Packed, packed, stored, unpacked
 
@@ -113,10 +114,6 @@ def _rows(mask: pl.Series, frame: pl.DataFrame, key: tuple[str, ...]) -> str:
 
 def problems(table: Table, frame: pl.DataFrame) -> list[str]:
     """Differences between a frame and its declaration, each in a clause."""
-    from secateur.core.distinct import (
-        all_distinct,  # imported here: checks change no output, so that no code digest includes them
-    )
-
     missing = [c for c in table.columns if c not in frame.columns]
     extra = [c for c in frame.columns if c not in table.columns]
     found = [f"column {c} missing" for c in missing] + [f"column {c} not declared" for c in extra]
