@@ -25,8 +25,8 @@ BOTH = " ".join(TEXTS)
 QUESTION = "Where was Ann Lee born?"
 
 
-def user(text: str, system: str = "", structured: bool = False) -> Prompt:
-    return Prompt(((("system", system),) if system else ()) + (("user", text),), structured)
+def user(text: str, system: str = "") -> Prompt:
+    return Prompt(((("system", system),) if system else ()) + (("user", text),))
 
 
 def test_no_adapter_answers_a_prompt_that_it_does_not_know():

@@ -9,7 +9,7 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
-from secateur.datasets.schema import Cluster, Corpus, Questions, Request
+from secateur.datasets.schema import Cluster, Corpus, Files, Questions, Request
 
 __all__ = ["Format", "Spec", "format_of", "load_corpus", "load_questions", "named_files", "reads_folder"]
 
@@ -28,11 +28,11 @@ class Format(Protocol):
     QUESTION_FILES: tuple[str | EllipsisType, ...]
 
     @staticmethod
-    def load_corpus(files: Mapping[str, Path], settings: Any) -> Corpus:
+    def load_corpus(files: Files, settings: Any) -> Corpus:
         """The passages."""
 
     @staticmethod
-    def load_questions(request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Any) -> Questions:
+    def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Any) -> Questions:
         """The questions, and their evidence in the passages."""
 
 
@@ -46,7 +46,7 @@ def reads_folder(spec: Spec) -> bool:
     return "folder" in format_of(spec).CORPUS_FILES
 
 
-def load_corpus(spec: Spec, files: Mapping[str, Path]) -> Corpus:
+def load_corpus(spec: Spec, files: Files) -> Corpus:
     """The passages of a corpus.
 
     Raises SecateurError for an unknown format, and for a file that is missing or unusable.
@@ -61,7 +61,7 @@ def load_corpus(spec: Spec, files: Mapping[str, Path]) -> Corpus:
 def load_questions(
     spec: Spec,
     dataset: str,
-    files: Mapping[str, Path],
+    files: Files,
     passages: pl.DataFrame,
     cluster: Cluster = "document",
     sampled: bool = False,
@@ -88,11 +88,11 @@ def _settings(spec: Spec) -> Any:
     return plugins.settings("format", spec, "conf/corpus or conf/dataset")
 
 
-def _listed(files: Mapping[str, Path]) -> str:
+def _listed(files: Files) -> str:
     return ", ".join(map(str, files.values()))
 
 
-def _select(spec: Spec, files: Mapping[str, Path], names: tuple[str | EllipsisType, ...]) -> dict[str, Path]:
+def _select(spec: Spec, files: Files, names: tuple[str | EllipsisType, ...]) -> dict[str, Path]:
     """The files under the names that a loader expects. Raises SecateurError where one is missing."""
     missing = [name for name in names if name is not ... and name not in files]
     if missing:

@@ -15,6 +15,7 @@ from secateur.core.tables.catalog import TABLES
 __all__ = [
     "Cluster",
     "Corpus",
+    "Files",
     "Pair",
     "Questions",
     "Request",
@@ -37,6 +38,7 @@ TRAIN, DEV = 0.6, 0.8  # upper ends of the splits
 SHOWN = 10  # names in a message
 
 Cluster = Literal["group", "document"]
+Files = Mapping[str, Path]  # files of a loader by the names that it expects
 Pair = tuple[str, str | None]  # text of evidence, id of the passage that holds it
 
 

@@ -95,8 +95,7 @@ class Endpoint:
 
 
 def _prompt(body: Body) -> Prompt:
-    messages = tuple((message.get("role", "user"), _text(message.get("content"))) for message in body["messages"])
-    return Prompt(messages, bool(body.get("tools") or body.get("response_format")))
+    return Prompt(tuple((message.get("role", "user"), _text(message.get("content"))) for message in body["messages"]))
 
 
 def _text(content: Any) -> str:

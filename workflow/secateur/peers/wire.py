@@ -37,10 +37,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A peer's prompt to a language model: (role, text) of each message, and whether it asks for structured output."""
+    """A peer's prompt to a language model: (role, text) of each message."""
 
     messages: tuple[tuple[str, str], ...]
-    structured: bool = False
 
     @property
     def text(self) -> str:

@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
@@ -15,6 +14,7 @@ from secateur.datasets.containment import normalised
 from secateur.datasets.reading import STRING, Forms, Problems, form_problems, json_lines, read_json, unique_ids
 from secateur.datasets.schema import (
     Corpus,
+    Files,
     Questions,
     Request,
     build_questions,
@@ -100,7 +100,7 @@ class PoolQuestion:
 
 
 def read_files(
-    files: Mapping[str, Path], forms: Sequence[Forms], faults: Callable[[dict[str, Any]], list[str]], fix: str
+    files: Files, forms: Sequence[Forms], faults: Callable[[dict[str, Any]], list[str]], fix: str
 ) -> Iterator[dict[str, Any]]:
     """Objects of JSON lists or JSON lines, each of one of these forms and without `faults`.
 
@@ -229,7 +229,7 @@ class _Places:
 
 def questions_of(
     request: Request,
-    files: Mapping[str, Path],
+    files: Files,
     questions: Sequence[PoolQuestion],
     passages: pl.DataFrame,
     settings: Settings,

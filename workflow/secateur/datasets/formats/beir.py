@@ -1,7 +1,6 @@
 """A folder in BEIR's format: corpus.jsonl, queries.jsonl and qrels/*.tsv; a document is a passage."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,7 @@ import polars as pl
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
 from secateur.datasets.reading import STRING, STRING_OR_NULL, TEXT, Forms, Problems, read_lines, read_text
-from secateur.datasets.schema import Corpus, Questions, Request, build_questions, evidence_rows, passages_frame
-
-__all__ = ["CORPUS_FILES", "FOLDER", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request, build_questions, evidence_rows, passages_frame
 
 CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder", ...)
 FOLDER = {"corpus": ("corpus.jsonl",), "questions": ("queries.jsonl", "qrels/*.tsv")}  # files of the folder
@@ -23,7 +20,7 @@ GRADE = r"-?[0-9]{1,9}"  # what a column of whole numbers can hold
 SPLITS = ("train", "dev", "test")  # names of qrels; under any other name a question's split is drawn
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The documents, a passage each; those without words are dropped and counted.
 
     Raises SecateurError with all problems of the file, each with its line.
@@ -40,9 +37,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(rows), "documents_empty": empty})
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The queries with a judgement above 0; the documents of such judgements are evidence, each with its grade.
 
     Raises SecateurError with all problems of a file, and where no query is judged.

@@ -1,6 +1,5 @@
 """A folder of your own data: passages.jsonl in reading order and questions.jsonl, both plain or gzipped."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -9,21 +8,17 @@ from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
 from secateur.datasets.formats._objects import PASSAGE, QUESTION, Objects, corpus_of, questions_of
 from secateur.datasets.reading import Forms, Problems, read_lines
-from secateur.datasets.schema import Corpus, Questions, Request
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder",)
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The passages. Raises SecateurError with all problems of the file, each with its line."""
     return corpus_of(*_read(files["folder"], "passages", PASSAGE, required="id and text"))
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions and their evidence. Raises SecateurError with all problems of the file, each with its line."""
     objects, problems = _read(files["folder"], "questions", QUESTION, required="id and question")
     return questions_of(request, objects, passages, problems)

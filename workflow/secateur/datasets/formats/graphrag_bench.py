@@ -1,6 +1,5 @@
 """GraphRAG-Bench: the Medical corpus and the Novel books; evidence is worded by a model and seldom verbatim."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.formats._upstream import CORPUS, Question, questions_of, read_questions
 from secateur.datasets.reading import Problems, form_problems, read_records
-from secateur.datasets.schema import Corpus, Questions, Request, check_groups, passages_frame
+from secateur.datasets.schema import Corpus, Files, Questions, Request, check_groups, passages_frame
 from secateur.datasets.sentences import sentences
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "SAMPLES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("corpus",), ("questions",)
 SAMPLES = True  # questions about texts that are not in a sample are dropped
@@ -22,7 +19,7 @@ SAMPLES = True  # questions about texts that are not in a sample are dropped
 KNOWN_REPEATS = frozenset({"Novel-55f0c0e2"})  # two different questions under one id, in v1 and in v2
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """One passage for each sentence that is distinct within its text; each text is a document and a group.
 
     Raises SecateurError for files of another form, empty texts and repeated names.
@@ -43,9 +40,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions of either release; v1 has no evidence, v2 one string of parts joined by "; ".
 
     If the corpus is a sample of the texts, questions about the others are dropped.

@@ -8,7 +8,7 @@ which they are named, those of a pattern sorted. A file called train, validation
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,7 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.core.fields import key
 from secateur.datasets.formats._objects import PASSAGE, QUESTION, corpus_of, questions_of
 from secateur.datasets.reading import Forms, Problems, valid_objects
-from secateur.datasets.schema import Corpus, Questions, Request
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("table", ...), ("table", ...)
 READ = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
@@ -37,7 +35,7 @@ class Settings:
     columns: dict[str, str] = key("a key of your own data (docs/data.md): the column, or COLUMN.FIELD, that holds it")
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The passages of all files.
 
     Raises SecateurError for a file that is no table, a missing column, and with all problems of the rows.
@@ -55,9 +53,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return corpus_of(valid_objects(objects, PASSAGE, problems), problems)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions of all files and their evidence. Raises SecateurError as `load_corpus` does."""
     problems, objects = _problems(files, QUESTION), []
     for where, row in _rows(files, settings, QUESTION, "question"):
@@ -69,9 +65,7 @@ def load_questions(
     return questions_of(request, valid_objects(objects, QUESTION, problems), passages, problems)
 
 
-def _rows(
-    files: Mapping[str, Path], settings: Settings, forms: Forms, required: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(files: Files, settings: Settings, forms: Forms, required: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """("NAME row 3", values by key) of each row of each file, rows from 0."""
     columns = settings.columns
     clauses = [f"{key} is unknown{nearest(key, forms)}" for key in columns if key not in forms]
@@ -145,5 +139,5 @@ def _first(value: Any) -> Any:
     return (value or [None])[0] if isinstance(value, list) else value
 
 
-def _problems(files: Mapping[str, Path], forms: Forms) -> Problems:
+def _problems(files: Files, forms: Forms) -> Problems:
     return Problems(next(iter(files.values())).parent, f"correct those rows, or `columns`; keys: {', '.join(forms)}")

@@ -5,7 +5,6 @@ a gold passage is `named` where the question contains the title of its article, 
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,9 +22,7 @@ from secateur.datasets.formats._pool import (
     read_files,
 )
 from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, of_type
-from secateur.datasets.schema import Corpus, Questions, Request
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("pool", ...), ("questions", ...)
 QUESTION: Forms = {
@@ -39,15 +36,13 @@ QUESTION: Forms = {
 FIX = "context is [[title, [sentence]]], supporting_facts [[title of the context, number]]"
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The pool of all files. Raises SecateurError for files of another form."""
     records = read_files(files, (QUESTION, ARTICLE), _faults, FIX)
     return corpus_of((paragraph for record in records for paragraph in _paragraphs(record)), settings)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with their supporting facts. Raises SecateurError for files of another form and repeated ids."""
     questions = [_question(record) for record in read_files(files, (QUESTION,), _faults, FIX)]
     return questions_of(request, files, questions, passages, settings)

@@ -13,6 +13,7 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.reading import STRING, Forms, Problems, form_problems, of_type, read_json
 from secateur.datasets.schema import (
     Corpus,
+    Files,
     Pair,
     Questions,
     Request,
@@ -21,8 +22,6 @@ from secateur.datasets.schema import (
     evidence_rows,
     passages_frame,
 )
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("conversations",), ("conversations",)
 
@@ -62,7 +61,7 @@ class Conversation:
         return {int(n[1]) for n in map(SESSION_DATE.fullmatch, self.body) if n}
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """One passage for each turn, its text without speaker, date and caption.
 
     Raises SecateurError for files of another form, empty or repeated turns.
@@ -78,9 +77,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """Every question of every conversation, with the turns that its evidence strings name.
 
     Raises SecateurError for files of another form, and for questions about conversations without passages.

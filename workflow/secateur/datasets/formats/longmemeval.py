@@ -25,6 +25,7 @@ from secateur.core.fields import key
 from secateur.datasets.reading import STRING, Forms, Problems, form_problems, of_type, read_records
 from secateur.datasets.schema import (
     Corpus,
+    Files,
     Pair,
     Questions,
     Request,
@@ -33,8 +34,6 @@ from secateur.datasets.schema import (
     evidence_rows,
     passages_frame,
 )
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("histories",), ("histories",)
 
@@ -87,7 +86,7 @@ class Session:
         return [(n, turn) for n, turn in enumerate(self.turns) if turn.get("has_answer") and turn["content"].strip()]
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """One passage for each user turn, or for each session with a user turn; each question is a group and a document.
 
     Raises SecateurError for files of another form, with all problems of the file, each with its record.
@@ -97,9 +96,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(records)} | _corpus_counts(records))
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions, and their evidence at the level of the passages.
 
     Raises SecateurError for files of another form, and for questions without passages.

@@ -7,7 +7,6 @@ The hop of a step that quotes the answer of another (#1) is `later`, that of the
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -26,9 +25,7 @@ from secateur.datasets.formats._pool import (
     split_text,
 )
 from secateur.datasets.reading import STRING, Forms, form_problems, of_type
-from secateur.datasets.schema import Corpus, Questions, Request
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("pool", ...), ("questions", ...)
 QUESTION: Forms = {
@@ -45,15 +42,13 @@ FIX = "fetch the file again; a step's paragraph_support_idx is the idx of one of
 SHOWN = 3  # faults of a record that are named
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The pool of all files. Raises SecateurError for files of another form."""
     records = read_files(files, (QUESTION, ARTICLE), _faults, FIX)
     return corpus_of((paragraph for record in records for paragraph in _paragraphs(record)), settings)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with the sentences of their steps. Raises SecateurError for files of another form, repeated ids."""
     questions = [_question(record) for record in read_files(files, (QUESTION,), _faults, FIX)]
     return questions_of(request, files, questions, passages, settings)

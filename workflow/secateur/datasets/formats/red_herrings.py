@@ -1,6 +1,5 @@
 """Red herrings: questions with passages that are correct, counterfactual or irrelevant (ECS, sections 1, 3.1)."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +7,7 @@ import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.datasets.reading import STRING, Forms, Problems, form_problems, json_lines
-from secateur.datasets.schema import Corpus, Questions, Request, build_questions, evidence_rows, passages_frame
-
-__all__ = ["CORPUS_FILES", "KINDS", "LABELLED", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
+from secateur.datasets.schema import Corpus, Files, Questions, Request, build_questions, evidence_rows, passages_frame
 
 CORPUS_FILES, QUESTION_FILES = ("herrings",), ("herrings",)
 LABELLED = True  # the title of a passage is its label
@@ -24,7 +21,7 @@ PASSAGES = (
 QUESTION: Forms = dict.fromkeys(STRINGS, STRING) | dict.fromkeys(KINDS, PASSAGES)
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """The passages; a question is a group, its passages of one label are a document with the label as title.
 
     Neither the title nor the id of a passage ever reaches a model.
@@ -46,9 +43,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), {"passages": len(rows)})
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with their correct passages as evidence, resampled one by one.
 
     Raises SecateurError with all problems of the file, each with its line.

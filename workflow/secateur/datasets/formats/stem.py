@@ -1,6 +1,5 @@
 """STEM: sentences of 32 Wikipedia articles, and questions whose evidence is quoted from them."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,15 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.formats._upstream import CORPUS, questions_of, read_questions
 from secateur.datasets.reading import read_records, read_text
-from secateur.datasets.schema import Corpus, Questions, Request, check_groups, passages_frame
+from secateur.datasets.schema import Corpus, Files, Questions, Request, check_groups, passages_frame
 from secateur.datasets.sentences import sentences
-
-__all__ = ["CORPUS_FILES", "QUESTION_FILES", "Settings", "load_corpus", "load_questions"]
 
 CORPUS_FILES, QUESTION_FILES = ("corpus", "titles"), ("questions",)
 
 SCORABLE_ONLY = frozenset({"stem_old"})  # 131 of its evidence strings are not verbatim; they and their questions go
 
 
-def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
+def load_corpus(files: Files, settings: Settings) -> Corpus:
     """One passage for each distinct sentence; articles are the lines of the text, with the titles of a second file.
 
     Raises SecateurError where titles and articles differ in number, or an article does not begin with its title.
@@ -51,9 +48,7 @@ def load_corpus(files: Mapping[str, Path], settings: Settings) -> Corpus:
     return Corpus(passages_frame(rows), counts)
 
 
-def load_questions(
-    request: Request, files: Mapping[str, Path], passages: pl.DataFrame, settings: Settings
-) -> Questions:
+def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The questions with the sentences that contain their evidence; `stem_old` keeps only evidence that resolves.
 
     Raises SecateurError for files of another form, repeated ids, and questions about another corpus.
@@ -95,7 +90,7 @@ def _titles(path: Path) -> list[str]:
     return titles
 
 
-def _check_titles(files: Mapping[str, Path], titles: list[str], articles: list[str]) -> None:
+def _check_titles(files: Files, titles: list[str], articles: list[str]) -> None:
     """Raise a SecateurError where titles and articles do not belong together."""
     fix = f"list the articles' titles in file order in {files['titles']}, or fetch the corpus it belongs to"
     for n, (title, article) in enumerate(zip(titles, articles, strict=False), 1):
