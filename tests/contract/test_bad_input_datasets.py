@@ -274,26 +274,27 @@ def test_upstream_questions(tmp_path, value, said):
 
 
 @pytest.mark.parametrize(
-    ("sample", "said"),
+    ("body", "said"),
     [
-        ({"sample_id": "c1", "qa": []}, "c1 has no session_1"),
+        ({}, "c1: has no session_1"),
         (
-            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]},
+            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]},
             "c1 session_1 turn 0: text is missing",
         ),
         (
-            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]},
+            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]},
             "c1 session_1 turn 0: text is empty",
         ),
         (
-            {"sample_id": "c1", "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
+            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
             "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0",
         ),
-        (3, "expected a conversation, found 3"),
+        (3, "object 0: conversation must be an object, found 3"),
     ],
 )
-def test_locomo(tmp_path, sample, said):
-    assert said in message(load_corpus, "locomo", upstream(tmp_path, [sample]))
+def test_locomo(tmp_path, body, said):
+    files = upstream(tmp_path, [{"sample_id": "c1", "conversation": body, "qa": []}])
+    assert said in message(load_corpus, "locomo", files)
 
 
 @pytest.mark.parametrize(
@@ -328,10 +329,10 @@ def test_empty_corpus_text_and_damaged_parquet(tmp_path):
 
 
 def test_empty_data_sets(tmp_path):
-    files = upstream(tmp_path, [{"sample_id": "c1", "session_1": []}])
+    files = upstream(tmp_path, [{"sample_id": "c1", "conversation": {"session_1": []}}])
     assert "file.json: no passages" in message(load_corpus, "locomo", files)
     turn = {"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}
-    files = {"conversations": upstream(tmp_path, [{"sample_id": "c1", "session_1": [turn]}])["conversations"]}
+    files = upstream(tmp_path, [{"sample_id": "c1", "conversation": {"session_1": [turn]}}])
     passages = load_corpus("locomo", files).passages
     assert "file.json: no questions for locomo" in message(load_questions, "locomo", "locomo", files, passages)
 

@@ -129,17 +129,6 @@ def test_locomo_evidence_is_repaired_and_what_does_not_resolve_is_kept_and_count
     }
 
 
-def test_locomo_flat_files_give_the_same_frames(tmp_path):
-    nested = {
-        "conversations": write(tmp_path / "l.json", [{"sample_id": n, "conversation": BODY} for n in ("2", "10")])
-    }
-    flat = tmp_path / "flat"
-    flat.mkdir()
-    for name in ("10", "2"):
-        write(flat / f"{name}.json", BODY | {"qa": []})
-    assert load_corpus("locomo", nested).passages.equals(load_corpus("locomo", {"conversations": flat}).passages)
-
-
 # --- STEM ----------------------------------------------------------------------------------------
 
 

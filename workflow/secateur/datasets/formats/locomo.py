@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.core.errors import SecateurError
-from secateur.datasets.reading import STRING, Forms, Problems, form_problems, of_type, read_json
+from secateur.datasets.reading import STRING, Forms, Problems, form_problems, of_type, read_records, unique_ids
 from secateur.datasets.schema import (
     Corpus,
     Files,
@@ -30,6 +29,7 @@ SESSION_DATE = re.compile(r"session_(\d+)_date_time")
 TURN = re.compile(r"D:?(\d+):(\d+)")  # also finds the ids in "D8:6; D9:17", "D:11:26" and "D30:05"
 CANONICAL = re.compile(r"D[1-9]\d*:[1-9]\d*")
 
+SAMPLE: Forms = {"sample_id": STRING, "conversation": of_type(dict), "qa": of_type(list, type(None))}
 TURN_FORM: Forms = {"dia_id": STRING, "speaker": STRING, "text": STRING}
 QUESTION: Forms = {
     "question": STRING,
@@ -42,7 +42,7 @@ FIX = "compare it with locomo10.json of the registry"
 
 @dataclass(frozen=True)
 class Conversation:
-    """One sample of either layout: its file, the object with its sessions, and its questions."""
+    """A conversation: its file, the object with its sessions, and its questions."""
 
     path: Path
     sample_id: str
@@ -66,7 +66,7 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
 
     Raises SecateurError for files of another form, empty or repeated turns.
     """
-    conversations = list(_conversations(files["conversations"]))
+    conversations = _conversations(files["conversations"])
     rows = [row for conversation in conversations for row in _turns(conversation)]
     counts = {
         "passages": len(rows),
@@ -153,39 +153,14 @@ def _questions(conversation: Conversation) -> list[dict[str, Any]]:
     return conversation.qa
 
 
-def _conversations(path: Path) -> Iterator[Conversation]:
-    """The samples of a file (a list or a single sample), or of the files of a folder in natural order of their names."""
-    files = sorted(path.glob("*.json"), key=_natural) if path.is_dir() else [path]
-    if not files:
-        raise SecateurError(f"{path}: no .json files here. Fix: name locomo10.json or a folder of conversations")
-    first: dict[str, Path] = {}
-    for file in files:
-        content = read_json(file)
-        samples = content if isinstance(content, list) else [content]
-        if not samples:
-            raise SecateurError(f"{file}: no conversation. Fix: {FIX}")
-        for sample in samples:
-            conversation = _conversation(file, sample)
-            name = conversation.sample_id
-            if name in first:
-                raise SecateurError(f"{file}: conversation {name} is already in {first[name]}. Fix: remove one")
-            first[name] = file
-            yield conversation
-
-
-def _conversation(path: Path, sample: Any) -> Conversation:
-    """A sample whose sessions stand under `conversation` or, in the flat layout, beside its questions."""
-    body = sample.get("conversation", sample) if isinstance(sample, dict) else None
-    if not isinstance(body, dict):
-        raise SecateurError(f"{path}: expected a conversation, found {sample!r:.80}. Fix: {FIX}")
-    conversation = Conversation(path, str(sample.get("sample_id", path.stem)), body, sample.get("qa") or [])
-    if not conversation.sessions:
-        raise SecateurError(f"{path}: {conversation.sample_id} has no session_1, session_2, ... Fix: {FIX}")
-    if not isinstance(conversation.qa, list):
-        raise SecateurError(f"{path}: qa of {conversation.sample_id} is no list. Fix: {FIX}")
-    return conversation
-
-
-def _natural(path: Path) -> list[int | str]:
-    """Sort key that puts 2.json before 10.json."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.name)]
+def _conversations(path: Path) -> list[Conversation]:
+    """The conversations of a file, each with a session; ids are unique."""
+    samples = read_records(path, SAMPLE)
+    unique_ids(path, [sample["sample_id"] for sample in samples])
+    conversations = [Conversation(path, s["sample_id"], s["conversation"], s.get("qa") or []) for s in samples]
+    problems = Problems(path, FIX)
+    for conversation in conversations:
+        if not conversation.sessions:
+            problems.add(conversation.sample_id, "has no session_1, session_2, ...")
+    problems.stop()
+    return conversations
