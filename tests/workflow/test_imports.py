@@ -64,7 +64,7 @@ FRAMEWORKS = {  # the modules that may import each of them
     "omegaconf": {"config.compose"},
     "mlflow": {"report.tracking"},
 }
-FILE_LINES, ROOM_LINES = 350, 5500
+FILE_LINES, ROOM_LINES = 350, 4500
 
 MODULES = {
     str(path.relative_to(LIBRARY).with_suffix("")).replace("/", "."): path

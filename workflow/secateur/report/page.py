@@ -33,8 +33,7 @@ from secateur.report.table import html
 __all__ = ["About", "Figures", "ordered_findings", "render"]
 
 FIRST = 8  # lines of the first screen's plot
-EMPTY = {"text": "", "figures": [], "behind": None, "table": None, "cards": [], "form": "", "note": "", "short": 0}
-EMPTY |= {"open": False}
+EMPTY = {"text": "", "figures": [], "behind": None, "table": None, "cards": [], "note": "", "short": 0, "open": False}
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # not allowed in HTML; data may have them
 Findings = Sequence[tuple[str, list[Line], str]]  # (data set, lines, sentence)
 Row = Mapping[str, Any]

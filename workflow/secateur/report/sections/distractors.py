@@ -100,7 +100,6 @@ def _ranked(rows: pl.DataFrame, label: str, sees: str, note: str) -> Part:
         "title": f"How often one kind ranks above another, {sees}",
         "figures": plot.get("figures", []),
         "text": plot.get("text", ""),
-        "form": "bars",
         "table": _table(rows, CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half.",
     }
@@ -116,7 +115,6 @@ def _traded(shares: pl.DataFrame, rows: pl.DataFrame, label: str, sees: str) -> 
         "title": f"What each threshold lets in, {sees}",
         "figures": [] if few or drawn.is_empty() else [[inline(trades(drawn, KINDS[0], TRADED), label)]],
         "text": few,
-        "form": "curves",
         "note": "Share of the passages of a kind above each percentile of the scorer's random passages, mean over n = "
         f"{shown['n'].max()} questions; dashed: as much of either. Rows: acceptance.parquet.",
     }
@@ -132,7 +130,6 @@ def _theorem(quantiles: pl.DataFrame, label: str) -> Part:
         "title": "Theorem 1, measured: how far passages of each kind move the prediction",
         "text": "The theorem says that an irrelevant passage moves the distribution of the answer by next to nothing.",
         "figures": [[inline(spreads(shown), label)]],
-        "form": "curves",
         "note": "Nats. Lines reach from a quantile (ecs.quantiles) to its mirror image; dot: median. n = "
         f"{', '.join(f'{n} {kind}' for n, kind in counts)} pairs. Rows: score_quantiles.parquet.",
     }

@@ -39,7 +39,6 @@ def growth_section(growth: pl.DataFrame) -> Part | None:
     part = {
         "title": "Distinct symbols, edges and runs over the passages read",
         "figures": [[inline(drawn, "codebook growth")]],
-        "form": "curves",
         "table": Table([Column("graph"), *map(Column, KINDS), Column("megabytes", 2)], lines),
         "note": "Passages in text order, counts after consolidation, both axes logarithmic. The exponent is the slope of "
         "log count over log passages read: 1 is growth in proportion to the text, and a codebook that saturates tends "

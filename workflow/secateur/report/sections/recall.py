@@ -38,7 +38,6 @@ def recall_parts(dataset: str, rows: pl.DataFrame, order: str) -> list[Part]:
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
         "figures": drawn,
         "text": _few(without_data(rows, order)),
-        "form": "curves",
         "note": about + " Band: the interval of the first line; the tables have all." * bool(drawn),
     }
     return [part, *(_metric_part(at_budgets, metric, dataset, order) for metric in metrics)]
