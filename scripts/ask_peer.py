@@ -45,7 +45,7 @@ def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
     Raises PeerFailed after several consecutive questions without a context.
     """
     passages, questions = inputs["passages"], inputs["questions"].sort("position")
-    question_triples = read_tables(TABLES["triples"], inputs.paths("asked"))
+    question_triples = read_tables(TABLES["triples"], inputs.paths("question_triples"))
     extraction = extraction_of(passages, inputs["triples"], questions, question_triples)
     tracer = Tracer(passages["text"].to_list())
     contexts: dict[str, Context] = {}

@@ -3,14 +3,18 @@
 import numpy as np
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_tables
 from secateur.evaluation.rows import long_rows
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
     names = (ctx.axes["judge"], ctx.axes["judged_too"])
-    tables = zip(names, (inputs["one"], inputs["other"]), strict=True)
-    first, second = (table.filter(pl.col("metric") == f"judged_acc@{name}") for name, table in tables)
+    tables = [read_tables(TABLES["question_metrics"], inputs.paths(name)) for name in ("first", "second")]
+    first, second = (
+        table.filter(pl.col("metric") == f"judged_acc@{name}") for name, table in zip(names, tables, strict=True)
+    )
     paired = first.join(second, on="question_id", suffix="_second").sort("question_id")
     values, second_values = paired["value"].to_numpy(), paired["value_second"].to_numpy()
     pair, rows = ".".join(names), []

@@ -38,8 +38,8 @@ rule judge_answers:
 
 rule compare_judges:
     input:
-        one="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/question_metrics.parquet",
-        other="results/{corpus}/{dataset}/judged/{source}/{answer}.{judged_too}/question_metrics.parquet",
+        first="results/{corpus}/{dataset}/judged/{source}/{answer}.{judge}/question_metrics.parquet",
+        second="results/{corpus}/{dataset}/judged/{source}/{answer}.{judged_too}/question_metrics.parquet",
     output:
         question_metrics="results/{corpus}/{dataset}/agreed/{source}/{answer}.{judge}.{judged_too}/question_metrics.parquet",
         record="results/{corpus}/{dataset}/agreed/{source}/{answer}.{judge}.{judged_too}/run.json",

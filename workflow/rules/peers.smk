@@ -51,7 +51,7 @@ rule ask_peer:
         passages=PASSAGES,
         questions=QUESTIONS,
         triples=shards(layout.triples, "extractor"),
-        asked="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
+        question_triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
         environment=environment_of_peer,
         workspace=index_of_peer("workspace.zip"),
         peer_costs=index_of_peer("peer_costs.parquet"),

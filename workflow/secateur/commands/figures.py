@@ -69,21 +69,21 @@ def summary(experiment: Experiment) -> None:
     from secateur.report.page import About, ordered_findings
 
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
-    known = settings(Path(), experiment)
-    about = About(experiment, "", known["eval.min_units"], known["eval.claim"], known["extra.variants"])
-    made = ordered_findings(metrics, comparisons, known["extra.plan"]["families"], about)
+    config = settings(Path(), experiment)
+    about = About(experiment, "", config["eval.min_units"], config["eval.claim"], config["extra.variants"])
+    findings = ordered_findings(metrics, comparisons, config["extra.plan"]["families"], about)
     print("\nWhat was found")
-    for dataset, lines, sentence in made:
+    for dataset, lines, sentence in findings:
         print(f"  {sentence}")
         if small := small_print(lines, about.claimed):
             print(f"  ({small})")
         best = plain(line_table([(dataset, lines[:SHOWN])]))
         print(*(f"    {line}" for line in best.splitlines()), sep="\n")
-    if not made:
-        print("  No system here stands beside a plain ranking of its kind.")
+    if not findings:
+        print("  No system here has a baseline to compare it with.")
     print("\nNext")
     print(f"  secateur table {experiment}         all rows")
-    print(f"  secateur compare {experiment} A B   any two of them, paired by question")
+    print(f"  secateur compare {experiment} A B   compares two of them, paired by question")
     print("  make ui                        runs side by side")
     print("\nReport:")
     print(EXPERIMENTS / experiment / "report.html")
