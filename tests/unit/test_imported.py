@@ -128,7 +128,7 @@ UTF16 = (f'<?xml version="1.0" encoding="utf-16"?>{BILLION}' + graph(edge(descri
         (graph(edge(description="bell \x07")), "malformed XML"),
         (b"\xff\xfe\x00", "malformed XML"),
         ("", "malformed XML"),
-        ("<html/>", "the root is <html>"),
+        ("<html/>", "its root is <html>"),
         ("<graphml><graph/></graphml>", "not GraphML"),
         (graph(), "has no edge"),
         (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is not a node"),
