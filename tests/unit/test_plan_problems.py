@@ -208,3 +208,11 @@ def test_what_a_policys_sessions_keep_is_written_in_process(write):
     with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
         write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=served)
     assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "study.memory=none"))
+
+
+def test_a_peer_answers_from_the_index_of_an_option_with_its_adapter(write):
+    with pytest.raises(ConfigError, match=r"peer\.indexed_by names lightragg, allowed: .*did you mean 'lightrag'"):
+        write(systems="[hipporag2]", overrides=("peer.indexed_by=lightragg",))
+    with pytest.raises(ConfigError, match=r"peer\.indexed_by is lightrag, which has another adapter than hipporag2"):
+        write(systems="[hipporag2]", overrides=("peer.indexed_by=lightrag",))
+    assert write(systems="[lightrag_top5]")
