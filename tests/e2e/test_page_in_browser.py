@@ -21,7 +21,7 @@ READABLE = 9  # pixels of a text
 
 
 def _tables() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two data sets, each with a twin that the systems stand beside."""
+    """Two data sets, each with the plain ranking that its systems are compared with."""
     rows, pairs = [], []
     for dataset, lead in (("harbour", 0.1), ("archive_of_long_names", 0.02)):
         whole = {"dataset": dataset, "order": "blind", "scorer": None, "answer_aware": False, "subset": "all"}

@@ -92,7 +92,7 @@ def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
             rows.append(Row((line.name, *[dataset] * several, line.baseline, *test, line.n, line.verdict)))
     names = ["system", *["data set"] * several, "minus"]
     columns = [*(Column(name, align="left") for name in names), DIFFERENCE, Column("p", 4), Column("n")]
-    return Table([*columns, Column("verdict", align="left")], rows)
+    return Table([*columns, Column("verdict", align="left")], rows, labels=len(names))
 
 
 def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:

@@ -154,7 +154,7 @@ def pivoted(
         cells = (None if row is None else cell(row) for row in picked)
         lines.append(Row((*names, *cells), style(part.row(0, named=True))))
     heads = (Column(head, align="left") if isinstance(head, str) else head for head in labels.values())
-    return Table([*heads, *columns.values()], lines)
+    return Table([*heads, *columns.values()], lines, labels=len(labels))
 
 
 def note(rows: pl.DataFrame, **where: Any) -> str:

@@ -2,6 +2,7 @@
 
 import csv as csv_format
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -68,11 +69,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; the cells of its first column name the rows."""
+    """A table. labels: the number of leading columns that name the rows."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
+    labels: int = 1
 
     @property
     def heads(self) -> list[str]:
@@ -170,16 +172,17 @@ def tidy(table: Table) -> Table:
 
 def _chosen(table: Table, columns: Sequence[int]) -> Table:
     rows = [replace(row, cells=tuple(row.cells[n] for n in columns)) for row in table.rows]
-    return replace(table, columns=[table.columns[n] for n in columns], rows=rows)
+    labels = sum(n < table.labels for n in columns)
+    return replace(table, columns=[table.columns[n] for n in columns], rows=rows, labels=labels)
 
 
 def _blocks(table: Table) -> Iterator[Table]:
-    """The table in blocks of at most six columns, each with the names of the rows."""
-    others = list(range(1, len(table.columns)))
-    count = max(-(-len(others) // (WIDTH - 1)), 1)
-    size = max(-(-len(others) // count), 1)
+    """The table in blocks of at most six columns, each with the labels of the rows."""
+    labels, others = list(range(table.labels)), list(range(table.labels, len(table.columns)))
+    count = max(math.ceil(len(others) / max(WIDTH - table.labels, 1)), 1)
+    size = max(math.ceil(len(others) / count), 1)
     for start in range(0, max(len(others), 1), size):
-        yield _chosen(table, [0, *others[start : start + size]])
+        yield _chosen(table, [*labels, *others[start : start + size]])
 
 
 # --- writers -------------------------------------------------------------------------------------
