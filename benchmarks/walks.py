@@ -30,7 +30,7 @@ from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
 from secateur.ranking.group import Group, Questions, z_scores
 from secateur.ranking.scorers import dense, two_step, zsum
-from secateur.ranking.scorers._lexical import lexical
+from secateur.ranking.scorers.zsum import lexical
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = ("hotpotqa", "2wikimultihopqa", "musique")
@@ -96,7 +96,7 @@ class Set:
         """z-scores of BM25 over title and text, and of the cosine."""
         asked = Questions(self.texts)
         spec = option("rankers", "multihop").scorers["title_zsum"]["lexical"]
-        return z_scores(lexical(spec)(self.group, asked, SEED)), z_scores(
+        return z_scores(lexical(spec, self.group, asked, SEED)), z_scores(
             dense.score(dense.Settings(), self.group, asked, SEED)
         )
 

@@ -9,7 +9,7 @@ import pytest
 from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING, Read, reads
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.evidence import Case, Gold, f1_at_gold
+from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import headlines, measure_all, select_metrics
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
@@ -254,11 +254,3 @@ def test_a_pointer_is_no_headline():
 def test_every_metric_says_how_it_is_shown():
     for name in plugins.names("metric"):
         assert plugins.load("metric", name).FIGURE.title
-
-
-@pytest.mark.parametrize(
-    ("selected", "gold", "expected"),
-    [(["a"], ["a"], 1), (["a", "b"], ["a"], 2 / 3), (["a"], ["b"], 0), ([], ["a"], 0), ([], [], 0)],
-)
-def test_f1_at_gold_by_hand(selected, gold, expected):
-    assert f1_at_gold(selected, gold) == pytest.approx(expected)

@@ -14,7 +14,7 @@ from secateur.contexts.table import Read
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
-from secateur.evaluation.evidence import Case, f1_at_gold, gold_of
+from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measure_all
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
@@ -88,7 +88,8 @@ def f1(real, tmp_path_factory):
     scores: dict[tuple[str, str], list[float]] = {}
     for qid, name, ids in rankings.group_by("question_id", "scorer").agg("passage_id").iter_rows():
         if qid in wanted:
-            value = f1_at_gold(ids[: len(wanted[qid])], wanted[qid])
+            selected = ids[: len(wanted[qid])]
+            value = 2 * len(set(selected) & set(wanted[qid])) / (len(selected) + len(wanted[qid]))
             for subset in (s for s, own in subsets.items() if qid in own):
                 scores.setdefault((name, subset), []).append(value)
     return {key: float(np.mean(values)) for key, values in scores.items()}

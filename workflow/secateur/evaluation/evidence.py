@@ -1,4 +1,4 @@
-"""Gold evidence paired with a context, as metrics measure it; F1 of a selection."""
+"""Gold evidence paired with a context, as metrics measure it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import polars as pl
 from secateur.contexts.table import Read
 from secateur.models.words import content_words
 
-__all__ = ["Case", "Gold", "f1_at_gold", "gold_of", "words_of"]
+__all__ = ["Case", "Gold", "gold_of", "words_of"]
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,3 @@ def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFr
 def words_of(lines: Sequence[str]) -> set[str]:
     """Content words of some lines."""
     return set().union(*map(content_words, lines))
-
-
-def f1_at_gold(selected: Sequence[str], gold: Sequence[str]) -> float:
-    """F1 of a selection against the gold passages.
-
-    >>> f1_at_gold(["a", "b"], ["b", "c"])
-    0.5
-    """
-    hits = len(set(selected) & set(gold))
-    return 2 * hits / (len(selected) + len(gold)) if hits else 0.0

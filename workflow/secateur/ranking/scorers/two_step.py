@@ -13,8 +13,7 @@ from secateur.core.fields import key
 from secateur.models.words import content_words
 from secateur.ranking.group import Group, Questions, Scores, z_scores
 from secateur.ranking.names import names_in
-from secateur.ranking.scorers import dense
-from secateur.ranking.scorers._lexical import lexical
+from secateur.ranking.scorers import zsum
 
 
 @dataclass(frozen=True)
@@ -33,14 +32,8 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """z(first step) + weight * max over lines of (1 + place) ** -decay * z(second step)."""
-    words = lexical(settings.lexical)
-
-    def retrieved(queries: list[str]) -> Scores:
-        batch = Questions(queries)
-        scores = z_scores(words(group, batch, seed))
-        return scores + settings.dense * z_scores(dense.score(dense.Settings(), group, batch, seed))
-
-    first = retrieved(list(questions.queries))
+    ranker = zsum.Settings(settings.lexical, settings.dense)
+    first = zsum.score(ranker, group, Questions(questions.queries), seed)
     best = np.argsort(-first, axis=1, kind="stable")[:, : settings.lines]
     scores = z_scores(first)
     gains = np.full(scores.shape, -np.inf)
@@ -49,7 +42,8 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
             _expanded(settings, q, group.texts[n], group.titles[n])
             for q, n in zip(questions.queries, best[:, place], strict=True)
         ]
-        gains = np.maximum(gains, (1 + place) ** -settings.decay * z_scores(retrieved(queries)))
+        second = z_scores(zsum.score(ranker, group, Questions(queries), seed))
+        gains = np.maximum(gains, (1 + place) ** -settings.decay * second)
     return scores + settings.weight * gains
 
 
