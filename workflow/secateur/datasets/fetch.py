@@ -8,7 +8,6 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -36,14 +35,16 @@ class FetchResult:
 def fetch(entry: RegistryFile, destination: Path, mirror: Path | None = None, timeout: float = TIMEOUT) -> FetchResult:
     """Write the verified, uncompressed file to `destination`; a failure leaves nothing there.
 
-    Raises SecateurError for a mirror that is no folder, a file without a source, a failing connection, and content whose
-    size or checksum is wrong or not registered.
+    Raises SecateurError for a mirror that is no folder, a file without a source, a failing connection, and content
+    whose size or checksum is wrong or not registered.
     """
     destination = Path(destination)
     source = _in_mirror(entry, mirror) or entry.url
     if source is None:
         instead = f"; or use {' or '.join(entry.instead)} instead" if entry.instead else ""
-        raise SecateurError(f"{entry.name}: has no address, only a mirror. {_mirror_hint(entry, mirror)}{instead}")
+        raise SecateurError(
+            f"{entry.name}: has no address; only a mirror has it. {_mirror_hint(entry, mirror)}{instead}"
+        )
     destination.parent.mkdir(parents=True, exist_ok=True)
     part = destination.with_name(f".{destination.name}.part")
     try:
@@ -77,8 +78,8 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
             size += len(chunk)
             if entry.bytes is not None and size > entry.bytes:
                 raise SecateurError(
-                    f"{entry.name}: {source} holds more than the {entry.bytes} bytes registered in {entry.registered_in}. "
-                    f"Nothing is kept. {_replace_hint(source)}"
+                    f"{entry.name}: {source} holds more than the {entry.bytes} bytes registered in "
+                    f"{entry.registered_in}. Nothing is kept. {_replace_hint(source)}"
                 )
             copy.write(chunk)
         copy.flush()
@@ -89,7 +90,7 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
 def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeout: float) -> Iterator[bytes]:
     """The uncompressed content in chunks. Only reading is guarded: a full disk is no fault of the source."""
     try:
-        with _opened(source, timeout) as stream:
+        with _open(source, timeout) as stream:
             while chunk := stream.read(CHUNK):
                 yield chunk
     except UNREADABLE as error:
@@ -103,16 +104,12 @@ def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeou
         ) from error
 
 
-@contextmanager
-def _opened(source: Path | str, timeout: float) -> Iterator[BinaryIO]:
+def _open(source: Path | str, timeout: float) -> BinaryIO:
     """Byte stream of a path, gzipped or not, or of an address."""
-    if isinstance(source, str):
-        request = urllib.request.Request(source, headers={"User-Agent": "secateur"})
-        with urllib.request.urlopen(request, timeout=timeout) as stream:
-            yield stream
-    else:
-        with gzip.open(source) if source.suffix == ".gz" else source.open("rb") as stream:
-            yield stream
+    if isinstance(source, Path):
+        return gzip.open(source) if source.suffix == ".gz" else source.open("rb")
+    request = urllib.request.Request(source, headers={"User-Agent": "secateur"})
+    return urllib.request.urlopen(request, timeout=timeout)
 
 
 def _verify(entry: RegistryFile, source: Path | str, size: int, checksum: str) -> None:

@@ -19,9 +19,9 @@ Spec = str | Mapping[str, Any]  # a format's name, or {kind: NAME, its settings}
 class Format(Protocol):
     """A plug-in in formats/, besides its `Settings`.
 
-    CORPUS_FILES and QUESTION_FILES name the files of its two loaders. A folder is named `folder`; an ellipsis at the end
-    stands for further files (`NAME2`, `NAME3`). A plug-in may also set SAMPLES = True (it obeys `request.sampled`) or
-    LABELLED = True (the title of a passage is its label).
+    CORPUS_FILES and QUESTION_FILES name the files of its two loaders. A folder is named `folder`; an ellipsis at the
+    end stands for further files (`NAME2`, `NAME3`). A plug-in may also set SAMPLES = True (it obeys `request.sampled`)
+    or LABELLED = True (the title of a passage is its label).
     """
 
     CORPUS_FILES: tuple[str | EllipsisType, ...]
@@ -68,8 +68,8 @@ def load_questions(
 ) -> Questions:
     """The questions of a data set and their evidence in its passages.
 
-    cluster: the unit of resampling of a folder's questions; other formats fix it themselves. sampled: whether the corpus
-    is a sample, so that questions about other documents are left out.
+    cluster: the unit of resampling of a folder's questions; other formats fix it themselves. sampled: whether the
+    corpus is a sample, so that questions about other documents are left out.
     Raises SecateurError for an unknown format, and for a file that is missing or unusable.
     """
     form = format_of(spec)

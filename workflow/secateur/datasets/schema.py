@@ -1,4 +1,4 @@
-"""What loaders are asked for and return: frames of passages, questions and evidence, with counts of what was repaired."""
+"""Input and output of loaders: frames of passages, questions and evidence, with counts of what was repaired."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

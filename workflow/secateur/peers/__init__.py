@@ -1,1 +1,1 @@
-"""Other systems, run as released in environments of their own; the context of their reader gives a ranking and a text."""
+"""Other systems, run as released in separate environments; their answering prompts give a ranking and a text."""

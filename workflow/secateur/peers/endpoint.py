@@ -1,7 +1,7 @@
 """The endpoint that a peer calls: an OpenAI-compatible server on this machine that replies, counts and captures.
 
-Replies come from an extraction or from a real model. In both modes it counts tokens by phase and captures the context in
-the answering prompt. Embeddings are always those of conf/embedder.
+Replies come from an extraction or from a real model. In both modes it counts tokens by phase and captures the context
+in the answering prompt. Embeddings are always those of conf/embedder.
 """
 
 import base64

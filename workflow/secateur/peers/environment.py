@@ -11,7 +11,7 @@ from secateur.core.cache import digest
 
 __all__ = ["PROJECT", "install", "variables"]
 
-PROJECT = {"python": sys.executable, "failure": None}  # of a peer without an environment of its own
+PROJECT = {"python": sys.executable, "failure": None}  # of a peer that needs no other packages
 TIMEOUT = 3600  # seconds for each step of an installation
 SHOWN = 300  # characters of pip's error
 
@@ -19,8 +19,8 @@ SHOWN = 300  # characters of pip's error
 def install(files: list[Path], cache: Path, log) -> dict[str, Any]:
     """{python, failure} of an environment with the requirements of the first file, and those of the second as listed.
 
-    The second file's packages come without their dependencies. An environment is cached by the files' content; a failure
-    is a result, and the next call tries again.
+    The second file's packages come without their dependencies. An environment is cached by the files' content; a
+    failure is a result, and the next call tries again.
     """
     folder = cache / "peers" / digest(sys.version_info[:2], [file_digest(path) for path in files])[:16]
     python, ready = folder / "bin" / "python", folder / "ready.json"
@@ -48,6 +48,6 @@ def _failure(command: list[str], log) -> str | None:
 
 
 def variables(python: str) -> dict[str, str]:
-    """Environment variables of a peer's process: the folder of LiteLLM's tokenizer files, so that none is downloaded."""
+    """Environment variables of a peer: the folder of LiteLLM's tokenizer files, so that none is downloaded."""
     folders = Path(python).parents[1].glob("lib/python*/site-packages/litellm/litellm_core_utils/tokenizers")
     return next(({"TIKTOKEN_CACHE_DIR": str(folder)} for folder in folders), {})

@@ -1,4 +1,4 @@
-"""The endpoint alone, without a peer's process: point any system with an adapter at it, on this machine, without a key."""
+"""The endpoint without a peer's process: point any system with an adapter at it, on this machine, without a key."""
 
 import os
 import signal

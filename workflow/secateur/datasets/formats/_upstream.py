@@ -1,13 +1,17 @@
-"""The format that STEM and GraphRAG-Bench share: corpora as named texts, questions as a list of objects."""
+"""The format of STEM and GraphRAG-Bench: corpora as named texts in sentences, questions as a list of objects."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, Problems, of_type, read_records, unique_ids
-from secateur.datasets.schema import Pair, Questions, build_questions, evidence_rows
+import polars as pl
 
-__all__ = ["CORPUS", "Question", "questions_of", "read_questions"]
+from secateur.datasets.containment import quotable_groups
+from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, Problems, of_type, read_records, unique_ids
+from secateur.datasets.schema import Pair, Questions, build_questions, check_groups, evidence_rows
+from secateur.datasets.sentences import sentences
+
+__all__ = ["CORPUS", "Question", "questions_of", "quoted_evidence", "read_questions", "sentence_rows"]
 
 CORPUS: Forms = {"corpus_name": STRING, "context": STRING}
 QUESTION: Forms = {
@@ -19,6 +23,21 @@ QUESTION: Forms = {
     "evidence": of_type(str, list, type(None)),
 }
 Question = dict[str, Any]
+
+
+def sentence_rows(document: str, text: str, seen: set[str], **columns: str) -> tuple[list[dict[str, Any]], int]:
+    """`passages` rows of the sentences of a document that are not in `seen`, which grows; the number of the others."""
+    rows: list[dict[str, Any]] = []
+    repeated = 0
+    for sentence, start, end in sentences(text):
+        if sentence in seen:
+            repeated += 1
+            continue
+        seen.add(sentence)
+        n = len(rows)
+        place = {"passage_id": f"{document}:{n}", "doc_id": document, "position": n, "start": start, "end": end}
+        rows.append(place | columns | {"text": sentence})
+    return rows, repeated
 
 
 def read_questions(path: Path, repeats: frozenset[str] = frozenset()) -> list[Question]:
@@ -37,6 +56,21 @@ def read_questions(path: Path, repeats: frozenset[str] = frozenset()) -> list[Qu
     problems.stop()
     ids = unique_ids(path, [record["id"] for record in records], repeats)
     return [record | {"id": name, "position": n} for n, (name, record) in enumerate(zip(ids, records, strict=True))]
+
+
+def quoted_evidence(path: Path, questions: list[Question], passages: pl.DataFrame) -> dict[str, list[Pair]]:
+    """Question id to its evidence, a list of texts or a string of parts joined by "; ", with the passages quoted.
+
+    Raises SecateurError for questions about a text without passages.
+    """
+    check_groups(path, {q["id"]: q["source"] for q in questions}, passages)
+    quotable = quotable_groups(passages)
+    pairs_of: dict[str, list[Pair]] = {}
+    for q in questions:
+        evidence = q.get("evidence") or []
+        texts = [text.strip() for text in (evidence.split("; ") if isinstance(evidence, str) else evidence)]
+        pairs_of[q["id"]] = [(text, quotable[q["source"]].only_holder(text)) for text in texts if text]
+    return pairs_of
 
 
 def questions_of(

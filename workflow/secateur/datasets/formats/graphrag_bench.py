@@ -7,11 +7,9 @@ import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
-from secateur.datasets.containment import quotable_groups
-from secateur.datasets.formats._upstream import CORPUS, Question, questions_of, read_questions
+from secateur.datasets.formats._upstream import CORPUS, questions_of, quoted_evidence, read_questions, sentence_rows
 from secateur.datasets.reading import Problems, form_problems, read_records
-from secateur.datasets.schema import Corpus, Files, Questions, Request, check_groups, passages_frame
-from secateur.datasets.sentences import sentences
+from secateur.datasets.schema import Corpus, Files, Questions, Request, passages_frame
 
 CORPUS_FILES, QUESTION_FILES = ("corpus",), ("questions",)
 SAMPLES = True  # questions about texts that are not in a sample are dropped
@@ -24,19 +22,12 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
 
     Raises SecateurError for files of another form, empty texts and repeated names.
     """
-    rows: list[dict[str, Any]] = []
-    count = 0
-    texts = _texts(files["corpus"])
+    rows, repeated, texts = [], 0, _texts(files["corpus"])
     for name, text in texts.items():
-        first = {}
-        for sentence, start, end in sentences(text):
-            count += 1
-            first.setdefault(sentence, {"text": sentence, "start": start, "end": end})
-        place = {"doc_id": name, "group_id": name}
-        rows += [
-            place | {"passage_id": f"{name}:{n}", "position": n} | sentence for n, sentence in enumerate(first.values())
-        ]
-    counts = {"passages": len(rows), "documents": len(texts), "repeated_sentences_dropped": count - len(rows)}
+        new, old = sentence_rows(name, text, set(), group_id=name)
+        rows += new
+        repeated += old
+    counts = {"passages": len(rows), "documents": len(texts), "repeated_sentences_dropped": repeated}
     return Corpus(passages_frame(rows), counts)
 
 
@@ -50,20 +41,11 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
     if request.sampled:
         groups = set(passages["group_id"])
         questions = [q for q in questions if q["source"] in groups]
-    check_groups(files["questions"], {q["id"]: q["source"] for q in questions}, passages)
-    quotable = quotable_groups(passages)
-    pairs_of = {q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in _evidence(q)] for q in questions}
+    pairs_of = quoted_evidence(files["questions"], questions, passages)
     # Several books are the units to resample; with a single corpus the questions are.
     unit = "source" if passages["group_id"].n_unique() > 1 else "id"
     renamed = sum(q["id"].rpartition("#")[0] in KNOWN_REPEATS for q in questions)
     return questions_of(request.dataset, questions, pairs_of, lambda q: q[unit], duplicate_question_ids_renamed=renamed)
-
-
-def _evidence(question: Question) -> list[str]:
-    """The parts of a question's evidence."""
-    evidence = question.get("evidence") or []
-    parts = evidence.split("; ") if isinstance(evidence, str) else evidence
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _texts(path: Path) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """HotpotQA: the paragraphs of all its questions in one pool, gold by sentence.
 
-Files are the official ones (distractor setting), samples of them, and corpora of distractors, [{title, text}]. The hop of
-a gold passage is `named` where the question contains the title of its article, else `bridge`.
+Files are the official ones (distractor setting), samples of them, and corpora of distractors, [{title, text}]. The hop
+of a gold passage is `named` where the question contains the title of its article, else `bridge`.
 """
 
 from collections.abc import Iterator, Mapping

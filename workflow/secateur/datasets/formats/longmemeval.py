@@ -1,9 +1,9 @@
 """LongMemEval: 500 questions, each with a history, a list of dated sessions of a user with an assistant.
 
-Passages follow the official retrieval protocol, which indexes the user's turns alone: at the level `turn` each user turn,
-at the level `session` the user turns of a session joined by a space. Gold is what is marked `has_answer` in a session
-that `answer_session_ids` names. A marked turn of the assistant is no passage at either level: it stays as unresolved
-text. Each history is a group, in the order of its dates, equal dates as in the file.
+Passages follow the official retrieval protocol, which indexes the user's turns alone: at the level `turn` each user
+turn, at the level `session` the user turns of a session joined by a space. Gold is what is marked `has_answer` in a
+session that `answer_session_ids` names. A marked turn of the assistant is no passage at either level: it stays as
+unresolved text. Each history is a group, in the order of its dates, equal dates as in the file.
 
 Upstream's session ids contain the word "answer" where a session holds the evidence, and repeat within a history.
 Passage ids therefore avoid them: a passage is QUESTION:SESSION[:TURN], places in the record from 0.
@@ -156,7 +156,7 @@ def _passage_id(question_id: str, session: int, turn: int | None) -> str:
 
 
 def _evidence(record: Record, level: Level) -> list[Pair]:
-    """Evidence of a question: its marked turns, those of the assistant without a passage id; empty for an abstention."""
+    """Evidence of a question: its marked turns, an assistant's without passage id; empty for an abstention."""
     if _abstains(record):
         return []
     name = record["question_id"]

@@ -1,4 +1,4 @@
-"""MuSiQue: the paragraphs of all its questions in one pool; gold by paragraph, narrowed to the sentence with the answer.
+"""MuSiQue: the paragraphs of all its questions in one pool, gold by paragraph or by its sentence with the answer.
 
 Files are the official ones (JSON lines), samples as JSON lists, and corpora of distractors, [{title, text}]. The gold
 sentence of a step is the first of its paragraph that contains the step's answer as whole words, or the whole paragraph.

@@ -1,18 +1,15 @@
 """STEM: sentences of 32 Wikipedia articles, and questions whose evidence is quoted from them."""
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import yaml
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
-from secateur.datasets.containment import quotable_groups
-from secateur.datasets.formats._upstream import CORPUS, questions_of, read_questions
+from secateur.datasets.formats._upstream import CORPUS, questions_of, quoted_evidence, read_questions, sentence_rows
 from secateur.datasets.reading import read_records, read_text
-from secateur.datasets.schema import Corpus, Files, Questions, Request, check_groups, passages_frame
-from secateur.datasets.sentences import sentences
+from secateur.datasets.schema import Corpus, Files, Questions, Request, passages_frame
 
 CORPUS_FILES, QUESTION_FILES = ("corpus", "titles"), ("questions",)
 
@@ -31,20 +28,13 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
     titles = _titles(files["titles"])
     _check_titles(files, titles, articles)
 
-    rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    count = 0
+    seen: set[str] = set()  # of all articles
+    rows, repeated = [], 0
     for title, article in zip(titles, articles, strict=True):
-        position = 0
-        for sentence, start, end in sentences(article):
-            count += 1
-            if sentence in seen:  # also if it stood in another article
-                continue
-            seen.add(sentence)
-            place = {"passage_id": f"{title}:{position}", "doc_id": title, "group_id": records[0]["corpus_name"]}
-            rows.append(place | {"title": title, "position": position, "text": sentence, "start": start, "end": end})
-            position += 1
-    counts = {"passages": len(rows), "documents": len(articles), "repeated_sentences_dropped": count - len(rows)}
+        new, old = sentence_rows(title, article, seen, title=title, group_id=records[0]["corpus_name"])
+        rows += new
+        repeated += old
+    counts = {"passages": len(rows), "documents": len(articles), "repeated_sentences_dropped": repeated}
     return Corpus(passages_frame(rows), counts)
 
 
@@ -54,12 +44,7 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
     Raises SecateurError for files of another form, repeated ids, and questions about another corpus.
     """
     questions = read_questions(files["questions"])
-    check_groups(files["questions"], {q["id"]: q["source"] for q in questions}, passages)
-    quotable = quotable_groups(passages)
-    pairs_of = {
-        q["id"]: [(text, quotable[q["source"]].only_holder(text)) for text in q.get("evidence") or [] if text.strip()]
-        for q in questions
-    }
+    pairs_of = quoted_evidence(files["questions"], questions, passages)
     dropped = {"evidence_dropped": 0, "questions_dropped": 0}
     if request.dataset in SCORABLE_ONLY:
         resolved = {name: [(text, holder) for text, holder in pairs if holder] for name, pairs in pairs_of.items()}

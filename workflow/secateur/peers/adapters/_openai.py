@@ -1,4 +1,4 @@
-"""The endpoint for libraries that take two functions of their user, through the package `openai` of their environment."""
+"""The endpoint for libraries that take two functions, through the package `openai` of their environment."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

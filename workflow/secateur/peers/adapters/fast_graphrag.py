@@ -1,8 +1,8 @@
 """fast-graphrag: PageRank over entities, seeded with those of the question.
 
-Package `fast-graphrag`, its prompts and settings unchanged; the domain, example questions and entity types that it takes
-from its user are settings. In controlled mode an entity or relation is described by its passage, and the entities of a
-question are its phrases.
+Package `fast-graphrag`, its prompts and settings unchanged; the domain, example questions and entity types that it
+takes from its user are settings. In controlled mode an entity or relation is described by its passage, and the
+entities of a question are its phrases.
 """
 
 import csv

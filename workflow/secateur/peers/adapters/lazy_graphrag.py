@@ -1,10 +1,9 @@
-"""LazyGraphRAG (Edge, Trinh & Larson, Microsoft Research, November 2024), written here after its description: no
-implementation is published.
+"""LazyGraphRAG (Edge, Trinh & Larson, Microsoft Research 2024), written here after its description; no code is published.
 
 Index: noun phrases are concepts, concepts of one chunk are linked, and communities are detected in levels; no model is
-called. Question: a model splits it into parts. For each part a model tests chunks for relevance until a budget of tests is
-spent: level by level from the widest, inside communities with a relevant chunk, communities and their chunks by
-similarity. A model extracts the claims of each group of relevant chunks, and the answer is made from the claims. In
+called. Question: a model splits it into parts. For each part a model tests chunks for relevance until a budget of
+tests is spent: level by level from the widest, inside communities with a relevant chunk, communities and their chunks
+by similarity. A model extracts the claims of each group of relevant chunks, and the answer is made from the claims. In
 controlled mode a question is its only part, a chunk is relevant if it shares a word with the question's phrases, and
 claims are the chunks' passages.
 """
@@ -74,7 +73,7 @@ class Peer:
     def _relevant(
         self, part: str, chunks: list[str], levels: list[list[int]], near: NDArray[np.float32], budget: int
     ) -> list[int]:
-        """The chunks that a model finds relevant, within a budget of tests. levels: community of each chunk, widest first."""
+        """The chunks that a model finds relevant within a budget of tests. levels: communities, widest first."""
         tested: dict[int, bool] = {}
         candidates = set(range(len(chunks)))
         for level in levels:
@@ -112,7 +111,7 @@ def _concepts(chunks: list[str]) -> Iterator[list[str]]:
 
 
 def _levels(concepts: list[list[str]]) -> list[list[int]]:
-    """The community of most concepts of each chunk, widest level first; a chunk without concepts is alone in its own."""
+    """The community of most concepts of each chunk, widest level first; a chunk without concepts is alone."""
     import networkx
 
     pairs = Counter(pair for phrases in concepts for pair in combinations(sorted(phrases), 2))

@@ -1,7 +1,8 @@
 """LightRAG (Guo et al. 2024): entities, relations and chunks, by the keywords of the question.
 
-Package `lightrag-hku`, its prompts and settings unchanged except those below. In controlled mode an entity or relation is
-described by its passage, a summary of descriptions is their first ones, and the keywords are the question's phrases.
+Package `lightrag-hku`, its prompts and settings unchanged except those below. In controlled mode an entity or relation
+is described by its passage, a summary of descriptions is their first ones, and the keywords are the question's
+phrases.
 """
 
 import asyncio

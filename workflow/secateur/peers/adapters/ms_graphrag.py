@@ -1,10 +1,10 @@
 """GraphRAG (Edge et al. 2024), as Microsoft released it: local search over entities, global search over reports.
 
-Package `graphrag`, its prompts and settings unchanged except the mode and the level of communities. The keys of its cache
-are hashed from JSON in place of YAML, whose pure Python takes most of the time of an index; no result depends on them. In
-controlled mode an entity or relation is described by its passage, a summary of descriptions is their first ones, the
-report of a community names its entities with their descriptions, and the points of a report are its findings that share a
-word with the question's phrases.
+Package `graphrag`, its prompts and settings unchanged except the mode and the level of communities. The keys of its
+cache are hashed from JSON in place of YAML, whose pure Python takes most of the time of an index; no result depends on
+them. In controlled mode an entity or relation is described by its passage, a summary of descriptions is their first
+ones, the report of a community names its entities with their descriptions, and the points of a report are its findings
+that share a word with the question's phrases.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """RAPTOR (Sarthi et al. 2024), written here after its paper, since no package of it is published.
 
-Chunks are clustered softly (a Gaussian mixture over reduced vectors, the number of clusters by BIC; first all, then each
-cluster by itself), each cluster is summarised, and the summaries are clustered in turn. All nodes of the tree are searched
-at once, the "collapsed tree". Unlike the paper, vectors are reduced by principal components, not by UMAP, and components
-are spherical. In controlled mode a summary is extractive: the first of its texts' passages.
+Chunks are clustered softly (a Gaussian mixture over reduced vectors, the number of clusters by BIC; first all, then
+each cluster by itself), each cluster is summarised, and the summaries are clustered in turn. All nodes of the tree are
+searched at once, the "collapsed tree". Unlike the paper, vectors are reduced by principal components, not by UMAP, and
+components are spherical. In controlled mode a summary is extractive: the first of its texts' passages.
 """
 
 import json
