@@ -17,6 +17,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import TableError, write_table
 from secateur.stage import contract as stage
+from secateur.stage import threads
 from secateur.stage.contract import Job, main, run_stage
 
 ROOT = Path(__file__).parents[2]
@@ -249,7 +250,7 @@ def test_an_interrupt_is_recorded_as_a_failure(tmp_path):
 
 # --- threads --------------------------------------------------------------------------------------
 
-ASKED_FOR_TWO = dict.fromkeys(stage.THREADS + ("POLARS_MAX_THREADS",), "2")
+ASKED_FOR_TWO = dict.fromkeys(threads.THREADS + ("POLARS_MAX_THREADS",), "2")
 POOLS = """
 import json, os, sys
 from pathlib import Path
@@ -292,7 +293,7 @@ def test_a_stage_sees_its_jobs_threads_and_leaves_the_environment_as_it_was(tmp_
     seen = []
 
     def run(cfg, inputs, outputs, ctx):
-        seen.extend(os.environ[name] for name in stage.THREADS)
+        seen.extend(os.environ[name] for name in threads.THREADS)
         seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
         return writes_pool(cfg, inputs, outputs, ctx)
 
