@@ -88,10 +88,12 @@ def read(
         return
     plan = _families(sequences, families)
     for block in packs(plan, [f.shared for f in plan], lm.pack):
-        with_prefix = [f for f in block if f.shared]
-        tokens = [sequences[f.members[0]].read[: f.shared] for f in with_prefix]
-        prefixes = dict(zip(map(id, with_prefix), lm.prefill(tokens) if tokens else [], strict=True))
-        work = [(n, prefixes.get(id(f), NOTHING)) for f in block for n in f.members]
+        tokens = [sequences[family.members[0]].read[: family.shared] for family in block if family.shared]
+        prefixes = iter(lm.prefill(tokens) if tokens else ())
+        work = []
+        for family in block:
+            prefix = next(prefixes) if family.shared else NOTHING
+            work += [(n, prefix) for n in family.members]
         yield from _read_packs(lm, sequences, work, horizon)
 
 
