@@ -88,7 +88,14 @@ def test_a_typo_is_answered_with_the_nearest_name(project, monkeypatch, args, ne
     assert near in str(error.value)
 
 
-@pytest.mark.parametrize(("args", "near"), [(["tabel"], "table"), (["table", "x", "--sortt", "y"], "--sort")])
+@pytest.mark.parametrize(
+    ("args", "near"),
+    [
+        (["tabel"], "table"),
+        (["table", "x", "--sortt", "y"], "--sort"),
+        (["plan", "x", "--core-hour", "-1"], "--core-hour"),
+    ],
+)
 def test_an_unknown_command_or_option_is_answered_with_the_nearest(args, near):
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 2

@@ -115,8 +115,10 @@ def plan(
     experiment: Experiment,
     data: Data = None,
     changed: Overrides = None,
-    core_hour: Annotated[float | None, Option(help="Price of an hour of one core, to print the run's cost.")] = None,
-    million_tokens: Annotated[float | None, Option(help="Price of a million tokens at an endpoint.")] = None,
+    core_hour: Annotated[
+        float | None, Option(min=0, help="Price of an hour of one core, to print the run's cost.")
+    ] = None,
+    million_tokens: Annotated[float | None, Option(min=0, help="Price of a million tokens at an endpoint.")] = None,
 ) -> None:
     """Estimate how long an experiment takes here, from earlier jobs of each rule."""
     from secateur.planning.dry_run import dry_run

@@ -31,7 +31,6 @@ HEAD = """# Median cost of a job of each rule on a reference machine, used where
 # language model reads and writes, and pairs of question and passage. `start`: CPU seconds of a job outside its stage.
 # Written after a run in a new clone by
 #   secateur costs {experiment} --whole {whole:.0f} > data/costs.yaml"""
-Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # questions, evidence, passages
 
 
 @dataclass(frozen=True)
@@ -124,19 +123,19 @@ class Estimate:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each rule; null where its cost is unknown. Only estimates with tokens have that column."""
-        rows = []
-        for rule, jobs in self.counts.items():
-            cost, seconds, tokens = self.costs.get(rule), None, None
-            if cost is not None:
-                by_pairs = rule == SCORING and self.pairs and cost.pairs
-                share = self.pairs / cost.pairs if by_pairs else jobs
-                seconds = cost.seconds * share + cost.start * jobs
-                tokens = None if cost.tokens is None else round(cost.tokens * share)
-            row = {"rule": rule, "jobs": jobs, "CPU s each": seconds and seconds / jobs, "CPU s": seconds}
-            rows.append(row | {"tokens": tokens, "measured": cost and cost.measured})
-        with_tokens = any(row["tokens"] is not None for row in rows)
-        return [{name: value for name, value in row.items() if name != "tokens" or with_tokens} for row in rows]
+        """A row for each rule, null where its cost is unknown; the column of tokens only if some are known."""
+        columns = ["rule", "jobs", "CPU s each", "CPU s", "tokens", "measured"]
+        rows = [dict.fromkeys(columns) | {"rule": rule, "jobs": jobs} for rule, jobs in self.counts.items()]
+        for row in rows:
+            rule, jobs = row["rule"], row["jobs"]
+            if cost := self.costs.get(rule):
+                units = self.pairs / cost.pairs if rule == SCORING and self.pairs and cost.pairs else jobs
+                seconds = cost.seconds * units + cost.start * jobs
+                row |= {"CPU s each": seconds / jobs, "CPU s": seconds, "measured": cost.measured}
+                row["tokens"] = None if cost.tokens is None else round(cost.tokens * units)
+        if all(row["tokens"] is None for row in rows):
+            columns.remove("tokens")
+        return [{column: row[column] for column in columns} for row in rows]
 
     @property
     def seconds(self) -> float:
@@ -174,14 +173,7 @@ class Estimate:
         return f", {' and '.join(clauses)} (larger data take longer)" if clauses else ""
 
     def money(self, core_hour: float | None, million_tokens: float | None) -> str:
-        """The cost at the given prices, in their currency.
-
-        core_hour: price of an hour of one core; million_tokens: price of a million tokens at an endpoint. Raises
-        SecateurError for a price below 0.
-        """
-        for name, price in (("--core-hour", core_hour), ("--million-tokens", million_tokens)):
-            if price is not None and not 0 <= price < math.inf:
-                raise SecateurError(f"{name} {price:g}: a price is 0 or more. Fix: {name} 0.05")
+        """The cost at the prices of an hour of one core, and of a million tokens at an endpoint; in their currency."""
         clauses, hours = [], self.seconds / 3600
         tokens = sum(row.get("tokens") or 0 for row in self.rows)
         if core_hour is not None:
@@ -220,7 +212,7 @@ def _pairs(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Map
     return max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
 
 
-def _texts(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> Texts | None:
+def _texts(conf: Path, variant: Variant, overrides: tuple[str, ...], counts: Mapping[str, int]) -> tuple | None:
     """Questions, evidence and passages: from the user's folder, else as an earlier run prepared them."""
     corpus, dataset = (option(conf, group, variant.wildcards[group], overrides) for group in ("corpus", "dataset"))
     if corpus.folder and dataset.folder and reads_folder(corpus.format) and reads_folder(dataset.format):
