@@ -1,4 +1,4 @@
-"""LazyGraphRAG (Edge, Trinh & Larson, Microsoft Research 2024), written here after its description; no code is published.
+"""LazyGraphRAG (Edge, Trinh & Larson 2024), written here after its description, since no code is published.
 
 Index: noun phrases are concepts, concepts of one chunk are linked, and communities are detected in levels; no model is
 called. Question: a model splits it into parts. For each part a model tests chunks for relevance until a budget of
