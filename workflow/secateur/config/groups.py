@@ -12,28 +12,10 @@ from secateur.config.ranking import Assembly, Rankers, Reranker
 
 __all__ = ["GROUPS"]
 
-GROUPS: dict[str, type] = {
-    "corpus": Corpus,
-    "dataset": Dataset,
-    "extractor": Extractor,
-    "embedder": Embedder,
-    "codebook": Codebook,
-    "consolidation": Consolidation,
-    "order": Order,
-    "retriever": Retriever,
-    "reranker": Reranker,
-    "assembly": Assembly,
-    "lm": Lm,
-    "ecs": Ecs,
-    "memory": Memory,
-    "answer": Answer,
-    "judge": Judge,
-    "policy": Policy,
-    "peer": Peer,
-    "service": Service,
-    "rankers": Rankers,
-    "system": System,
-    "study": Study,
-    "eval": Eval,
-    "experiment": Experiment,
+GROUPS: dict[str, type] = {  # a group has the name of its dataclass
+    option.__name__.lower(): option
+    for option in (
+        *(Corpus, Dataset, Extractor, Embedder, Codebook, Consolidation, Order, Retriever, Reranker, Assembly, Lm, Ecs),
+        *(Memory, Answer, Judge, Policy, Peer, Service, Rankers, System, Study, Eval, Experiment),
+    )
 }
