@@ -9,7 +9,7 @@ import polars as pl
 from secateur.core.errors import nearest
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import TEXT, Forms, Problems
-from secateur.datasets.schema import Corpus, Pair, Questions, Request, build_questions, evidence_rows, passages_frame
+from secateur.datasets.schema import Corpus, Questions, Request, build_questions, evidence_rows, passages_frame
 
 __all__ = ["PASSAGE", "QUESTION", "Objects", "corpus_of", "questions_of"]
 
@@ -97,12 +97,17 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
                 problems.add(where, f"{key} has {len(labels)} entries, evidence {len(named)}: one for each is needed")
     problems.stop()
 
-    pairs_of = _evidence([question for _, question in objects], passages)
-    documents = dict(passages.select("passage_id", "doc_id").iter_rows())
-    rows, evidence = [], []
+    quotable = quotable_groups(passages)
+    columns = passages.select("group_id", "passage_id", "text", "doc_id")
+    passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
+    rows, evidence, entries = [], [], 0
     for _, question in objects:
         name, group, answer = question["id"], question.get("group") or GROUP, question.get("answer")
-        document = next((documents[passage] for _, passage in pairs_of[name] if passage), name)
+        graded = _graded(question)
+        pairs = [(passage_of[group, p][0], p) if (group, p) in passage_of else (p, None) for p, _ in graded]
+        pairs += [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
+        entries += len(pairs)
+        document = next((passage_of[group, passage][1] for _, passage in pairs if passage), name)
         rows.append(
             {
                 "question_id": name,
@@ -115,12 +120,12 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             }
         )
         hops = dict(zip(question.get("evidence") or [], question.get("hops") or [], strict=False))
-        grades = dict(sorted(_graded(question), key=lambda pair: pair[1] or 0))  # the highest of a passage named twice
+        grades = dict(sorted(graded, key=lambda pair: pair[1] or 0))  # the highest of a passage named twice
         evidence += [
             row | {"hop": hops.get(row["passage_id"]), "grade": grades.get(row["passage_id"])}
-            for row in evidence_rows(name, pairs_of[name])
+            for row in evidence_rows(name, pairs)
         ]
-    return build_questions(request.dataset, rows, evidence, sum(map(len, pairs_of.values())))
+    return build_questions(request.dataset, rows, evidence, entries)
 
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:
@@ -128,19 +133,3 @@ def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:
     named = question.get("evidence") or []
     grades = question.get("grades") or [None] * len(named)
     return [(name, grade) for name, grade in zip(named, grades, strict=True) if grade != 0]
-
-
-def _evidence(questions: list[dict[str, Any]], passages: pl.DataFrame) -> dict[str, list[Pair]]:
-    """Question id to its evidence: first the passages named by id, then the texts quoted."""
-    quotable = quotable_groups(passages)
-    text_of = {
-        (group, name): text for group, name, text in passages.select("group_id", "passage_id", "text").iter_rows()
-    }
-    pairs_of = {}
-    for question in questions:
-        group = question.get("group") or GROUP
-        named = [(group, name) for name, _ in _graded(question)]
-        by_id = [(text_of[key], key[1]) if key in text_of else (key[1], None) for key in named]
-        quoted = [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
-        pairs_of[question["id"]] = by_id + quoted
-    return pairs_of
