@@ -305,7 +305,7 @@ KEYS = {
     "system.peer=raptor": FROM_PEER,
     "system.service=released": FROM_PEER,
     "system.reranker=pmi_q": FROM_RANKING,
-    "system.assembly=stop": FROM_CONTEXTS | {"import_contexts"},
+    "system.assembly='default+packing=stop'": FROM_CONTEXTS | {"import_contexts"},
     "system.reader=other": FROM_CONTEXTS | FROM_STATISTICS | {"import_contexts", "prepare_model"},
     "system.ecs=quick": FROM_POOL | FROM_RECALL | ACTING | {"measure_answer_gain"},  # in whose paths it stands
     "system.memory=none": EXPERIMENT,
@@ -322,7 +322,7 @@ KEYS = {
     "study.consolidation=other": STUDIED_GRAPH,
     "study.retriever=paper": STUDIED_GRAPH - {"consolidate"},
     "study.reranker=pmi_q": {"rerank_passages"} | STUDIED,
-    "study.assembly=words": STUDIED,
+    "study.assembly='default+form=words'": STUDIED,
     "study.reader=other": {"check_red_herrings", "prepare_model"} | STUDIED,
     "study.ecs=quick": {"check_red_herrings"} | POLICIES,
     "study.memory=none": {"replay_sessions"} | POLICIES,

@@ -47,7 +47,7 @@ def test_a_text_form_reads_no_graph_and_a_graph_form_reads_one(matrix):
     jobs = matrix.jobs()["assemble_contexts"]
     by_graph = {dict(own)["assembly"] for own, _, inputs in jobs if any("edge_sources" in path for path in inputs)}
     assert by_graph == {"lines"}
-    assert {dict(own)["assembly"] for own, *_ in jobs} == {"default", "as_written", "lines"}
+    assert {dict(own)["assembly"] for own, *_ in jobs} == {"default", "default+placement=as_written", "lines"}
 
 
 def test_every_param_but_the_code_is_a_key_and_its_value_as_json(matrix):
