@@ -21,6 +21,7 @@ from secateur.core.fields import ConfigError, from_dict
 __all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
 
 LIBRARY = Path(__file__).parents[1]
+FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ FAMILIES: dict[str, Family] = {
     "format": Family(
         "secateur.datasets.formats",
         ("CORPUS_FILES", "QUESTION_FILES", "load_corpus", "load_questions"),
-        {"SAMPLES": False, "LABELLED": False},
+        {"SAMPLES": False, "LABELLED": False, "FOLDER": FOLDER},
     ),
     "extractor": Family(
         "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}
