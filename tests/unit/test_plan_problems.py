@@ -9,59 +9,40 @@ from secateur.core.fields import ConfigError
 from secateur.planning.plan import variants
 
 CONF = Path(__file__).parents[2] / "conf"
+PMI_Q = "{reranker: [pmi_q]}"
 
 
-# --- names that nothing has ----------------------------------------------------------------------------
+def refuse(write, message: str, override: str | None = None, **arguments) -> None:
+    with pytest.raises(SecateurError, match=message):
+        write(overrides=(override,) if override else (), **arguments)
+
+
+# --- unknown names ---------------------------------------------------------------------------------------
 
 
 def test_an_unknown_axis_names_the_nearest_one(write):
-    said = r"mine\d+\.yaml: unknown axis 'asembly'; allowed: .*did you mean 'assembly'"
-    with pytest.raises(ConfigError, match=said):
-        write(axes="{asembly: [dense]}")
-    for own in ("family", "ranker", "orders", "answers_only", "contexts"):  # what a system is
-        with pytest.raises(ConfigError, match=f"unknown axis '{own}'"):
-            write(axes=f"{{{own}: [graph]}}")
+    refuse(write, r"mine\d+\.yaml: unknown axis 'asembly'; .*did you mean 'assembly'", axes="{asembly: [dense]}")
+    for name in ("family", "ranker", "orders", "answers_only", "contexts"):  # what a system is
+        refuse(write, f"unknown axis '{name}'", axes=f"{{{name}: [graph]}}")
 
 
 @pytest.mark.parametrize(
-    ("axes", "said"),
+    ("axes", "override", "message"),
     [
-        ("{assembly: [line]}", r"'line' is no option of conf/assembly; .*did you mean 'lines'"),
-        ("{reranker: [pmi]}", r"'pmi' is no option of conf/reranker; .*did you mean 'pmi_q'"),
-        ("{rankers: [sentence]}", r"'sentence' is no option of conf/rankers; .*did you mean 'sentences'"),
-        ("{reader: [smollm]}", r"'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
+        ("{assembly: [line]}", None, r"'line' is no option of conf/assembly; .*did you mean 'lines'"),
+        ("{reader: [smollm]}", None, r"'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
+        ("{}", "system.ranker=title_zsumm", r"system\.ranker names title_zsumm, allowed: bm25_k1.*did you mean"),
+        ("{}", "++assembly.form={kind: matrx}", r"assembly\.form: form 'matrx' is unknown; did you mean 'matrix'"),
+        ("{}", "++assembly.form={kind: dense, dropp: [a]}", r"unknown key assembly\.form\.dropp; did you mean 'drop'"),
+        ("{}", "++rankers.scorers.zsum.kind=zsumm", r"rankers\.scorers\.zsum: ranker 'zsumm' is unknown; did you mean"),
+        (PMI_Q, "++reranker.spec.kind=pmi_p", r"reranker\.spec: reranker 'pmi_p' is unknown; did you mean 'pmi_q'"),
+        (PMI_Q, "++reranker.spec.tops=3", r"unknown key reranker\.spec\.tops; did you mean 'top'"),
+        (PMI_Q, "++reranker.spec.lm=smollm", r"lm 'smollm' is no option.*did you mean 'smollm2'"),
+        ("{}", "rankers.suffixes=[]", r"orders names aware, but ranker title_zsum has no form with \+neighbour"),
     ],
 )
-def test_an_unknown_option_of_an_axis_names_the_nearest_one(write, axes, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", axes=axes)
-
-
-@pytest.mark.parametrize(
-    ("override", "said"),
-    [
-        ("system.ranker=title_zsumm", r"system\.ranker names title_zsumm, allowed: bm25_k1.*did you mean 'title_zsum'"),
-        ("assembly.form={kind: matrx}", r"assembly\.form: form 'matrx' is unknown; did you mean 'matrix'"),
-        ("assembly.form={kind: dense, dropp: [a]}", r"unknown key assembly\.form\.dropp; did you mean 'drop'"),
-        ("rankers.scorers.zsum.kind=zsumm", r"rankers\.scorers\.zsum: ranker 'zsumm' is unknown; did you mean 'zsum'"),
-    ],
-)
-def test_an_unknown_ranker_or_form_names_the_nearest_one(write, override, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", overrides=(f"++{override}",))
-
-
-@pytest.mark.parametrize(
-    ("override", "said"),
-    [
-        ("reranker.spec.kind=pmi_p", r"reranker\.spec: reranker 'pmi_p' is unknown; did you mean 'pmi_q'"),
-        ("reranker.spec.tops=3", r"unknown key reranker\.spec\.tops; did you mean 'top'"),
-        ("reranker.spec.lm=smollm", r"lm 'smollm' is no option.*did you mean 'smollm2'"),
-    ],
-)
-def test_an_unknown_reranker_names_the_nearest_one(write, override, said):
-    with pytest.raises(ConfigError, match=said):
-        write(systems="[title_zsum]", axes="{reranker: [pmi_q]}", overrides=(f"++{override}",))
+def test_an_unknown_option_plug_in_or_key_names_the_nearest_one(write, axes, override, message):
+    refuse(write, message, override, systems="[title_zsum]", axes=axes)
 
 
 def test_a_ranker_that_sees_the_answer_makes_no_context(write):
@@ -70,16 +51,13 @@ def test_a_ranker_that_sees_the_answer_makes_no_context(write):
         write(systems="[title_zsum]", overrides=("system.ranker=zsum+answer", "system.orders=[blind]", suffixes))
 
 
-def test_a_ranker_without_neighbours_has_no_row_that_knows_the_order(write):
-    with pytest.raises(ConfigError, match=r"orders names aware, but ranker title_zsum has no form with \+neighbour"):
-        write(systems="[title_zsum]", overrides=("rankers.suffixes=[]",))
+def test_a_ranker_without_neighbours_has_an_order_blind_row(write):
     assert write(systems="[title_zsum]", overrides=("rankers.suffixes=[]", "system.orders=[blind]"))
 
 
 @pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")])
 def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
-    with pytest.raises(ConfigError, match=rf"mine\d+\.yaml: {group} 'nothing' is no option"):
-        write(**{argument: "[nothing]"})
+    refuse(write, rf"mine\d+\.yaml: {group} 'nothing' is no option", **{argument: "[nothing]"})
 
 
 def test_an_unknown_experiment_names_the_nearest_one():
@@ -87,16 +65,18 @@ def test_an_unknown_experiment_names_the_nearest_one():
         variants(CONF, "quikstart")
 
 
-def test_a_bad_override_is_found_before_anything_runs(write):
-    with pytest.raises(ConfigError, match=r"retriever\.top_k is 0"):
-        write(overrides=("retriever.top_k=0",))
-    with pytest.raises(ConfigError, match=r"memory\.window is -1"):
-        write(overrides=("memory.window=-1",))
-
-
-def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(write):
-    with pytest.raises(ConfigError, match=r"conf/extractor/openie\.yaml: .*unknown key extractor\.settings\.model"):
-        write(overrides=("+extractor.settings.model=x",))
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("retriever.top_k=0", r"retriever\.top_k is 0"),
+        ("memory.window=-1", r"memory\.window is -1"),
+        ("+extractor.settings.model=x", r"conf/extractor/openie\.yaml: .*unknown key extractor\.settings\.model"),
+        ("system.reader=smollm", r"lm 'smollm' is no option.*'smollm2'"),
+        ("++lm.url=http://x", r"lm\.url does not belong to backend transformers"),
+    ],
+)
+def test_a_bad_override_is_found_before_anything_runs(write, override, message):
+    refuse(write, message, override)
 
 
 # --- utility under a language model: hours, so every name is looked up before --------------------
@@ -110,33 +90,20 @@ def test_an_extractor_that_does_not_fit_together_is_found_before_anything_runs(w
         ("ecs.pooled_by={zsum+neighbour: 0}", r"ecs\.pooled_by names no ranking, allowed: tfidf, "),
         ("ecs.probes=[judge]", r"ecs\.probes names judge, allowed: trajectory_ctx"),
         ("+ecs.grow_by.kl_first=1", r"ecs\.grow_by names kl_first, allowed: tfidf, .*pmi_q"),
-        (
-            "+rankers.utilities.mine={kind: threshold, of: signd}",
-            r"rankers\.utilities names signd, .*did you mean 'signed'",
-        ),
-        (
-            "+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}",
-            r"rankers\.utilities names gold, allowed",
-        ),
-        (
-            "+rankers.utilities.mine={kind: threshold}",
-            r"rankers\.utilities\.mine of kind threshold: has \[\], needs exactly \['of'\]",
-        ),
+        ("+rankers.utilities.mine={kind: threshold, of: signd}", r"utilities names signd, .*did you mean 'signed'"),
+        ("+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}", "utilities names gold, allowed"),
+        ("+rankers.utilities.mine={kind: threshold}", r"mine of kind threshold: has \[\], needs exactly \['of'\]"),
         ("dataset.probed=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
         ("dataset.scored=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
         ("dataset.grown_of=F9", r"dataset\.scored, probed or grown_of names F9, allowed: F20, F10, F5"),
         ("system.turns=turns", r"rankers\.scores is empty"),
-        (
-            "+rankers.scores.mine={kind: signd}",
-            r"rankers\.scores\.mine: score 'signd' is unknown; did you mean 'signed'",
-        ),
+        ("+rankers.scores.mine={kind: signd}", r"scores\.mine: score 'signd' is unknown; did you mean 'signed'"),
         ("+rankers.scores.signed.penalty=1", r"unknown key rankers\.scores\.signed\.penalty; did you mean"),
         ("+rankers.scores.zsum={kind: js}", r"rankers\.scores\.zsum: another scorer of this list has that name"),
     ],
 )
 def test_a_name_that_a_sweep_would_not_find_is_refused_before_it(write, override, message):
-    with pytest.raises(ConfigError, match=message):
-        write(datasets="[locomo]", systems="[ecs]", overrides=(override,))
+    refuse(write, message, override, datasets="[locomo]", systems="[ecs]")
 
 
 def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
@@ -145,74 +112,113 @@ def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
 
 def test_what_a_server_cannot_give_is_refused_before_a_sweep(write):
     served = ("system.reader=vllm_qwen2_5_7b",)
-    with pytest.raises(
-        SecateurError, match=r"score trajectory_ctx is not available on backend vllm.*Fix: leave it out"
-    ):
-        write(datasets="[locomo]", systems="[ecs]", overrides=served)
     given = (*served, "system.turns=turns", "+rankers.scores.signed={kind: signed}")
-    with pytest.raises(SecateurError, match=r"score trajectory_ctx is not available on backend vllm"):
-        write(datasets="[locomo]", systems="[ecs]", overrides=given)
+    for overrides in (served, given):
+        with pytest.raises(SecateurError, match=r"score trajectory_ctx is not available on backend vllm.*Fix: leave"):
+            write(datasets="[locomo]", systems="[ecs]", overrides=overrides)
     assert write(datasets="[locomo]", systems="[ecs]", overrides=(*given, "ecs.probes=[]"))
 
 
 @pytest.mark.parametrize("override", ["eval.gain_budgets=[64, 96]", "eval.gain_control=96"])
 def test_gain_is_measured_at_budgets_that_have_a_context(write, override):
-    with pytest.raises(ConfigError, match=r"eval\.gain_budgets or gain_control names 96, allowed: 64, 128"):
-        write(datasets="[stem_dev]", systems="[secateur]", overrides=(override,), gains="true")
-    assert write(datasets="[stem_dev]", systems="[secateur]", overrides=(override,))  # gain is not measured there
+    message, asked = r"eval\.gain_budgets or gain_control names 96, allowed: 64, 128", {"datasets": "[stem_dev]"}
+    refuse(write, message, override, **asked, systems="[secateur]", gains="true")
+    assert write(**asked, systems="[secateur]", overrides=(override,))  # gain is not measured there
 
 
-def test_a_reader_is_a_language_model_that_fits_together(write):
-    with pytest.raises(ConfigError, match=r"lm 'smollm' is no option.*'smollm2'"):
-        write(systems="[secateur]", overrides=("system.reader=smollm",))
-    with pytest.raises(ConfigError, match=r"lm\.url does not belong to backend transformers"):
-        write(systems="[secateur]", overrides=("++lm.url=http://x",))
+# --- the compression policy ------------------------------------------------------------------------------
+
+LEARNT = {"datasets": "[stem_old_test]", "systems": "[]", "studies": "[policy]"}
 
 
 @pytest.mark.parametrize(
-    ("trained", "message"),
-    [("{train: 2, test: 1}", "dataset.trained names no dev"), ("{train: 2, dve: 1}", "did you mean 'dev'")],
+    ("override", "arguments", "message"),
+    [
+        ("++dataset.trained={train: 2, test: 1}", LEARNT | {"datasets": "[stem]"}, "dataset.trained names no dev"),
+        ("++dataset.trained={train: 2, dve: 1}", LEARNT | {"datasets": "[stem]"}, "did you mean 'dev'"),
+        (
+            "policy.trained_on=medical_simple",
+            LEARNT,
+            "policy.trained_on names medical_simple.*did you mean 'medical_sa",
+        ),
+        ("policy.sees=no_score", LEARNT, r"policy.sees is 'no_score', .*did you mean 'no_scores'"),
+        (
+            None,
+            {"datasets": "[stem_old]", "systems": "[remembered]", "axes": "{memory: [session+policy_of=session]}"},
+            r"answers no question that it was trained on.*Fix:",
+        ),
+        (
+            "memory.policy_of=sesion",
+            {"datasets": "[medical_sample]", "systems": "[compressed]"},
+            r"memory.policy_of names sesion.*did you mean 'session'",
+        ),
+        (
+            "study.reader=vllm_qwen2_5_7b",
+            LEARNT,
+            r"lm.backend is vllm; the answers that memory session keeps.*Fix:",
+        ),
+    ],
 )
-def test_a_policy_needs_questions_of_every_split(write, trained, message):
-    with pytest.raises(ConfigError, match=message):
-        write(datasets="[stem]", systems="[]", studies="[policy]", overrides=(f"++dataset.trained={trained}",))
-
-
-def test_a_policy_is_learnt_on_a_data_set_whose_questions_are_set_apart_for_it(write):
-    with pytest.raises(ConfigError, match=r"policy.trained_on names medical_simple.*did you mean 'medical_sample'"):
-        write(
-            datasets="[stem_old_test]",
-            systems="[]",
-            studies="[policy]",
-            overrides=("policy.trained_on=medical_simple",),
-        )
-    with pytest.raises(ConfigError, match=r"policy.sees is 'no_score', .*did you mean 'no_scores'"):
-        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=("policy.sees=no_score",))
+def test_a_policy_that_cannot_be_learnt_or_asked_says_why(write, override, arguments, message):
+    refuse(write, message, override, **arguments)
 
 
 def test_a_policy_answers_test_questions_alone(write):
     found = write(datasets="[stem_old, stem_old_test, medical_sample]", systems="[remembered, compressed]")
-    answering = {v.dataset for v in found if v.system == "compressed"}
-    assert answering == {"stem_old_test", "medical_sample"}
-    with pytest.raises(ConfigError, match=r"answers no question that it was trained on.*Fix:"):
-        write(datasets="[stem_old]", systems="[remembered]", axes="{memory: [session+policy_of=session]}")
+    assert {v.dataset for v in found if v.system == "compressed"} == {"stem_old_test", "medical_sample"}
 
 
-def test_a_policy_is_learnt_under_an_option_of_memory(write):
-    with pytest.raises(ConfigError, match=r"memory.policy_of names sesion.*did you mean 'session'"):
-        write(datasets="[medical_sample]", systems="[compressed]", overrides=("memory.policy_of=sesion",))
+def test_a_policy_without_memory_may_be_learnt_under_a_server(write):
+    assert write(**LEARNT, overrides=("study.reader=vllm_qwen2_5_7b", "study.memory=none"))
 
 
-def test_what_a_policys_sessions_keep_is_written_in_process(write):
-    served = ("study.reader=vllm_qwen2_5_7b",)
-    with pytest.raises(ConfigError, match=r"lm.backend is vllm; the answers that memory session keeps.*Fix:"):
-        write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=served)
-    assert write(datasets="[stem_old_test]", systems="[]", studies="[policy]", overrides=(*served, "study.memory=none"))
+# --- other systems ---------------------------------------------------------------------------------------
 
 
 def test_a_peer_answers_from_the_index_of_an_option_with_its_adapter(write):
-    with pytest.raises(ConfigError, match=r"peer\.indexed_by names lightragg, allowed: .*did you mean 'lightrag'"):
-        write(systems="[hipporag2]", overrides=("peer.indexed_by=lightragg",))
-    with pytest.raises(ConfigError, match=r"peer\.indexed_by is lightrag, which has another adapter than hipporag2"):
-        write(systems="[hipporag2]", overrides=("peer.indexed_by=lightrag",))
+    for override, message in (
+        ("peer.indexed_by=lightragg", r"peer\.indexed_by names lightragg, allowed: .*did you mean 'lightrag'"),
+        ("peer.indexed_by=lightrag", r"peer\.indexed_by is lightrag, which has another adapter than hipporag2"),
+    ):
+        refuse(write, message, override, systems="[hipporag2]")
     assert write(systems="[lightrag_top5]")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("peer.adapter.kind=hipporag3", "peer 'hipporag3' is unknown; did you mean 'hipporag2'"),
+        ("peer.adapter.qa_top_k=0", "peer.adapter.qa_top_k is 0"),
+        ("service.url=ftp://here", "service.url is 'ftp://here'"),
+        ("service.url=http://localhost:1/v1", "service.model is null"),
+    ],
+)
+def test_a_peer_that_cannot_be_run_says_why_before_anything_runs(override, message):
+    with pytest.raises(ConfigError, match=message):
+        variants(CONF, "peers@5", (override,))
+
+
+# --- changed keys, crossed axes, exclusions ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"axes": "{assembly: [{form: [dense]}]}"}, r"axes\.assembly: form is \['dense'\].*Fix: write an option file"),
+        ({"axes": "{assembly: [{form: 'two words'}]}"}, r"axes\.assembly: form is 'two words'; allowed: a word"),
+        ({"axes": "{assembly: [{form: 'null'}]}"}, r"axes\.assembly: form is 'null'; allowed: a word"),
+        ({"axes": "{assembly: [{}]}"}, r"axes\.assembly has {}; allowed: names of options"),
+        ({"axes": "{assembly: [7]}"}, r"axes\.assembly has 7; allowed: names of options"),
+        ({"axes": "{assembly: [{from: dense}]}"}, r"conf/assembly has no key 'from'.*did you mean 'form'"),
+        ({"axes": "{assembly: [{form: dens}]}"}, r"form 'dens' is unknown; did you mean 'dense'"),
+        ({"axes": "{assembly: [lines+form]}"}, r"assembly 'lines\+form' is no option.*did you mean 'lines'"),
+        ({"axes": "{assembly: [{form: dense}, paper+form=dense]}"},
+         r"two variants are named secateur:dense: assembly .*Fix: write one of them"),
+        ({"axes": "{reader: [gemma3_270m]}", "crossed": "[readr]"},
+         r"crossed names 'readr', axes has reader; did you mean 'reader'\?.*Fix"),
+        ({"exclude": "[{datset: stem}]"}, r"exclude: unknown axis 'datset'.*did you mean 'dataset'"),
+        ({"exclude": "[{dataset: stem}]"}, "no variant is left"),
+    ],
+)  # fmt: skip
+def test_rows_that_cannot_be_told_apart_or_named_are_refused_with_their_place(write, arguments, message):
+    refuse(write, message, systems="[secateur]", **arguments)

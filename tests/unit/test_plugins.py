@@ -1,4 +1,4 @@
-"""Kinds are found by their files, imported by name, and refused with a message one can act on."""
+"""Plug-ins are found by their files, imported by name, and refused with a message one can act on."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
 from secateur.stage import provenance
 
-GOOD = '''"""A kind."""
+GOOD = '''"""A plug-in."""
 from dataclasses import dataclass
 
 from secateur.core.fields import key
@@ -52,110 +52,74 @@ def family(tmp_path, monkeypatch):
 # --- names ---------------------------------------------------------------------------------------
 
 
-def test_a_file_is_a_kind_and_is_not_imported_to_be_listed(family):
+def test_a_file_is_a_plug_in_and_is_not_imported_to_be_listed(family):
     family(bm25="raise RuntimeError('imported')", dense=GOOD, _shared=GOOD)
     assert plugins.names("toy") == ("bm25", "dense")
     assert plugins.module_of("toy", "bm25") == "toyfamily.rankers.bm25"
     assert not [name for name in sys.modules if name.startswith("toyfamily")]
 
 
-def test_a_family_without_a_folder_has_no_kinds(monkeypatch):
+def test_a_family_without_a_folder_has_no_plug_ins(monkeypatch):
     monkeypatch.setitem(plugins.FAMILIES, "later", plugins.Family("secateur.ranking.nowhere", ("rank",)))
     assert plugins.names("later") == ()
     with pytest.raises(SecateurError, match="use one of none"):
         plugins.load("later", "bm25")
 
 
-def test_an_unknown_kind_is_refused_with_the_nearest_and_all_others(family):
-    family(bm25=GOOD, dense=GOOD)
-    with pytest.raises(SecateurError, match=r"toy 'bm52' is unknown; did you mean 'bm25'\?.*use one of bm25, dense"):
-        plugins.load("toy", "bm52")
+@pytest.mark.parametrize(
+    ("files", "name", "message"),
+    [
+        ({"dense": GOOD}, "bm52", r"toy 'bm52' is unknown; did you mean 'bm25'\?.*use one of bm25, dense"),
+        ({"mypackage/__init__": ""}, "mypackage.nothing", r"no module mypackage\.nothing on the Python.*PYTHONPATH"),
+        ({"toyfamily/rankers/bm25/__init__": GOOD}, "bm25", r"hides bm25\.py"),
+        *[
+            ({"bad": text}, "bad", f"{lack}.*Fix: a plug-in of this family has a frozen dataclass Settings, rank")
+            for text, lack in (
+                ("", r"has no Settings, has no rank\."),
+                (GOOD.replace("class Settings", "class Setting"), r"has no Settings\."),
+                (GOOD.replace("(frozen=True)", ""), r"has a Settings that is no frozen dataclass\."),
+                (GOOD.replace("def rank", "def rnak"), r"has no rank\."),
+            )
+        ],
+    ],
+)
+def test_what_is_no_plug_in_is_refused_with_what_it_lacks(family, files, name, message):
+    family(bm25=GOOD, **files)
+    with pytest.raises(SecateurError, match=message):
+        plugins.load("toy", name)
 
 
-def test_listing_every_family_imports_no_kind_and_nothing_heavy():
+def test_heavy_libraries_are_imported_neither_to_list_plug_ins_nor_to_load_them():
     code = """
 import sys
 from secateur.config import plugins
 found = [(family, name) for family in plugins.FAMILIES for name in plugins.names(family)]
 assert found
-print([name for name in sys.modules if name.split(".")[0] in ("torch", "spacy", "transformers", "httpx", "polars")])
+heavy = {"torch", "spacy", "transformers", "httpx"}
+print((heavy | {"polars"}).intersection(sys.modules))
 print([name for family, name in found if plugins.module_of(family, name) in sys.modules])
+assert all(plugins.load(*one).__doc__ for one in found)
+print((heavy | {"sklearn", "faiss", "scipy"}).intersection(sys.modules))
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "[]\n[]\n"
+    assert said.stdout == "set()\n[]\nset()\n"
 
 
 # --- modules -------------------------------------------------------------------------------------
 
 
-def test_a_kind_that_raises_when_it_is_imported_is_named_with_its_file_and_error(family):
-    folder = family(bad="import numpy_of_tomorrow")
-    with pytest.raises(SecateurError) as caught:
+def test_a_plug_in_that_raises_when_it_is_imported_is_named_with_its_file_and_error(family):
+    path = family(bad="import numpy_of_tomorrow") / "toyfamily/rankers/bad.py"
+    message = rf"{path}.*ModuleNotFoundError: No module named 'numpy_of_tomorrow'.*inside its functions"
+    with pytest.raises(SecateurError, match=message):
         plugins.load("toy", "bad")
-    assert str(folder / "toyfamily/rankers/bad.py") in str(caught.value)
-    assert "ModuleNotFoundError: No module named 'numpy_of_tomorrow'" in str(caught.value)
-    assert "inside its functions" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "has no Settings, has no rank."),
-        (GOOD.replace("class Settings", "class Setting"), "has no Settings."),
-        (GOOD.replace("(frozen=True)", ""), "has a Settings that is no frozen dataclass."),
-        (GOOD.replace("def rank", "def rnak"), "has no rank."),
-    ],
-)
-def test_what_a_kind_lacks_is_said_at_once(family, text, said):
-    family(bad=text)
-    with pytest.raises(SecateurError) as caught:
-        plugins.load("toy", "bad")
-    assert said in str(caught.value)
-    assert "Fix: a plug-in of this family has a frozen dataclass Settings, rank." in str(caught.value)
-
-
-def test_a_dotted_name_is_a_module_of_other_code(family):
-    family(bm25=GOOD, **{"mypackage/__init__": "", "mypackage/ranker": GOOD})
-    assert plugins.load("toy", "mypackage.ranker").__name__ == "mypackage.ranker"
-    assert plugins.settings("toy", {"kind": "mypackage.ranker", "k1": 1}, "conf/x/y").k1 == 1.0
-
-
-def test_a_dotted_name_that_ends_like_a_kind_of_the_family_is_another(family):
+def test_a_dotted_name_is_a_module_of_other_code_even_if_it_ends_like_a_plug_in_of_the_family(family):
     family(bm25=GOOD, **{"mypackage/__init__": "", "mypackage/bm25": GOOD + "\nMINE = True\n"})
     assert plugins.load("toy", "mypackage.bm25").MINE
     assert not hasattr(plugins.load("toy", "bm25"), "MINE")
-
-
-def test_a_dotted_name_that_is_nowhere_says_what_is_missing(family):
-    family(**{"mypackage/__init__": ""})
-    with pytest.raises(SecateurError, match=r"no module mypackage\.nothing on the Python path.*PYTHONPATH"):
-        plugins.load("toy", "mypackage.nothing")
-
-
-def test_a_folder_that_hides_a_kind_is_refused(family):
-    family(bm25=GOOD, **{"toyfamily/rankers/bm25/__init__": GOOD})
-    with pytest.raises(SecateurError, match=r"hides bm25\.py"):
-        plugins.load("toy", "bm25")
-
-
-@pytest.mark.parametrize(
-    ("family", "name"), [(family, name) for family in plugins.FAMILIES for name in plugins.names(family)]
-)
-def test_every_kind_of_the_project_is_one_and_says_what_it_is(family, name):
-    assert plugins.load(family, name).__doc__
-
-
-def test_no_kind_of_the_project_imports_heavy_libraries_with_itself():
-    code = """
-import sys
-from secateur.config import plugins
-for family in plugins.FAMILIES:
-    for name in plugins.names(family):
-        plugins.load(family, name)
-print([name for name in sys.modules if name in ("torch", "spacy", "transformers", "httpx", "sklearn", "faiss", "scipy")])
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "[]\n"
+    assert plugins.settings("toy", {"kind": "mypackage.bm25", "k1": 1}, "conf/x/y").k1 == 1.0
 
 
 # --- settings ------------------------------------------------------------------------------------
@@ -172,36 +136,29 @@ def test_settings_are_read_strictly_with_every_problem_at_once(family):
 
 
 def test_settings_have_ranges_and_defaults(family):
-    family(bm25=GOOD)
+    family(bm25=GOOD, preset=GOOD.replace("low=0)", "low=0, default=1.2)"))
     assert not plugins.settings("toy", {"kind": "bm25", "k1": 0.9}, "conf/x/y").title
-    with pytest.raises(ConfigError, match=r"toy\.k1 is -1\.0, allowed: \[0, inf\]"):
-        plugins.settings("toy", {"kind": "bm25", "k1": -1}, "conf/x/y")
+    assert plugins.settings("toy", "preset", "conf/x/y").k1 == 1.2
 
 
-def test_a_name_alone_is_a_kind_without_settings_of_its_own(family):
-    family(bm25=GOOD.replace("low=0)", "low=0, default=1.2)"))
-    assert plugins.settings("toy", "bm25", "conf/x/y").k1 == 1.2
-
-
-@pytest.mark.parametrize("spec", [None, 3, {}, {"k1": 1}])
-def test_a_value_that_names_no_kind_is_refused(family, spec):
-    with pytest.raises(ConfigError, match="a plug-in's name or a mapping with `kind` is needed"):
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"kind": "bm25", "k1": -1}, r"toy\.k1 is -1\.0, allowed: \[0, inf\]"),
+        ("bm", r"^conf/x/y\.yaml: toy: toy 'bm' is unknown.*did you mean 'bm25'"),
+        *[(spec, "a plug-in's name or a mapping with `kind` is needed") for spec in (None, 3, {}, {"k1": 1})],
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused_with_their_place(family, spec, message):
+    family(bm25=GOOD)
+    with pytest.raises(ConfigError, match=message):
         plugins.settings("toy", spec, "conf/x/y")
 
 
-def test_an_unknown_kind_is_refused_with_the_option_that_names_it(family):
-    family(bm25=GOOD)
-    with pytest.raises(ConfigError, match=r"^conf/x/y\.yaml: toy: toy 'bm' is unknown.*did you mean 'bm25'"):
-        plugins.settings("toy", "bm", "conf/x/y")
-
-
-def test_the_kinds_that_a_value_names():
+def test_the_plug_ins_that_a_value_names():
     assert plugins.names_in("bm25") == plugins.names_in({"kind": "bm25", "of": "dense"}) == ("bm25",)
     assert plugins.names_in({"a": {"kind": "bm25"}, "b": {"kind": "dense"}, "c": "bm25"}) == ("bm25", "dense")
     assert plugins.names_in(None) == ()
-
-
-def test_a_kind_s_settings_may_name_further_kinds():
     nested = {"z": {"kind": "zsum", "lexical": {"kind": "tfidf"}, "weights": {"blind": [-1.6, 0.4]}, "drop": ["a"]}}
     assert plugins.names_in(nested) == plugins.names_in(nested["z"]) == ("zsum", "tfidf")
 
@@ -221,7 +178,7 @@ def digest(project):
     return read
 
 
-def test_a_digest_follows_a_kind_outside_the_library_and_what_it_imports(family, digest):
+def test_a_digest_follows_a_plug_in_outside_the_library_and_what_it_imports(family, digest):
     files = {"mypackage/__init__": "", "mypackage/other": "", "mypackage/helper": "", "mypackage/bad": "raise OSError"}
     files["mypackage/ranker"] = "from . import helper\nimport secateur.models.words\nraise RuntimeError('executed')"
     root = family(**files)
@@ -236,7 +193,7 @@ def test_a_digest_follows_a_kind_outside_the_library_and_what_it_imports(family,
         before = digest("mypackage.ranker")
 
 
-def test_a_digest_follows_a_kind_into_the_library(family, digest, project):
+def test_a_digest_follows_a_plug_in_into_the_library(family, digest, project):
     family(**{"mypackage/__init__": "", "mypackage/ranker": "def rank():\n    from secateur.models import word_pieces"})
     without, before = digest(), digest("mypackage.ranker")
     with (project.root / "workflow/secateur/models/word_pieces.py").open("a") as file:
@@ -245,6 +202,6 @@ def test_a_digest_follows_a_kind_into_the_library(family, digest, project):
     assert digest("mypackage.ranker") != before
 
 
-def test_a_digest_of_a_kind_that_is_nowhere_is_refused(digest):
+def test_a_digest_of_a_plug_in_that_is_nowhere_is_refused(digest):
     with pytest.raises(SecateurError, match=r"mypackage\.nothing: no such module"):
         digest("mypackage.nothing")
