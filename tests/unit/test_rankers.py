@@ -28,6 +28,7 @@ def embed(texts) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
+LEXICAL = {"kind": "bm25", "k1": 0.9, "b": 0}
 IDS = [f"p{n}" for n in range(len(TEXTS))]
 GROUP = Group(TEXTS, ["Bears", "", "Ice", "", "Trees", ""], np.array([0, 0, 0, 1, 1, 1]), embed, IDS)
 
@@ -38,31 +39,21 @@ def score(spec: dict, queries=QUERIES, seed: int = 0, gold=()) -> np.ndarray:
     return plugins.load("ranker", spec["kind"]).score(own, GROUP, Questions(queries, gold=gold), seed)
 
 
-# --- standardising and smoothing ---------------------------------------------------------------
-
-
-def test_z_scores_have_mean_zero_and_population_deviation_one():
+def test_z_scores_have_mean_zero_and_population_deviation_one_and_are_zero_in_a_constant_row():
     z = z_scores(np.array([[1.0, 2.0, 3.0, 10.0], [0.0, -5.0, 5.0, 0.0]]))
     np.testing.assert_allclose(z.mean(1), 0, atol=1e-12)
     np.testing.assert_allclose(z.std(1), 1, atol=1e-6)
-
-
-def test_a_constant_row_has_z_scores_of_zero():
     assert z_scores(np.full((1, 4), 3.0)).tolist() == [[0, 0, 0, 0]]
 
 
-def test_smoothing_adds_a_share_of_the_better_neighbour():
-    scores = np.array([[0.0, 4.0, 1.0]])
-    z = z_scores(scores)[0]
-    expected = [z[0] + 0.5 * z[1], z[1] + 0.5 * max(z[0], z[2]), z[2] + 0.5 * z[1]]
-    np.testing.assert_allclose(neighbour_smoothed(scores, np.zeros(3, int), 0.5)[0], expected)
-
-
-def test_a_missing_neighbour_counts_as_the_minimum_of_the_row():
-    scores = np.array([[5.0, 4.0, 1.0, 0.0]])
-    z, low = z_scores(scores)[0], z_scores(scores)[0].min()
-    found = neighbour_smoothed(scores, np.array([0, 1, 2, 2]), 1.0)[0]
-    np.testing.assert_allclose(found, [z[0] + low, z[1] + low, z[2] + z[3], z[3] + z[2]])
+def test_smoothing_adds_a_share_of_the_better_neighbour_and_the_minimum_where_there_is_none():
+    z = z_scores(np.array([[5.0, 4.0, 1.0, 0.0]]))[0]
+    found = neighbour_smoothed(np.array([[5.0, 4.0, 1.0, 0.0]]), np.array([0, 1, 2, 2]), 1.0)[0]
+    np.testing.assert_allclose(found, [z[0] + z.min(), z[1] + z.min(), z[2] + z[3], z[3] + z[2]])
+    z = z_scores(np.array([[0.0, 4.0, 1.0]]))[0]
+    found = neighbour_smoothed(np.array([[0.0, 4.0, 1.0]]), np.zeros(3, int), 0.5)[0]
+    np.testing.assert_allclose(found, [z[0] + 0.5 * z[1], z[1] + 0.5 * max(z[0], z[2]), z[2] + 0.5 * z[1]])
+    assert neighbour_smoothed(np.array([[3.0]]), np.array([0]), 0.8).tolist() == [[0.0]]
 
 
 def test_neighbours_never_cross_a_document():
@@ -71,13 +62,6 @@ def test_neighbours_never_cross_a_document():
     for scores in (quiet, loud):
         z = z_scores(scores)[0]
         np.testing.assert_allclose(neighbour_smoothed(scores, docs, 0.8)[0, :2], z[:2] + 0.8 * z[:2][::-1])
-
-
-def test_one_passage_has_no_neighbour():
-    assert neighbour_smoothed(np.array([[3.0]]), np.array([0]), 0.8).tolist() == [[0.0]]
-
-
-# --- lexical -----------------------------------------------------------------------------------
 
 
 def plain_bm25(texts, query: str, k1: float, b: float) -> list[float]:
@@ -155,8 +139,8 @@ def test_tfidf_is_fitted_on_the_passages_alone():
         {"kind": "tfidf"},
         {"kind": "tfidf_question"},
         {"kind": "dense"},
-        {"kind": "zsum", "lexical": {"kind": "bm25", "k1": 0.9, "b": 0}},
-        {"kind": "rrf", "lexical": {"kind": "bm25", "k1": 0.9, "b": 0}},
+        {"kind": "zsum", "lexical": LEXICAL},
+        {"kind": "rrf", "lexical": LEXICAL},
     ],
     ids=lambda spec: spec["kind"],
 )
@@ -165,9 +149,6 @@ def test_a_question_scores_the_same_alone_and_among_others(spec):
     assert together.shape == (len(QUERIES), len(TEXTS))
     for n, query in enumerate(QUERIES):
         np.testing.assert_allclose(score(spec, [query])[0], together[n], atol=1e-6)
-
-
-# --- others ------------------------------------------------------------------------------------
 
 
 def test_dense_is_the_cosine_of_the_embeddings():
@@ -194,25 +175,16 @@ def test_product_codes_find_nearly_all_that_is_near_and_score_it_as_dense_does(m
     np.testing.assert_array_equal(own.score(settings, group, asked, 7), found)
 
 
-def test_zsum_adds_the_z_scores_of_both():
-    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
-    expected = z_scores(score(lexical)) + z_scores(score({"kind": "dense"}))
-    np.testing.assert_allclose(score({"kind": "zsum", "lexical": lexical}), expected)
-
-
-def test_the_cosine_may_weigh_more():
-    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
-    expected = z_scores(score(lexical)) + 3 * z_scores(score({"kind": "dense"}))
-    np.testing.assert_allclose(score({"kind": "zsum", "lexical": lexical, "dense": 3.0}), expected)
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_zsum_adds_the_z_scores_of_both_and_weighs_the_cosine(weight):
+    expected = z_scores(score(LEXICAL)) + weight * z_scores(score({"kind": "dense"}))
+    np.testing.assert_allclose(score({"kind": "zsum", "lexical": LEXICAL, "dense": weight}), expected)
 
 
 def test_reciprocal_ranks_are_summed():
-    lexical = {"kind": "bm25", "k1": 0.9, "b": 0}
-    both = [
-        np.argsort(np.argsort(-score(spec), axis=1, kind="stable"), axis=1) for spec in (lexical, {"kind": "dense"})
-    ]
+    both = (np.argsort(np.argsort(-score(s), axis=1, kind="stable"), axis=1) for s in (LEXICAL, {"kind": "dense"}))
     expected = sum(1 / (60 + 1 + ranks) for ranks in both)
-    np.testing.assert_allclose(score({"kind": "rrf", "lexical": lexical}), expected)
+    np.testing.assert_allclose(score({"kind": "rrf", "lexical": LEXICAL}), expected)
 
 
 def test_recency_prefers_the_later_passage():
@@ -225,35 +197,28 @@ def test_random_scores_follow_the_seed():
     assert (one != other).any()
 
 
-def test_nothing_ranks_nothing():
-    assert (score({"kind": "nothing"}) == -np.inf).all()
-
-
-def test_gold_ranks_the_gold_passages_alone_and_alike():
+def test_gold_ranks_the_gold_passages_alone_and_alike_and_nothing_ranks_nothing():
     found = score({"kind": "gold"}, QUERIES[:2], gold=(frozenset({"p3", "p1"}), frozenset()))
     assert [np.flatnonzero(row > -np.inf).tolist() for row in found] == [[1, 3], []]
     assert found[0, 1] == found[0, 3]
-
-
-def problems(spec: dict) -> list[str]:
-    """What is wrong with a list that holds one ranker."""
-    return rankers_problems(Rankers({"mine": spec}, (), 0.8, 64), "conf/rankers/x")
-
-
-def test_an_unknown_kind_names_the_nearest_and_the_allowed_ones():
-    (problem,) = problems({"kind": "bm26"})
-    assert "conf/rankers/x.yaml: rankers.scorers.mine: ranker 'bm26' is unknown; did you mean 'bm25'?" in problem
-    assert "use one of bm25, dense, gold" in problem
+    assert (score({"kind": "nothing"}) == -np.inf).all()
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "parts"),
     [
-        ({"kind": "bm25", "k1": 1.5}, "key rankers.scorers.mine.b missing"),
-        ({"kind": "dense", "k1": 1.5}, "unknown key rankers.scorers.mine.k1"),
-        ({"kind": "bm25", "k1": -1, "b": 0.5}, "rankers.scorers.mine.k1 is -1"),
+        (
+            {"kind": "bm26"},
+            [
+                "conf/rankers/x.yaml: rankers.scorers.mine: ranker 'bm26' is unknown; did you mean 'bm25'?",
+                "use one of bm25, dense, gold",
+            ],
+        ),
+        ({"kind": "bm25", "k1": 1.5}, ["key rankers.scorers.mine.b missing"]),
+        ({"kind": "dense", "k1": 1.5}, ["unknown key rankers.scorers.mine.k1"]),
+        ({"kind": "bm25", "k1": -1, "b": 0.5}, ["rankers.scorers.mine.k1 is -1"]),
     ],
 )
-def test_missing_superfluous_and_impossible_settings_are_refused(spec, said):
-    (problem,) = problems(spec)
-    assert said in problem
+def test_unknown_kinds_and_missing_superfluous_and_impossible_settings_are_refused(spec, parts):
+    (problem,) = rankers_problems(Rankers({"mine": spec}, (), 0.8, 64), "conf/rankers/x")
+    assert [part for part in parts if part not in problem] == []

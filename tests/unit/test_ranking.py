@@ -75,27 +75,17 @@ def order(found: pl.DataFrame, question: str, scorer: str) -> list[str]:
     return own["passage_id"].to_list()
 
 
-# --- names -------------------------------------------------------------------------------------
-
-
-def test_each_suffix_makes_a_form_of_each_scorer():
+def test_each_suffix_makes_a_form_of_each_scorer_that_reads_the_question():
     forms = list(expanded({"bm25": BM25}, ("+neighbour", "+answer", "+neighbour+answer")))
-    assert [(one.name, one.neighbour, one.answer) for one in forms] == [
-        ("bm25", False, False),
-        ("bm25+neighbour", True, False),
-        ("bm25+answer", False, True),
-        ("bm25+neighbour+answer", True, True),
+    assert [(one.name, one.neighbour, one.answer, one.aware) for one in forms] == [
+        ("bm25", False, False, False),
+        ("bm25+neighbour", True, False, False),
+        ("bm25+answer", False, True, True),
+        ("bm25+neighbour+answer", True, True, True),
     ]
-
-
-def test_scorers_that_ignore_the_question_have_one_form():
     silent = {name: {"kind": name} for name in ("recency", "random", "gold", "nothing")}
-    assert [one.name for one in expanded(silent, ("+answer", "+neighbour"))] == list(silent)
-
-
-def test_what_sees_the_answer_or_the_gold_is_answer_aware():
-    found = {one.name: one.aware for one in expanded({"bm25": BM25, "gold": {"kind": "gold"}}, ("+answer",))}
-    assert found == {"bm25": False, "bm25+answer": True, "gold": True}
+    aware = {one.name: one.aware for one in expanded(silent, ("+answer", "+neighbour"))}
+    assert aware == dict.fromkeys(silent, False) | {"gold": True}
 
 
 def test_an_unknown_suffix_is_refused():
@@ -103,11 +93,10 @@ def test_an_unknown_suffix_is_refused():
         list(expanded({"bm25": BM25}, ("+neighbor",)))
 
 
-# --- rankings ----------------------------------------------------------------------------------
-
-
 def test_ties_go_to_the_earlier_passage(context):
-    assert order(ranked(context, {"bm25": BM25}), "q1", "bm25") == ["g1.0", "g1.2", "g1.3", "g1.1", "g1.4"]
+    found = ranked(context, {"bm25": BM25})
+    assert order(found, "q1", "bm25") == ["g1.0", "g1.2", "g1.3", "g1.1", "g1.4"]
+    assert order(found, "q2", "bm25") == [f"g1.{n}" for n in range(5)]  # no passage holds a word of q2
 
 
 def test_ties_go_to_the_earlier_passage_however_many_there_are(context):
@@ -117,10 +106,6 @@ def test_ties_go_to_the_earlier_passage_however_many_there_are(context):
     )
     found = order(ranked(context, {"bm25": BM25}, of=many), "q1", "bm25")
     assert found[:24] == [f"g1.{n:02}" for n in range(count) if n % 5 in (0, 2)]
-
-
-def test_a_question_no_passage_answers_keeps_the_reading_order(context):
-    assert order(ranked(context, {"bm25": BM25}), "q2", "bm25") == [f"g1.{n}" for n in range(5)]
 
 
 def test_the_best_are_kept(context):
@@ -154,11 +139,8 @@ def test_questions_without_an_answer_to_show_have_no_answer_form(context):
     found = ranked(context, {"bm25": BM25}, suffixes=("+answer",), unanswerable=("5",))
     assert set(found.filter(pl.col("scorer") == "bm25+answer")["question_id"]) == {"q1"}
     assert set(found.filter(pl.col("scorer") == "bm25")["question_id"]) == {"q1", "q2", "q3"}
-
-
-def test_a_group_whose_questions_have_no_answer_has_no_answer_form(context):
-    found = ranked(context, {"bm25": BM25}, suffixes=("+answer",), asked=ASKED.filter(pl.col("question_id") == "q3"))
-    assert set(found["scorer"]) == {"bm25"}
+    alone = ranked(context, {"bm25": BM25}, suffixes=("+answer",), asked=ASKED.filter(pl.col("question_id") == "q3"))
+    assert set(alone["scorer"]) == {"bm25"}
 
 
 def test_groups_never_see_each_others_passages(context):
@@ -177,30 +159,21 @@ EVIDENCE = pl.DataFrame(
 )
 
 
-def test_gold_is_ranked_in_text_order_and_nothing_besides(context):
-    context.warn = lambda said: None  # two questions have none
+def test_gold_is_ranked_in_text_order_with_a_warning_for_questions_without_any(context):
+    warnings = []
+    context.warn = warnings.append
     found = ranked(context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE)
     assert order(found, "q1", "oracle") == ["g1.1", "g1.3"]
     assert set(found["question_id"]) == {"q1"}
     assert found["answer_aware"].all()
+    assert [line for line in warnings if "have no gold passage: the ranker gold ranks none for them" in line]
+    unresolved = EVIDENCE.with_columns(passage_id=pl.lit(None, pl.String))
+    assert ranked(context, {"oracle": {"kind": "gold"}}, evidence=unresolved).height == 0
 
 
-def test_questions_whose_evidence_names_no_passage_are_told_where_gold_is_ranked(context):
-    told = []
-    context.warn = told.append
-    found = ranked(
-        context, {"oracle": {"kind": "gold"}}, evidence=EVIDENCE.with_columns(passage_id=pl.lit(None, pl.String))
-    )
-    assert found.height == 0
-    assert [line for line in told if "have no gold passage: the ranker gold ranks none for them" in line]
-
-
-def test_what_ranks_nothing_has_no_rows(context):
+def test_without_questions_or_values_there_are_no_rows(context):
     assert ranked(context, {"closed": {"kind": "nothing"}}).is_empty()
-
-
-def test_no_questions_give_an_empty_table(context):
-    assert ranked(context, {"bm25": BM25}, asked=questions()).height == 0
+    assert ranked(context, {"bm25": BM25}, asked=questions()).is_empty()
 
 
 @pytest.mark.parametrize("cells", [1, 10])
