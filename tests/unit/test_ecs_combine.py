@@ -12,7 +12,6 @@ from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
 
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
-DEAR = {"signed": {"kind": "signed", "length_penalty": 0.5}, "pmi_q": {"kind": "pmi_q"}}
 
 
 def row(passage, **values) -> dict:
@@ -52,21 +51,22 @@ def test_needed_are_all_features_and_labels_once():
     assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
 
 
-def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined():
-    found = features(
-        POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, [LENGTH, "bm25", "bm25+answer", "pmi_q", "signed"]
-    )
+@pytest.mark.parametrize(
+    ("name", "scores", "expected"),
+    [
+        (LENGTH, SCORES, [math.log(4), math.log(11), 0.0]),
+        (SPEAKER, SCORES, [0.0, 1.0, 0.0]),  # a whole word of the question
+        ("bm25", SCORES, [2.0, None, None]),
+        ("bm25+answer", SCORES, [None, 3.0, None]),
+        ("pmi_q", SCORES, [3.0, 1.0, None]),
+        ("signed", SCORES, [1.0, 4.0, None]),
+        ("signed", SCORES | {"signed": {"kind": "signed", "length_penalty": 0.5}}, [-1.0, 3.0, None]),  # a token
+    ],
+)
+def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined(name, scores, expected):
+    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, scores, [name])
     assert found["passage_id"].to_list() == ["a", "b", "c"]
-    assert found[LENGTH].to_list() == pytest.approx([math.log(4), math.log(11), 0.0])
-    assert found["bm25"].to_list() == [2.0, None, None]
-    assert found["bm25+answer"].to_list() == [None, 3.0, None]
-    assert found["pmi_q"].to_list() == [3.0, 1.0, None]
-    assert found["signed"].to_list() == [1.0, 4.0, None]
-
-
-def test_a_speaker_is_named_by_a_whole_word_of_the_question():
-    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, [SPEAKER])
-    assert found[SPEAKER].to_list() == [0.0, 1.0, 0.0]
+    assert found[name].to_list() == pytest.approx(expected)
 
 
 def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom():
@@ -76,12 +76,6 @@ def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom
     )
     found = features(POOL, asked, said, UTILITIES, STATISTICS, SCORES, [OVERLAP])
     assert found[OVERLAP].to_list() == [1.0, 3.0, 2.0]
-
-
-def test_lambda_is_taken_from_signed_for_each_token():
-    found = features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, DEAR, ["signed", "pmi_q"])
-    assert found["signed"].to_list() == [-1.0, 3.0, None]
-    assert found["pmi_q"].to_list() == [3.0, 1.0, None]
 
 
 def test_an_unknown_feature_names_the_nearest_one():
@@ -150,13 +144,6 @@ def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec)
     assert set(best.select("question_id", "passage_id").iter_rows()) == set(gold.iter_rows())
 
 
-@pytest.mark.parametrize("spec", [{"kind": "fitted"}, {"kind": "distilled", "label": "label"}])
-def test_one_fold_has_nothing_to_fit_to_and_says_so(spec):
-    features_, gold, folds = table()
-    with pytest.raises(SecateurError, match=r"there is no question in the other folds\. Fix: leave it out"):
-        joined(features_, spec | {"of": ["x"]}, False, gold, dict.fromkeys(folds, 0))
-
-
 def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
     features_, gold, folds = table()
     spec, one = {"kind": "distilled", "label": "label", "of": ["x", "y"]}, features_["question_id"][0]
@@ -165,23 +152,32 @@ def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
     found, _ = joined(features_.with_columns(unlabelled), spec, False, gold, folds)
     asked = pl.col("question_id") == one
     assert found.filter(asked).equals(known.filter(asked))
-    with pytest.raises(SecateurError, match="distilled over x, y: no candidate has a label in the other folds"):
-        joined(features_.with_columns(label=pl.lit(None, pl.Float64)), spec, False, gold, folds)
 
 
-def test_folds_without_gold_among_the_candidates_say_so():
-    features_, gold, folds = table()
-    with pytest.raises(SecateurError, match=r"fitted over x: no question has a gold candidate in the other folds"):
-        joined(
-            features_, {"kind": "fitted", "of": ["x"]}, False, gold.with_columns(passage_id=pl.lit("elsewhere")), folds
-        )
+FITTED = {"kind": "fitted", "of": ["x"]}
+DISTILLED = {"kind": "distilled", "label": "label", "of": ["x"]}
+FEATURES, GOLD, FOLDS = table()
+ONE_FOLD = dict.fromkeys(FOLDS, 0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "frame", "gold", "folds", "message"),
+    [
+        (FITTED, FEATURES, GOLD, ONE_FOLD, r"there is no question in the other folds\. Fix: leave it out"),
+        (DISTILLED, FEATURES, GOLD, ONE_FOLD, r"there is no question in the other folds\. Fix: leave it out"),
+        (DISTILLED, FEATURES.with_columns(label=pl.lit(None, pl.Float64)), GOLD, FOLDS,
+         "distilled over x: no candidate has a label in the other folds"),
+        (FITTED, FEATURES, GOLD.with_columns(passage_id=pl.lit("elsewhere")), FOLDS,
+         "fitted over x: no question has a gold candidate in the other folds"),
+    ],
+)  # fmt: skip
+def test_a_scorer_that_has_nothing_to_fit_to_says_so(spec, frame, gold, folds, message):
+    with pytest.raises(SecateurError, match=message):
+        joined(frame, spec, False, gold, folds)
 
 
 def test_nothing_to_join_gives_no_rows():
-    features_, gold, folds = table()
-    found, weights = joined(
-        features_.with_columns(x=pl.lit(None, pl.Float64)), {"kind": "fitted", "of": ["x"]}, False, gold, folds
-    )
+    found, weights = joined(FEATURES.with_columns(x=pl.lit(None, pl.Float64)), FITTED, False, GOLD, FOLDS)
     assert found.columns == ["question_id", "passage_id", "value"]
     assert found.is_empty()
     assert weights == {}

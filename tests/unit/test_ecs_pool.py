@@ -25,32 +25,37 @@ NOBODY = pl.DataFrame(schema={"question_id": pl.String, "passage_id": pl.String,
 BY = {"bm25": 1.0}
 
 
-def chosen(*rankings: pl.DataFrame, count: int = 2, aware: int = 2) -> list[tuple]:
-    found = candidates(pl.concat(rankings), NOBODY, BY, count, aware)
-    return found.select("passage_id", "rank", "free").rows()
+@pytest.mark.parametrize(
+    ("rankings", "aware", "expected"),
+    [
+        (
+            [ranking("bm25", "a", "b", "c"), ranking("bm25+answer", "b", "c", "d"), ranking("dense", "e", "f")],
+            2,
+            [("q1", "a", 0, True), ("q1", "b", 1, True), ("q1", "c", 2, False)],
+        ),
+        ([ranking("bm25", "a", "b"), ranking("bm25+answer", "c")], 0, [("q1", "a", 0, True), ("q1", "b", 1, True)]),
+        ([ranking("bm25", "a", "b", "c")], 2, [("q1", "a", 0, True), ("q1", "b", 1, True)]),  # no answer form
+        (
+            [ranking("bm25", "a"), ranking("bm25", "b", question="q2")],
+            0,
+            [("q1", "a", 0, True), ("q2", "b", 0, True)],
+        ),
+    ],
+)
+def test_free_candidates_of_each_question_come_first_and_each_passage_once(rankings, aware, expected):
+    found = candidates(pl.concat(rankings), NOBODY, BY, 2, aware)
+    assert found.select("question_id", "passage_id", "rank", "free").rows() == expected
 
 
-def test_free_candidates_come_first_and_each_passage_once():
-    found = chosen(ranking("bm25", "a", "b", "c"), ranking("bm25+answer", "b", "c", "d"), ranking("dense", "e", "f"))
-    assert found == [("a", 0, True), ("b", 1, True), ("c", 2, False)]
-
-
-def test_without_aware_candidates_all_are_free():
-    assert chosen(ranking("bm25", "a", "b"), ranking("bm25+answer", "c"), aware=0) == [("a", 0, True), ("b", 1, True)]
-
-
-def test_a_question_that_has_no_answer_form_has_its_free_candidates():
-    assert chosen(ranking("bm25", "a", "b", "c")) == [("a", 0, True), ("b", 1, True)]
+def test_an_unknown_scorer_is_refused():
+    both = pl.concat([ranking("bm25", "a"), ranking("dense", "a")])
+    with pytest.raises(SecateurError, match=r"pooled_by names 'bm52', but conf/rankers has bm25, dense\. Fix: name"):
+        candidates(both, NOBODY, {"bm52": 1.0}, 2, 2)
 
 
 def test_what_is_summed_are_the_pairs_of_both_forms_of_the_pooled_rankings_alone():
     every = pl.concat([ranking("bm25", "a", "b"), ranking("bm25+answer", "b", "c"), ranking("dense", "d")])
     assert set(summed_pairs(every, BY).rows()) == {("q1", "a"), ("q1", "b"), ("q1", "c")}
-
-
-def test_questions_are_pooled_by_themselves():
-    found = candidates(pl.concat([ranking("bm25", "a", "b"), ranking("bm25", "b", question="q2")]), NOBODY, BY, 1, 0)
-    assert found.select("question_id", "passage_id", "rank").rows() == [("q1", "a", 0), ("q2", "b", 0)]
 
 
 def test_rankings_are_summed_by_weight_and_so_is_whom_the_question_names():
@@ -72,13 +77,6 @@ def test_answer_aware_forms_are_summed_by_the_same_weights():
     forms = [ranking("bm25", "a", "b"), ranking("bm25+answer", "c", "d"), ranking("dense+answer", "d", "c")]
     found = candidates(pl.concat([*forms, ranking("dense", "a", "b")]), NOBODY, {"bm25": 1.0, "dense": 3.0}, 1, 1)
     assert found.select("passage_id", "free").rows() == [("a", True), ("d", False)]
-
-
-def test_an_unknown_scorer_is_refused():
-    with pytest.raises(
-        SecateurError, match=r"pooled_by names 'bm52', but conf/rankers has bm25, dense\. Fix: name one"
-    ):
-        candidates(pl.concat([ranking("bm25", "a"), ranking("dense", "a")]), NOBODY, {"bm52": 1.0}, 2, 2)
 
 
 # --- with chance -------------------------------------------------------------------------------
@@ -106,19 +104,12 @@ def test_one_more_than_the_draws_is_drawn_from_each_quartile_of_length():
     assert everything.sort("quartile", "turn").select("quartile", "turn").rows() == [(n // 2, n % 2) for n in range(8)]
 
 
-def test_a_passage_by_chance_is_neither_ranked_nor_free_nor_probed():
-    chance = pool({"q1"}, 1).filter(pl.col("rank").is_null())
-    assert set(chance["passage_id"]) == set(NAMES) - {"p0", "p1", "p2"}
-    assert not (chance["free"].any() or chance["probed"].any())
-
-
-def test_a_candidate_that_is_drawn_stays_one_row_with_both_places():
-    own = pool({"q1"}, 1).filter(question_id="q1")
-    assert own.height == 8
-    both = own.drop_nulls("rank").drop_nulls("turn")
-    assert set(both["passage_id"]) == {"p0", "p1", "p2"}
-    assert both["probed"].all()
-    assert both["free"].all()
+def test_a_candidate_that_is_drawn_stays_one_row_and_a_passage_by_chance_is_no_candidate():
+    rows = pool({"q1"}, 1).filter(question_id="q1").drop_nulls("turn").sort("passage_id")
+    assert rows.select("passage_id", ranked=pl.col("rank").is_not_null()).rows() == [
+        (p, p in ("p0", "p1", "p2")) for p in NAMES
+    ]
+    assert rows["free"].to_list() == rows["probed"].to_list() == rows["rank"].is_not_null().to_list()
 
 
 def test_questions_that_are_not_probed_have_their_candidates_alone():
@@ -182,14 +173,14 @@ def test_a_subset_is_scored_and_a_subset_is_probed(ecs):
 # --- what is shown -----------------------------------------------------------------------------
 
 TURNS = pl.DataFrame(
-    {
-        "passage_id": ["b0", "a1", "a0", "a2"],
-        "doc_id": ["b", "a", "a", "a"],
-        "position": [0, 1, 0, 2],
-        "text": ["Alone.", "A spaniel.", "What was it?", "Oh."],
-        "speaker": ["Mira", "Mira", "Jonas", None],
-        "date": ["May", None, None, None],
-    }
+    [
+        ("b0", "b", 0, "Alone.", "Mira", "May"),
+        ("a1", "a", 1, "A spaniel.", "Mira", None),
+        ("a0", "a", 0, "What was it?", "Jonas", None),
+        ("a2", "a", 2, "Oh.", None, None),
+    ],
+    schema=["passage_id", "doc_id", "position", "text", "speaker", "date"],
+    orient="row",
 )
 
 
@@ -201,16 +192,9 @@ def test_what_goes_before_stays_inside_its_document_and_brings_its_speaker():
         "a2": "Mira: A spaniel.\nOh.",
         "b0": "Mira: Alone.",
     }
-
-
-def test_a_passage_with_one_before_it_keeps_its_date_and_names_no_speaker_of_its_own():
-    shown = with_preceding(TURNS, 1)
     assert shown["speaker"].null_count() == shown.height
     assert shown.filter(passage_id="b0")["date"].item() == "May"
     assert set(shown.columns) == set(TURNS.columns)
-
-
-def test_with_nothing_before_them_passages_are_as_they_were():
     assert with_preceding(TURNS, 0).equals(TURNS.sort("doc_id", "position"))
 
 

@@ -16,34 +16,14 @@ from secateur.ecs.scoring.score import columns, score, sees_answer
 
 SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
 ROW = {"question_id": "q", "cut": 0, "prompt_tokens": 9, "answer_tokens": 2, "question_tokens": 3}
+BASE = {"tokens": 0, "answer_logprob": -8.0, "answer_first": -5.0, "question_logprob": -20.0, "entropy": 4.0}
+HELPFUL = {"tokens": 10, "answer_logprob": -2.0, "answer_first": -1.0, "question_logprob": -12.0, "entropy": 1.5}
+HELPFUL |= {"kl": 0.5, "js": 0.1, "kl_tail": 0.4, "kl_paper": 0.9, "kl_path": [0.5, 0.25], "rival_share": 0.5}
+HELPFUL |= {"trajectory_ctx": 0.7, "trajectory_base": 0.6, "judge_helpful_answer": 0.9, "judge_factual": 0.5}
+HARMFUL = {"tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0, "entropy": 4.5}
+HARMFUL |= {"kl": 0.25, "js": 0.05, "kl_tail": 0.2, "kl_paper": 0.3, "kl_path": [0.25, 0.5]}
 TABLE = statistics_frame(
-    [
-        ROW
-        | {"passage_id": None, "tokens": 0, "answer_logprob": -8.0, "answer_first": -5.0, "question_logprob": -20.0}
-        | {"entropy": 4.0},
-        ROW
-        | {"passage_id": "p", "tokens": 10, "answer_logprob": -2.0, "answer_first": -1.0, "question_logprob": -12.0}
-        | {
-            "entropy": 1.5,
-            "kl": 0.5,
-            "js": 0.1,
-            "kl_tail": 0.4,
-            "kl_paper": 0.9,
-            "kl_path": [0.5, 0.25],
-        }
-        | {"trajectory_ctx": 0.7, "trajectory_base": 0.6}
-        | {"rival_share": 0.5, "judge_helpful_answer": 0.9, "judge_factual": 0.5},
-        ROW
-        | {"passage_id": "w", "tokens": 4, "answer_logprob": -11.0, "answer_first": -5.5, "question_logprob": -21.0}
-        | {
-            "entropy": 4.5,
-            "kl": 0.25,
-            "js": 0.05,
-            "kl_tail": 0.2,
-            "kl_paper": 0.3,
-            "kl_path": [0.25, 0.5],
-        },
-    ]
+    [ROW | {"passage_id": name} | row for name, row in ((None, BASE), ("p", HELPFUL), ("w", HARMFUL))]
 )
 EXPECTED = {
     "signed": (6.0, -3.0),

@@ -33,45 +33,31 @@ def read_metrics(gold: Gold, shown: Read, sourced: bool = True, least: float | N
     return dict(found)
 
 
+# --- one gold passage ----------------------------------------------------------------------------
+
+
 def figures(gold: Gold, shown: Read, least: float = 0.5) -> tuple[float, ...]:
     found = read_metrics(gold, shown, least=least)
     return tuple(found[name] for name in (*UNDER, "token_recall"))
 
 
-# --- one gold passage ----------------------------------------------------------------------------
-
-
-def test_an_empty_context_scores_nothing():
-    assert figures(BEARS, NOTHING) == (0, 0, 0, 0)
-
-
-def test_the_whole_passage_scores_everything():
-    assert figures(BEARS, context((SENTENCE, "p1", True))) == (1, 1, 1, 1)
-
-
-def test_edges_count_when_they_keep_half_of_the_new_words():
-    assert figures(BEARS, context(("bears: eat salmon", "p1", False))) == (1, 1, 0.75, 0.5)
-
-
-def test_edges_with_fewer_new_words_are_a_pointer_only():
-    assert figures(BEARS, context(("bears: eat salmon", "p1", False)), least=0.51) == (0, 1, 0.75, 0.5)
-
-
-def test_words_the_question_gives_make_no_passage_present():
-    assert figures(BEARS, context(("bears: eat", "p1", False))) == (0, 1, 0.5, 0)
-
-
-def test_lines_of_one_provenance_count_together():
-    shown = context(("bears: eat salmon", "p1", False), ("salmon: sockeye", "p1", False))
-    assert figures(BEARS, shown, least=1.0) == (1, 1, 1, 1)
-
-
-def test_words_under_another_provenance_are_read_but_not_covered():
-    assert figures(BEARS, context(("bears: eat sockeye salmon", "p2", False))) == (0, 0, 0, 1)
-
-
-def test_the_whole_text_of_another_passage_makes_no_gold_present():
-    assert figures(BEARS, context((SENTENCE, "p2", True))) == (0, 0, 0, 1)
+@pytest.mark.parametrize(
+    ("lines", "least", "expected"),
+    [
+        ([], 0.5, (0, 0, 0, 0)),
+        ([(SENTENCE, "p1", True)], 0.5, (1, 1, 1, 1)),
+        ([("bears: eat salmon", "p1", False)], 0.5, (1, 1, 0.75, 0.5)),  # half of the new words
+        ([("bears: eat salmon", "p1", False)], 0.51, (0, 1, 0.75, 0.5)),  # a pointer only
+        ([("bears: eat", "p1", False)], 0.5, (0, 1, 0.5, 0)),  # words that the question gives
+        ([("bears: eat salmon", "p1", False), ("salmon: sockeye", "p1", False)], 1.0, (1, 1, 1, 1)),
+        ([("bears: eat sockeye salmon", "p2", False)], 0.5, (0, 0, 0, 1)),  # another provenance: read, not covered
+        ([(SENTENCE, "p2", True)], 0.5, (0, 0, 0, 1)),
+        ([("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False)], 0.5, (1, 1, 0.75, 0.5)),
+        ([("BEAR: eats SALMONS, sockeyes", "p1", False)], 0.5, (1, 1, 1, 1)),
+    ],
+)
+def test_evidence_of_one_gold_passage(lines, least, expected):
+    assert figures(BEARS, context(*lines) if lines else NOTHING, least) == expected
 
 
 def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_token_recall():
@@ -112,25 +98,9 @@ def test_evidence_that_does_not_resolve_is_measured_by_its_words_only():
     assert read_metrics(gold, shown) == {"token_recall": 0.5, "tokens": 9}
 
 
-def test_inflection_and_case_are_of_no_account():
-    assert figures(BEARS, context(("BEAR: eats SALMONS, sockeyes", "p1", False)))[3] == 1
-
-
 def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
-    assert read_metrics(BEARS, context((SENTENCE, None, False))) == {
-        "token_recall": 1,
-        "tokens": 9,
-    }
-
-
-def test_an_empty_context_of_a_kind_that_names_no_passage_has_no_provenance_either():
+    assert read_metrics(BEARS, context((SENTENCE, None, False))) == {"token_recall": 1, "tokens": 9}
     assert read_metrics(BEARS, NOTHING, sourced=False) == {"token_recall": 0, "tokens": 0}
-    assert read_metrics(BEARS, NOTHING)["evidence_recall"] == 0
-
-
-def test_rows_without_a_passage_are_no_matter_where_others_have_one():
-    shown = context(("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False))
-    assert figures(BEARS, shown) == (1, 1, 0.75, 0.5)
 
 
 def test_symbols_count_by_what_they_say():
@@ -151,42 +121,31 @@ FED = "Colistin was never given without 2 tablets of food."
 DOSED = Gold("How?", {"p1": FED, "p2": "Colistin acts."}, (FED,))
 
 
-def qualified(shown: Read, gold: Gold = DOSED) -> tuple[float, float]:
+def qualified(shown: Read, gold: Gold) -> tuple[float, float]:
     found = read_metrics(gold, shown)
     return found["qualified_recall"], found["qualified_kept"]
 
 
-def test_a_whole_passage_keeps_what_qualifies_it():
-    assert qualified(context((FED, "p1", True))) == (1, 1)
+SAFE = Gold("Which drug?", {"p1": "Aspirin is not safe here."}, ("Aspirin is not safe here.",))
 
 
 @pytest.mark.parametrize(
-    "lost",
+    ("gold", "lines", "expected"),
     [
-        "Colistin given without 2 tablets food.",
-        "Colistin never given 2 tablets food.",
-        "Colistin never given without tablets food.",
+        (DOSED, [(FED, "p1", True)], (1, 1)),
+        (DOSED, [("Colistin given without 2 tablets food.", "p1", False)], (1, 0)),
+        (DOSED, [("Colistin never given 2 tablets food.", "p1", False)], (1, 0)),
+        (DOSED, [("Colistin never given without tablets food.", "p1", False)], (1, 0)),
+        (DOSED, [("Colistin given 2 tablets food.", "p1", False), ("never without", "p2", False)], (1, 0)),
+        (DOSED, [("Colistin given 2 tablets food.", "p1", False), ("never without", "p1", False)], (1, 1)),
+        (DOSED, [("never without 2", "p1", False)], (0, 0)),  # the passage is not there
+        (DOSED, [], (0, 0)),
+        (SAFE, [("Aspirin is safe here.", "p1", False)], (1, 0)),
+        (SAFE, [("Aspirin isn\u2019t safe here.", "p1", False)], (1, 1)),
     ],
 )
-def test_a_context_that_drops_a_negation_or_a_number_finds_the_passage_and_does_not_keep_it(lost):
-    assert qualified(context((lost, "p1", False))) == (1, 0)
-
-
-def test_dropping_not_from_a_gold_sentence_is_seen():
-    gold = Gold("Which drug?", {"p1": "Aspirin is not safe here."}, ("Aspirin is not safe here.",))
-    assert qualified(context(("Aspirin is safe here.", "p1", False)), gold) == (1, 0)
-    assert qualified(context(("Aspirin isn\u2019t safe here.", "p1", False)), gold) == (1, 1)
-
-
-def test_what_qualifies_must_stand_under_the_passage_itself():
-    shown = context(("Colistin given 2 tablets food.", "p1", False), ("never without", "p2", False))
-    assert qualified(shown) == (1, 0)
-    assert qualified(context(("Colistin given 2 tablets food.", "p1", False), ("never without", "p1", False))) == (1, 1)
-
-
-def test_a_passage_that_is_not_there_keeps_nothing():
-    assert qualified(NOTHING) == (0, 0)
-    assert qualified(context(("never without 2", "p1", False))) == (0, 0)
+def test_a_passage_is_kept_with_the_negations_and_numbers_that_stand_under_it(gold, lines, expected):
+    assert qualified(context(*lines) if lines else NOTHING, gold) == expected
 
 
 def test_passages_without_such_a_word_do_not_count():
@@ -225,18 +184,14 @@ def semantic(shown: Read, other: Read | None = None) -> dict[str, float]:
     return dict(found)
 
 
-def test_semantic_is_the_mean_of_each_golds_best_cosine():
-    shown = context(("near both", None, False), ("near one", None, False), ("near one", None, False))
-    assert semantic(shown)["semantic"] == pytest.approx((1 + 0.8) / 2)
+BOTH = context(("near both", None, False), ("near one", None, False), ("near one", None, False))
 
 
-def test_semantic_of_an_empty_context_is_zero():
+def test_semantic_is_the_mean_of_each_golds_best_cosine_and_its_floor_that_of_another_questions_context():
     assert semantic(NOTHING) == {"semantic": 0}
-
-
-def test_a_floor_is_the_same_of_another_questions_context():
-    one, both = context(("near one", None, False)), context(("near one", None, False), ("near both", None, False))
-    assert semantic(both, one) == {"semantic": pytest.approx(0.9), "semantic_floor": pytest.approx(0.5)}
+    assert semantic(BOTH) == {"semantic": pytest.approx((1 + 0.8) / 2)}
+    other = context(("near one", None, False))
+    assert semantic(BOTH, other) == {"semantic": pytest.approx(0.9), "semantic_floor": pytest.approx(0.5)}
 
 
 def test_only_metrics_that_text_alone_can_please_have_a_floor():
