@@ -67,11 +67,7 @@ def test_where_nobody_answers_nothing_is_known():
         ("OUT_OF_MEMORY", "OUT_OF_MEMORY|0:125|c1|02:00:00|00:01:00", "OUT_OF_MEMORY (it was granted 250M)"),
         ("TIMEOUT", "TIMEOUT|0:0|c1|02:00:00|02:00:10", "TIMEOUT (it was granted 02:00:00)"),
         ("CANCELLED", "CANCELLED by 1000|0:0|c1|02:00:00|00:01:00", "CANCELLED by 1000 (after 00:01:00)"),
-        (
-            "FAILED",
-            "FAILED|0:9|c1|02:00:00|00:00:02",
-            "FAILED (exit code 0:9, after 00:00:02; it was granted 250M)",
-        ),
+        ("FAILED", "FAILED|0:9|c1|02:00:00|00:00:02", "FAILED (exit code 0:9, after 00:00:02; it was granted 250M)"),
         ("FAILED", "FAILED|1:0|c1|02:00:00|00:00:02", "FAILED (exit code 1:0, after 00:00:02)"),
         ("PREEMPTED", "PREEMPTED|0:0|c1|02:00:00|00:01:00", "PREEMPTED"),
     ],

@@ -13,22 +13,28 @@ CONF = Path(__file__).parents[2] / "conf"
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("group", "text", "expected"),
     [
-        (b"name: caf\xe9\n", "is not UTF-8"),
-        (b"just words\n", "holds a str; allowed: keys with values"),
-        (b"defaults: [mine, _self_]\n", "its defaults or an alias refer to themselves"),
-        (b"a: &a {b: *a}\n", "its defaults or an alias refer to themselves"),
+        ("eval", b"name: caf\xe9\n", "is not UTF-8"),
+        ("eval", b"just words\n", "holds a str; allowed: keys with values"),
+        ("eval", b"defaults: [mine, _self_]\n", "its defaults or an alias refer to themselves"),
+        ("eval", b"a: &a {b: *a}\n", "its defaults or an alias refer to themselves"),
+        ("order", b"runs: [sentence\n", "conf/order/mine"),
+        (
+            "order",
+            b"runs: sentence\nneighbor: 1\n",
+            r"2 problems: unknown key order\.neighbor; did you mean 'neighbour'",
+        ),
     ],
 )
-def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, monkeypatch, text, expected):
+def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, monkeypatch, group, text, expected):
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
     conf = tmp_path / "conf"
     shutil.copytree(CONF, conf)
-    (conf / "eval" / "mine.yaml").write_bytes(text)
+    (conf / group / "mine.yaml").write_bytes(text)
     with pytest.raises(ConfigError, match=expected) as refused:
-        option(conf, "eval", "mine")
-    assert "mine.yaml" in str(refused.value)
+        option(conf, group, "mine")
+    assert f"conf/{group}/mine.yaml" in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -61,26 +67,10 @@ def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "ä é",
-        "(,=)",
-        "'",
-        "''",
-        "#{[&~",
-        "a\\'b",
-        "back\\",
-        "${oc.env:HOME}",
-        "x;echo y",
-        "$HOME",
-        'a"b',
-        "*?",
-        "a: b",
-        "null",
-        "%s",
-    ],
-)
+    ["ä é", "(,=)", "'", "''", "#{[&~", "a\\'b", "back\\", "${oc.env:HOME}", "x;echo y", "$HOME",
+     'a"b', "*?", "a: b", "null", "%s"],
+)  # fmt: skip
 def test_a_folders_name_is_read_as_it_is(tmp_path, name):
     (tmp_path / name).mkdir()
-    corpus, dataset = folder_overrides(tmp_path / name)
-    assert option(CONF, "corpus", "custom", (corpus,)).folder == str(tmp_path / name)
-    assert option(CONF, "dataset", "custom", (dataset,)).folder == str(tmp_path / name)
+    for group, override in zip(("corpus", "dataset"), folder_overrides(tmp_path / name), strict=True):
+        assert option(CONF, group, "custom", (override,)).folder == str(tmp_path / name)

@@ -177,10 +177,7 @@ def test_what_is_doubtful_about_questions_is_counted(tmp_path):
         ({"haystack_session_ids": [1, 2, 3, 4]}, "haystack_session_ids holds 1, texts are needed"),
         ({"haystack_sessions": [3, [], [], []]}, "session 0 must be a list of turns, found 3"),
         ({"haystack_sessions": [[{"role": "user"}], [], [], []]}, "session 0 turn 0: content is missing"),
-        (
-            {"haystack_sessions": [[said("x", "system")], [], [], []]},
-            "role must be user or assistant, found 'system'",
-        ),
+        ({"haystack_sessions": [[said("x", "system")], [], [], []]}, "role must be user or assistant, found 'system'"),
         (
             {"haystack_sessions": [[], [said("x", has_answer="yes")], [], []]},
             "session 1 turn 0: has_answer must be true or false, found 'yes'",

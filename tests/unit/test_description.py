@@ -158,8 +158,5 @@ def test_figures_at_cutoffs_stand_by_level_and_by_sight_of_the_answer():
     assert [part["title"].split(",")[0].split()[-1] for part in parts] == ["passages", "sessions", "passages"]
     first = parts[0]["table"]
     assert first.heads == ["scorer", "recall_any@5", "recall_any@10", "ndcg_any@5"]
-    assert first.texts() == [
-        ["sentences · zsum", "0.750", "", "0.750"],
-        ["sentences · bm25", "0.250", "0.500", ""],
-    ]
+    assert first.texts() == [["sentences · zsum", "0.750", "", "0.750"], ["sentences · bm25", "0.250", "0.500", ""]]
     assert parts[1]["table"].heads == ["scorer", "recall_all@5"]
