@@ -194,7 +194,7 @@ def test_a_file_that_is_not_there_is_missed_before_anything_runs(project):
     assert code == 2
     write(project, "rankers: mine\n")
     text, code = said(project, "-n")
-    assert "mine.run: no such file. Fix: conf/rankers/mine.yaml" in text
+    assert "mine.run: no such file. Fix: correct conf/rankers/mine.yaml" in text
     assert code == 2
 
 

@@ -291,7 +291,7 @@ def test_a_server_without_log_probabilities_of_the_prompt_stops_at_once(server, 
     path = ("choices", 0, "prompt_logprobs") if backend == "vllm" else ("meta_info", "input_token_logprobs")
     server.always = without(*path)
     lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
-    with pytest.raises(SecateurError, match=r"hold no log-probabilities of the prompt\. Fix: lm\.url"):
+    with pytest.raises(SecateurError, match=r"have no log-probabilities of the prompt\. Fix: lm\.url"):
         table(lm, ecs())
     assert len(server.asked) <= 2
 
