@@ -198,9 +198,7 @@ EDITS = {
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
     ("assembly", "contexts/forms/lines"): {key: {"lines"} for key in WRITES},
-    ("assembly", "contexts/forms/_symbols"): {
-        key: {"cheapest", "ids", "lines", "matrix", "paper", "words"} for key in WRITES
-    },  # what they import
+    ("assembly", "contexts/forms/_symbols"): {key: {"lines", "paper"} for key in WRITES},  # what they import
     ("dataset", "evaluation/metrics/semantic"): {"evaluate_contexts": PARAPHRASED},
     ("lm", "models/readers/vllm"): {rule: {"vllm_qwen2_5_7b"} for rule in READS},
 }
