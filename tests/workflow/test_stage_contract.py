@@ -351,6 +351,6 @@ def test_what_the_file_system_refuses_a_stage_is_one_message_and_its_log_has_the
         main(run, snakemake(tmp_path))
     assert ended.value.code == 2
     said = capsys.readouterr().err.strip()
-    assert said.startswith("invented: results/pool.parquet: No space left on device. Fix: make room")
+    assert said.startswith("invented: results/pool.parquet: No space left on device. Fix: free space")
     assert len(said.splitlines()) == 1
     assert "Traceback" in Path(snakemake(tmp_path).log[0]).read_text()

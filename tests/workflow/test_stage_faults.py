@@ -75,7 +75,7 @@ def test_an_output_without_room_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(pq, "ParquetWriter", full)
     with pytest.raises(OSError, match=r"pool\.parquet") as error:
         run_stage(writes_pool, job_of(tmp_path, "pool"))
-    assert refused(error.value).startswith(f"{tmp_path / 'pool.parquet'}: No space left on device. Fix: make room")
+    assert refused(error.value).startswith(f"{tmp_path / 'pool.parquet'}: No space left on device. Fix: free space")
 
 
 def test_an_earlier_attempts_words_stay_in_the_log(tmp_path):
