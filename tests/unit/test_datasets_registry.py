@@ -73,7 +73,7 @@ def test_an_address_that_sends_elsewhere_is_followed(server, tmp_path, status):
 
 def test_every_address_is_the_raw_form_of_its_source():
     registry = load_registry(REGISTRY)
-    assert len(registry) == 25
+    assert len(registry) == 22
     for file in registry.values():
         repository, _, rest = file.source.partition("@")
         commit, _, path = rest.partition(":")

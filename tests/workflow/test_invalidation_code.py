@@ -75,7 +75,7 @@ NAMED = {
     "graph.retrieval.candidates": SCORES_RUNS,
     "report.plots.subgraph": {"build_report"},
     "report.sections.growth": {"build_report"},
-    "graph.retrieval.passages": {"rank_by_graph"},
+    "graph.retrieval.ranking": {"rank_by_graph"},
     "contexts.assemble": {"assemble_contexts"},
     "contexts.pack": {"assemble_contexts"},
     "contexts.placement": {"assemble_contexts"},
