@@ -208,7 +208,7 @@ def test_the_report_says_what_each_row_cost(smoke):
     own = [json.loads(path.read_text()) for path in (smoke.root / "results").rglob("run.json")]
     table = text.partition("<h3>What it costs</h3>")[2].partition("<h3>")[0]  # the first data set's
     rows = re.findall('<th scope="row">([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td><td>([^<]+)</td>', table)
-    cost = {name: (float(sent.replace(",", "")), float(total.replace(",", ""))) for name, sent, _, total in rows}
+    cost = {name: (float(sent.replace(",", "")), float(total.replace(",", ""))) for name, sent, total, _ in rows}
     aware = ("secateur, order-aware", "beam", "closed_book", "rag_zsum", "remembered", "policy", "sessions")
     assert set(cost) == {"rankers", "secateur", *aware}
     extraction = sum(
@@ -247,7 +247,7 @@ def told(project) -> set[tuple[str, str, str]]:
 
 
 def test_every_system_on_a_data_set_and_every_job_is_a_run_in_mlflow(smoke):
-    record = json.loads((smoke.root / EXPERIMENT / "report/run.json").read_text())
+    record = json.loads((smoke.root / EXPERIMENT / "track/run.json").read_text())
     variants = record["config"]["extra.variants"]
     names = {f"{v['system']} · {v['dataset']}{' · aware' if v['order'] == 'aware' else ''}" for v in variants}
     assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
