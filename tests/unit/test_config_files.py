@@ -10,6 +10,9 @@ from secateur.core.fields import ConfigError
 from secateur.planning.plan import folder_overrides
 
 CONF = Path(__file__).parents[2] / "conf"
+BOMB = b"x0: &x0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + b"".join(  # nine aliases of nine aliases of ...
+    b"x%d: &x%d [%s]\n" % (n, n, b", ".join([b"*x%d" % (n - 1)] * 9)) for n in range(1, 9)
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +21,8 @@ CONF = Path(__file__).parents[2] / "conf"
         ("eval", b"name: caf\xe9\n", "is not UTF-8"),
         ("eval", b"just words\n", "holds a str; allowed: keys with values"),
         ("eval", b"defaults: [mine, _self_]\n", "its defaults or an alias refer to themselves"),
-        ("eval", b"a: &a {b: *a}\n", "its defaults or an alias refer to themselves"),
+        ("eval", b"a: &a {b: *a}\n", "an alias refers to itself"),
+        ("eval", BOMB, "its aliases stand for .* allowed: 100,000"),
         ("order", b"runs: [sentence\n", "conf/order/mine"),
         (
             "order",

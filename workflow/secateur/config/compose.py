@@ -20,6 +20,7 @@ from secateur.core.fields import ConfigError, from_dict
 __all__ = ["exists", "literal", "local", "names", "option", "pattern"]
 
 UNCACHED = re.compile(r"oc\.env|://[^/\s]*@")  # an environment variable may change; a password is stored nowhere
+NODES = 100_000  # most values of an option file, aliases counted where they are used
 
 
 def _files(conf: Path, group: str) -> list[str]:
@@ -130,7 +131,26 @@ def _mapping(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())}). Fix: key: value") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: holds a {type(content).__name__}; allowed: keys with values. Fix: key: value")
+    _check_size(path, content)
     return content
+
+
+def _check_size(path: Path, content: dict[str, Any]) -> None:
+    """Refuse a file whose aliases stand for more values than an option needs: Hydra would read it for minutes."""
+    counts: dict[int, int] = {}
+
+    def nodes(value: Any) -> int:
+        if id(value) not in counts:
+            within = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+            counts[id(value)] = 1 + sum(map(nodes, within)) if isinstance(value, (dict, list)) else 1
+        return counts[id(value)]
+
+    try:
+        total = nodes(content)
+    except RecursionError as error:
+        raise ConfigError(f"{path}: an alias refers to itself. Fix: write its value out") from error
+    if total > NODES:
+        raise ConfigError(f"{path}: its aliases stand for {total:,} values; allowed: {NODES:,}. Fix: remove aliases")
 
 
 def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
