@@ -61,7 +61,7 @@ def test_the_shards_of_a_folder_are_read_in_the_order_of_their_numbers(hub):
 
 
 def test_a_pattern_without_files_ends_before_anything_runs(hub):
-    hub.edit("conf/corpus/hub.yaml", "train-*.parquet", "trian-*.parquet")
+    hub.edit("conf/dataset/hub.yaml", "train-*.parquet", "trian-*.parquet")
     done = hub.snakemake("-n", "--config", "experiment=hub")
     said = done.stdout + done.stderr
     assert done.returncode == 2

@@ -50,7 +50,7 @@ SYSTEM = "defaults: [_default, _self_]\nfamily: peer\npeer: {}\norders: [aware]\
 OPTIONS = {
     **{f"system/peer_{name}": SYSTEM.format(f"peer_{name}") for name in MISSING},
     **{
-        f"peer/peer_{name}": f"defaults: [_default, _self_]\nadapter: {{kind: mypeers.broken, fails: {name}}}\n"
+        f"peer/peer_{name}": f"adapter: {{kind: mypeers.broken, fails: {name}}}\n"
         f"environment: {'nothing' if name == 'alone' else 'null'}\nlongest: 99\n"
         for name in MISSING
     },

@@ -64,4 +64,4 @@ def test_a_file_in_the_place_of_the_results_is_one_message(project):
     (project.root / "results").write_text("")
     said = project.secateur("run", "smoke", "--profile", "smoke")
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr == "results: Not a directory. Fix: move it away, another kind of file is needed there\n"
+    assert said.stderr == "results: Not a directory. Fix: move it away: another type of file is needed there\n"

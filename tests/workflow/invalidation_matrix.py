@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.project import copy_project
 
+from secateur.cluster import executor
 from secateur.planning import plan
 from secateur.stage import provenance
 
@@ -123,6 +124,8 @@ def matrix(tmp_path_factory):
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
     with pytest.MonkeyPatch.context() as patch, SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         patch.setattr(plan, "variant_problems", lambda *_: [])  # half of the time; tests of the plan look for them
+        patch.setattr(executor, "patch", lambda: None)  # other tests of this process see the plugin as it is
+        patch.setattr("sys.argv", ["snakemake", "--dry-run"])
         workflow = api.workflow(
             ResourceSettings(cores=1),
             config_settings=ConfigSettings(config={"experiment": "matrix"}),
