@@ -3,8 +3,6 @@
 from collections import deque
 from dataclasses import dataclass
 
-import polars as pl
-
 from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_tables
@@ -94,14 +92,14 @@ def run(cfg, inputs, outputs, ctx):
         rows = dict.fromkeys(span.passage for span in context.spans if span.passage is not None)
         rankings += [(question, PEER, n, ids[row], None, float(-n), False) for n, row in enumerate(rows)]
         costs += [(question, "aware", None, False, name, value) for name, value in context.costs.items()]
-    outputs["sent"] = pl.DataFrame(parts, schema=TABLES["sent"].empty().schema, orient="row")
-    outputs["rankings"] = pl.DataFrame(rankings, schema=TABLES["rankings"].empty().schema, orient="row")
+    outputs["sent"] = TABLES["sent"].frame(parts)
+    outputs["rankings"] = TABLES["rankings"].frame(rankings)
     outputs["question_metrics"] = long_rows(costs)
     traced = sum(len(text) for _, _, text, passage in parts if passage is not None)
     length = sum(len(text) for _, _, text, _ in parts)
     share = traced / length if length else None
     row = {"questions": len(contexts), "failed": failed, "traced": share, "failure": failure}
-    outputs["peer_asked"] = pl.DataFrame([row], schema=TABLES["peer_asked"].empty().schema)
+    outputs["peer_asked"] = TABLES["peer_asked"].frame([row])
     return {"questions": len(contexts), "failed": failed}
 
 

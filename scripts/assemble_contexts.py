@@ -62,7 +62,7 @@ def run(cfg, inputs, outputs, ctx):
             contexts = assembly.contexts(queries[question], [Ranked(**unit) for unit in units], budgets)
         rows += context_rows(question, scorer, aware, spec["kind"], contexts)
     with plugins.calling("form", plugin):
-        frame = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+        frame = TABLES["contexts"].frame(rows)
     check(TABLES["contexts"], frame, f"form {plugin.__name__}", "correct the rows that the form writes.")
     outputs["contexts"] = frame
     used = _mean_tokens(rows, cfg.assembly.budget)

@@ -127,7 +127,7 @@ def run(cfg, inputs, outputs, ctx):
     for part in ctx.progress(parts, len(parts), "sessions"):
         replay.session(part)
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
-        outputs[table] = pl.DataFrame(rows, schema=TABLES[table].empty().schema, orient="row")
+        outputs[table] = TABLES[table].frame(rows)
     placed = chosen.select("question_id", "session_id", "n")
     outputs["memories"], outputs["session_edges"] = memories(replay.runs, replay.supports, placed, replay.book)
     return {"questions": chosen.height, "prompts": len(replay.terms), "sessions": len(parts)}

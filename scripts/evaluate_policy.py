@@ -33,7 +33,7 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
         budget = cheapest + share * (free - cheapest)
         eta = price(log_pi_dev, priced.tokens, budget)
         rows.append({"share": share, "budget": budget, "eta": eta, **under(eta), "n": n})
-    return pl.DataFrame(rows, schema=TABLES["frontier"].empty().schema)
+    return TABLES["frontier"].frame(rows)
 
 
 def run(cfg, inputs, outputs, ctx):

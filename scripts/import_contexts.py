@@ -1,7 +1,5 @@
 """Import contexts that were made elsewhere, and check them line by line."""
 
-import polars as pl
-
 from secateur.contexts.imported import Reference, imported_rows
 from secateur.contexts.piece import passage_text
 from secateur.core.tables.catalog import TABLES
@@ -16,7 +14,7 @@ def run(cfg, inputs, outputs, ctx):
     count = lm_counter(cfg.lm.model, ctx.cache)
     reference = Reference(questions, texts, count, cfg.eval.budgets, cfg.assembly.budget)
     rows = imported_rows(inputs.paths("file")[0], reference)
-    outputs["contexts"] = contexts = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    outputs["contexts"] = contexts = TABLES["contexts"].frame(rows)
     missing = len(questions) - contexts["question_id"].n_unique()
     if missing:
         ctx.warn(f"{missing} of {len(questions)} questions have no context: they are read without one")

@@ -3,8 +3,6 @@
 import time
 from dataclasses import asdict
 
-import polars as pl
-
 from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
 from secateur.peers.corpus import documents_of, extraction_of
@@ -41,7 +39,7 @@ def run(cfg, inputs, outputs, ctx):
         **{name: counts.get(name, 0) for name in ("calls", "tokens_in", "tokens_out", "embedded_tokens")},
         "seconds": time.monotonic() - started,
     }
-    outputs["peer_costs"] = pl.DataFrame([costs], schema=TABLES["peer_costs"].empty().schema)
+    outputs["peer_costs"] = TABLES["peer_costs"].frame([costs])
     return {"documents": len(documents), "indexed": int(failure is None)}
 
 

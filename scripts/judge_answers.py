@@ -90,7 +90,7 @@ def run(cfg, inputs, outputs, ctx):
         [(q, cfg.extra.order, None, False, f"{metric}@{name}", value) for q, metric, value in figures]
     )
     replies = [(digest(prompt), len(prompt), reply) for prompt, reply in ask.replies.items()]
-    outputs["verdicts"] = pl.DataFrame(replies, schema=TABLES["verdicts"].empty().schema, orient="row").sort("prompt")
+    outputs["verdicts"] = TABLES["verdicts"].frame(replies).sort("prompt")
     unread = sum(judgement.unread for judgement in judgements.values())
     verdicts = sum(judgement.asked for judgement in judgements.values())
     ctx.counts |= {"verdicts": verdicts, "unread": unread, "too_long": sum(reply is None for *_, reply in replies)}

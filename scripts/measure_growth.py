@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.growth import growth
@@ -36,7 +35,7 @@ def run(cfg, inputs, outputs, ctx):
     ]
     size = sum(inputs.paths(name)[0].stat().st_size for name in WORKSPACE)
     rows.append(("bytes", 1.0, total, size))
-    outputs["growth"] = pl.DataFrame(rows, schema=TABLES["growth"].empty().schema, orient="row")
+    outputs["growth"] = TABLES["growth"].frame(rows)
     return {"passages": total, "bytes": size}
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import polars as pl
-
 from secateur.answers.ask import fitted, generator
 from secateur.contexts.piece import Edge, Query, Row
 from secateur.contexts.session import Unit, fact_unit
@@ -112,7 +110,7 @@ def run(cfg, inputs, outputs, ctx):
             scored = Question(qid, text, answer.text)
             gains = unit_gains(lm, cfg.ecs, scored, [fact.text for fact in needed], ctx.cache)
             supports += [support(qid, fact, gain) for fact, gain in zip(needed, gains, strict=True)]
-    outputs["contexts"] = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    outputs["contexts"] = TABLES["contexts"].frame(rows)
     outputs["memories"], outputs["session_edges"] = memories(exchanges, supports, of_session, book)
     return {"questions": questions.height, "sessions": len(parts), "rows": len(rows)}
 

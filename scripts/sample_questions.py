@@ -71,7 +71,7 @@ def run(cfg, inputs, outputs, ctx):
             marks = [bool(content_words(triples[edge][end]) & words) for end in (0, 2)]
             drawings.append((qid, place, *triples[edge], passage, is_gold, whole, *marks))
     for name, rows in (("samples", samples), ("subgraphs", drawings)):
-        outputs[name] = pl.DataFrame(rows, schema=TABLES[name].empty().schema, orient="row")
+        outputs[name] = TABLES[name].frame(rows)
     return {"questions": len(samples), "edges": len(drawings)}
 
 

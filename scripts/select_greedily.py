@@ -53,7 +53,7 @@ def run(cfg, inputs, outputs, ctx):
         for name, places in selected.items():
             ids = [(n, growth.passages[p].id) for n, p in enumerate(places)] or [(NOTHING, None)]
             rows += [(growth.question.id, name, n, passage, False) for n, passage in ids]
-    outputs["selections"] = pl.DataFrame(rows, schema=TABLES["selections"].empty().schema, orient="row")
+    outputs["selections"] = TABLES["selections"].frame(rows)
     return {"questions": questions.height}
 
 

@@ -1,7 +1,5 @@
 """Trains the compression policy by DPO on the utilities of the training questions (paper 2.8)."""
 
-import polars as pl
-
 from secateur.core.tables.catalog import TABLES
 from secateur.policy.actions import lattice, rises
 from secateur.policy.dpo import Examples, spec_digest, train
@@ -34,7 +32,7 @@ def run(cfg, inputs, outputs, ctx):
     trained = Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy))
     save(trained, outputs.path("policy"))
     rows = [(row["epoch"], metric, value) for row in curves for metric, value in row.items() if metric != "epoch"]
-    outputs["curves"] = pl.DataFrame(rows, schema=TABLES["curves"].empty().schema, orient="row")
+    outputs["curves"] = TABLES["curves"].frame(rows)
     statistics = pair_statistics(utilities["train"], policy.margin, configurations)
     return statistics | {"epochs": len(curves), "rises": rises(training.terms.tokens, configurations)}
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 from scripts import answer_questions
 from tests.support.answer_server import answering, endless
@@ -163,7 +162,7 @@ def job_of(folder: Path, url: str, **changes: str) -> Job:
         ("evidence", EVIDENCE),
         ("contexts", CONTEXTS),
     ):
-        frame = pl.DataFrame(rows, schema=TABLES[name].empty().schema, orient="row")
+        frame = TABLES[name].frame(rows)
         inputs[name] = [folder / f"{name}.parquet"]
         write_table(TABLES[name], frame, inputs[name][0])
     overrides = [f"answer.url={url}", "answer.backend=chat", "answer.model=m", "answer.concurrency=1"]
@@ -277,7 +276,7 @@ def test_a_good_endpoint_has_no_problems():
 
 def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):
     row = ("q", "s", 0, 0, 1, 1, "a", False, "tired")
-    frame = pl.DataFrame([row], schema=TABLES["answers"].empty().schema, orient="row")
+    frame = TABLES["answers"].frame([row])
     with pytest.raises(SecateurError, match="stopped in end, stop, length, repeats"):
         write_table(TABLES["answers"], frame, tmp_path / "answers.parquet")
 

@@ -2,7 +2,6 @@
 
 import json
 
-import polars as pl
 import pytest
 from scripts import judge_answers
 from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
@@ -48,7 +47,7 @@ def job_of(folder, url: str) -> Job:
     }
     for name, own in rows.items():
         inputs[name] = [folder / f"{name}.parquet"]
-        write_table(TABLES[name], pl.DataFrame(own, schema=TABLES[name].empty().schema, orient="row"), inputs[name][0])
+        write_table(TABLES[name], TABLES[name].frame(own), inputs[name][0])
     overrides = [f"judge.url={url}", "judge.concurrency=1", "judge.timeout=600", "judge.delays=[0]", "judge.max_wait=1"]
     judge = compose.option(CONF, "judge", "endpoint", tuple(overrides))
     flat = leaves("judge", judge) | leaves("lm", compose.option(CONF, "lm", "smollm2")) | {"assembly.budget": "512"}

@@ -27,7 +27,7 @@ HEAD += "from secateur.config.plugins import NoSettings as Settings\n"
 
 def frame(table: str, *rows: dict) -> pl.DataFrame:
     """A table of which most columns are null."""
-    return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
+    return TABLES[table].frame(rows)
 
 
 PASSAGES = frame(

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,7 +221,7 @@ def test_the_table_gives_back_the_text_row_behind_row_and_every_budget_by_itself
     made = assembly.contexts(one.asked, one.ranked, [budget, 2 * budget])
     assert made[budget] == assembly.contexts(one.asked, one.ranked, [budget])[budget]
     rows = list(context_rows("q", "graph", False, way[0], made))
-    table = pl.DataFrame(rows, schema=TABLES["contexts"].empty().schema, orient="row")
+    table = TABLES["contexts"].frame(rows)
     assert problems(TABLES["contexts"], table) == []
     shown = {b: context for b, context in made.items() if context.rows}
     assert texts(table) == {("q", "graph", b): text_of(context.rows) for b, context in shown.items()}

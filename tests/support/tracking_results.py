@@ -46,7 +46,7 @@ def record(stage: str, folder: str, outputs: list[str], inputs: dict[str, str], 
 def table(name: str, rows: list[dict], path: str) -> None:
     """Write a table from rows."""
     with atomic(Path(path)) as temporary:
-        write_table(TABLES[name], pl.DataFrame(rows, schema=TABLES[name].empty().schema), temporary)
+        write_table(TABLES[name], TABLES[name].frame(rows), temporary)
 
 
 def figure(metric: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:

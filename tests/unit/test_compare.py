@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from secateur.core.artifacts import write_json
@@ -28,7 +27,7 @@ COUNT = 24
 
 def table(name: str, rows: list[dict], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_table(TABLES[name], pl.DataFrame(rows, schema=TABLES[name].empty().schema), path)
+    write_table(TABLES[name], TABLES[name].frame(rows), path)
 
 
 def question(n: int) -> dict:

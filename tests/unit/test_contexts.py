@@ -127,7 +127,7 @@ def test_a_passage_says_who_and_when_where_that_is_known(speaker, date, text):
 
 
 def table(*rows: tuple) -> pl.DataFrame:
-    found = pl.DataFrame(list(rows), schema=TABLES["contexts"].empty().schema, orient="row")
+    found = TABLES["contexts"].frame(rows)
     assert problems(TABLES["contexts"], found) == []
     return found
 
@@ -173,7 +173,7 @@ def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
         for scorer, ranked in scorers
         for n, passage in enumerate(ranked)
     ]
-    return pl.DataFrame(rows, schema=TABLES["rankings"].empty().schema, orient="row")
+    return TABLES["rankings"].frame(rows)
 
 
 INPUTS = {

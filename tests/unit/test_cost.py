@@ -1,6 +1,5 @@
 """What a row costs: the stages behind it, by their records, and how the page shows that."""
 
-import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
@@ -68,7 +67,7 @@ def tokens(system: str, value: float, scorer: str | None = None, metric: str = "
 
 
 def shown(found: list[dict], rows: list[dict] = ()) -> list[dict]:
-    metrics = pl.DataFrame(list(rows), schema=TABLES["metrics"].empty().schema)
+    metrics = TABLES["metrics"].frame(rows)
     return list(cost_parts("toy", metrics, found, FAMILIES))
 
 

@@ -22,11 +22,7 @@ PASSAGES = pl.DataFrame(
         "date": pl.Series([None] * 3, dtype=pl.String),
     }
 )
-RANKED = pl.DataFrame(
-    [("q1", "zsum", n, p, None, 1.0 - n / 10, False) for n, p in enumerate("abc")],
-    schema=TABLES["rankings"].empty().schema,
-    orient="row",
-)
+RANKED = TABLES["rankings"].frame([("q1", "zsum", n, p, None, 1.0 - n / 10, False) for n, p in enumerate("abc")])
 CTX = SimpleNamespace(device="cpu", progress=lambda it, count, what: it, log=logging.getLogger("test"))
 
 

@@ -20,7 +20,7 @@ WHOLE = {"dataset": "toy", "order": "blind", "scorer": None, "answer_aware": Fal
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=TABLES[name].empty().schema)
+    return TABLES[name].frame(rows)
 
 
 def files(root: Path, n: int, units: int) -> dict[str, str]:

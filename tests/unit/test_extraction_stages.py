@@ -85,7 +85,7 @@ def test_questions_asked_of_an_imported_graph_are_read_by_the_rules(context):
 def triples(*documents) -> pl.DataFrame:
     rows = [{"doc_id": doc, "position": 0, "n": 0, "passage_id": f"{doc}:0"} for doc in documents]
     parts = dict.fromkeys(("head", "relation", "tail", "head_original", "relation_original", "tail_original"), "x")
-    return pl.DataFrame([row | parts | {"resolved": False} for row in rows], schema=TABLES["triples"].empty().schema)
+    return TABLES["triples"].frame([row | parts | {"resolved": False} for row in rows])
 
 
 def test_documents_that_gave_no_triple_are_named_and_counted(context):

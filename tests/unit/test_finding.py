@@ -1,6 +1,5 @@
 """The finding: the paired difference of each system and its best baseline, and its sentence."""
 
-import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
@@ -25,7 +24,7 @@ def pair(system: str = "secateur", baseline: str = "title_zsum", **changes) -> d
 
 
 def found(rows: list[dict], pairs: list[dict]):
-    tables = (pl.DataFrame(r, schema=TABLES[n].empty().schema) for n, r in (("metrics", rows), ("comparisons", pairs)))
+    tables = (TABLES[n].frame(r) for n, r in (("metrics", rows), ("comparisons", pairs)))
     return lines(*tables, FAMILIES, 10)
 
 

@@ -10,7 +10,7 @@ ROWS = [(kind, share, read, 4 * read) for kind in KINDS for share, read in ((0.5
 
 
 def growth(rows: list[tuple], system: str = "s") -> pl.DataFrame:
-    frame = pl.DataFrame([*rows, ("bytes", 1.0, 20, 2_000_000)], schema=TABLES["growth"].empty().schema, orient="row")
+    frame = TABLES["growth"].frame([*rows, ("bytes", 1.0, 20, 2_000_000)])
     return frame.with_columns(corpus=pl.lit("c"), system=pl.lit(system), order=pl.lit("blind"))
 
 

@@ -59,7 +59,7 @@ def test_a_list_of_scorers_is_one_row_of_the_best_scorer_that_does_not_see_the_a
         for scorer, (value, aware) in scorers.items()
     ]
     variants = [{"dataset": "toy", "system": "rankers", "order": None, "files": [FIGURES]}]
-    metrics = pl.DataFrame(figures, schema=TABLES["metrics"].empty().schema)
+    metrics = TABLES["metrics"].frame(figures)
     (row,) = variant_runs("tiny", variants, metrics, records(RESULTS), CONF).to_dicts()
     assert json.loads(row["params"])["scorer"] == "zsum"
     assert ["f1_at_gold", 0.6, 0] in json.loads(row["metrics"])

@@ -33,7 +33,7 @@ def pair(system: str, baseline: str, **changes) -> dict:
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=TABLES[name].empty().schema)
+    return TABLES[name].frame(rows)
 
 
 def flagged(*rows: dict) -> pl.DataFrame:

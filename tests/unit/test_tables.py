@@ -76,9 +76,7 @@ def test_an_empty_frame_of_every_table_is_good(name):
 
 
 def test_a_table_without_a_key_names_the_whole_row():
-    frame = pl.DataFrame(
-        [("q1", None, None, False, "token_recall@64", None, float("nan"))], schema=METRICS.empty().schema, orient="row"
-    )
+    frame = METRICS.frame([("q1", None, None, False, "token_recall@64", None, float("nan"))])
     assert problems(METRICS, frame) == [
         "not (value finite) in 1 row (e.g. q1/None/None/False/token_recall@64/None/nan)"
     ]

@@ -21,9 +21,7 @@ from secateur.stage import threads
 from secateur.stage.contract import Job, main, run_stage
 
 ROOT = Path(__file__).parents[2]
-POOL = pl.DataFrame(
-    [("q1", "p1", 0, True, False, None, None)], schema=TABLES["pool"].empty().schema, orient="row"
-)  # any small table would do
+POOL = TABLES["pool"].frame([("q1", "p1", 0, True, False, None, None)])  # any small table would do
 # design.md, "A stage". Tokens come with the first stage that asks a language model.
 RECORD = {
     "stage",

@@ -76,21 +76,17 @@ class Questions:
 
 def passages_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a `passages` frame; a column that no row has is null."""
-    return _frame("passages", rows)
+    return TABLES["passages"].frame(rows)
 
 
 def questions_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a `questions` frame; a column that no row has is null."""
-    return _frame("questions", rows)
+    return TABLES["questions"].frame(rows)
 
 
 def evidence_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as an `evidence` frame; a column that no row has is null."""
-    return _frame("evidence", rows)
-
-
-def _frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=TABLES[table].empty().schema)
+    return TABLES["evidence"].frame(rows)
 
 
 def evidence_rows(question_id: str, pairs: Iterable[Pair]) -> list[dict[str, Any]]:

@@ -49,7 +49,7 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cf
             rows += [(passage, topic, ABOUT)] if topic else []
             rows += [(passage, name, NAME) for name in names if name != topic]
             rows += [(passage, phrase, PHRASE) for phrase in in_triples if phrase != topic and phrase not in names]
-    return pl.DataFrame(rows, schema=TABLES["mentions"].empty().schema, orient="row")
+    return TABLES["mentions"].frame(rows)
 
 
 def _topic(part: pl.DataFrame, names_of: Callable[[str], list[str]]) -> str:

@@ -232,7 +232,7 @@ def variant_runs(
             key = {"experiment": name} | {column: variant[column] for column in ROW[1:]}
             runs.append(_run(key, own, behind, last, conf))
     whole = digest(sorted(run["fingerprint"] for run in runs))
-    return pl.DataFrame([run | {"whole": whole} for run in runs], schema=TABLES["variant_runs"].empty().schema)
+    return TABLES["variant_runs"].frame([run | {"whole": whole} for run in runs])
 
 
 # --- the ledger ------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
         }
         for record in chosen
     ]
-    return pl.DataFrame(rows, schema=TABLES["job_runs"].empty().schema)
+    return TABLES["job_runs"].frame(rows)
 
 
 def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ its declaration, so that no reader mistakes an old table for a new one.
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,6 +95,10 @@ class Table:
     def empty(self) -> pl.DataFrame:
         """A frame without rows."""
         return _frame(self, self.schema.empty_table())
+
+    def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> pl.DataFrame:
+        """A frame of rows: values in the order of the columns, or by name, where a column not named is null."""
+        return pl.DataFrame(list(rows), schema=self.empty().schema, orient="row")
 
 
 def _expression(check: pl.Expr | tuple[str, ...]) -> pl.Expr:

@@ -82,7 +82,7 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
                 cosine = float(vectors[n] @ vectors[representative])
                 rule = rules[n] if medoid_of.get(n) == representative else "budget"
                 rows.append((n, representative, texts[n], texts[representative], cosine, rule))
-    return pl.DataFrame(rows, schema=TABLES["aliases"].empty().schema, orient="row")
+    return TABLES["aliases"].frame(rows)
 
 
 def _near(cfg, vectors: NDArray[np.float32]) -> Pairs:

@@ -183,4 +183,4 @@ def record_losses(ctx, counts: Counter) -> None:
 
 def triples_table(rows: Rows) -> pl.DataFrame:
     """The table `triples` from its rows."""
-    return pl.DataFrame(rows, schema=TABLES["triples"].empty().schema)
+    return TABLES["triples"].frame(rows)
