@@ -91,9 +91,11 @@ def test_a_pair_has_its_difference_interval_p_sizes_and_what_it_differs_in(root)
     assert found["difference"] == pytest.approx(0.5)
     assert found["low"] == pytest.approx(0.5)
     assert found["p"] < 0.05
-    assert (found["n"], found["units"], found["verdict"]) == (COUNT, COUNT, "significant")
+    assert (found["n"], found["units"], found["verdict"]) == (COUNT, COUNT, "significant, unadjusted")
     said = "\n".join(lines(found))
     assert "ours minus plain: evidence_recall@claim on toy, order-blind" in said
+    assert "of this pair alone, unadjusted" in said
+    assert "verdict     significant, unadjusted" in said
     assert "Warning" not in said
 
 

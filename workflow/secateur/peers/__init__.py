@@ -1,1 +1,1 @@
-"""Other systems, run as released in separate environments; their answering prompts give a ranking and a text."""
+"""Other systems: released packages in separate environments, and our versions after papers. Their prompts are traced."""

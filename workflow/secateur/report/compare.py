@@ -25,6 +25,7 @@ EXPERIMENTS = Path("results/experiments")
 # Without a metric, the first of these that both rows have is compared.
 DEFAULT = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")
 PUBLISHED = "published: means alone, not paired"
+UNADJUSTED = {"significant": "significant, unadjusted"}  # elsewhere the word alone means: after Holm
 Comparison = dict[str, Any]
 
 
@@ -204,7 +205,8 @@ def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
     (test,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
     enough = enough_data(test["n"], test["units"], cfg.min_units)
     means = {"value_a": test.pop("a"), "value_b": test.pop("b")}
-    ends = {"verdict": verdict(test["p"], enough, cfg.confidence), "axes": _differing(left, right, *axes)}
+    alone = verdict(test["p"], enough, cfg.confidence)
+    ends = {"verdict": UNADJUSTED.get(alone, alone), "axes": _differing(left, right, *axes)}
     return means | test | ends | {"published": False}
 
 
@@ -245,7 +247,7 @@ def lines(comparison: Comparison) -> list[str]:
     ends = interval(Number(c["difference"], c["low"], c["high"]), Column("", 4, signed=True))
     body = [
         f"  difference  {c['difference']:+.4f} ({ends})",
-        f"  p           {c['p']:.4f}, of this pair alone",
+        f"  p           {c['p']:.4f}, of this pair alone, unadjusted; the report's is after Holm",
         f"  over        {sizes(c)}",
         f"  differ in   {', '.join(c['axes']) or 'no axis'}",
         f"  verdict     {c['verdict']}",
