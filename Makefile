@@ -21,14 +21,15 @@ export TOKENIZERS_PARALLELISM := false
 export OMP_NUM_THREADS := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 ifneq ($(MIRROR),)
-export SECATEUR_MIRROR := $(abspath $(MIRROR))
+# A relative path is one from here. `abspath` would take a path with a blank for two.
+export SECATEUR_MIRROR := $(if $(filter /%,$(firstword $(MIRROR))),,$(CURDIR)/)$(MIRROR)
 endif
 
 ifneq ($(LIMIT),)
 override EXPERIMENT := $(EXPERIMENT)@$(LIMIT)
 endif
 # The environment passes names to the shell unchanged, so that quotes and spaces in them are safe.
-export EXPERIMENT DATA PROFILE CORES
+export EXPERIMENT DATA OVERRIDES PROFILE CORES
 
 .PHONY: help setup run smoke ui test test-slow lint chaos bench docs site clean
 
@@ -41,9 +42,9 @@ setup: $(READY)  ## install the environment in .venv: locked versions, packages 
 # Locked packages are installed by their hashes. torch and its libraries have no hashes, since builds differ between indexes:
 # PyPI's build for Linux needs CUDA; without a GPU, PyTorch's index has a smaller build for CPUs, if it can be reached.
 $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("Secateur needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Fix: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
+	@"$(PYTHON)" -c 'import sys; sys.exit("Secateur needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Fix: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
 	@echo "Setting up $(VENV) (a few minutes, once)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes.txt
 	@index=""; if ! command -v nvidia-smi >/dev/null 2>&1 && $(BIN)/python -c "import urllib.request as u; u.urlopen('$(CPU_WHEELS)/torch/', timeout=5)" 2>/dev/null; \
 	  then index="--extra-index-url $(CPU_WHEELS)"; fi; \
@@ -53,10 +54,10 @@ $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt 
 	@touch $@
 
 run: $(READY)  ## run an experiment, then print its main results and the report's path; V=1 shows Snakemake's output
-	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(foreach override,$(OVERRIDES),--set '$(override)')
+	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(if $(OVERRIDES),--set "$$OVERRIDES")
 
 smoke: $(READY)  ## run the whole pipeline on 40 passages
-	@$(BIN)/secateur run smoke --profile smoke --cores $(CORES)
+	@$(BIN)/secateur run smoke --profile smoke --cores "$$CORES"
 
 ui: $(READY)  ## serve MLflow's pages until Ctrl-C, and print a link for each experiment
 	@$(BIN)/secateur ui
@@ -86,7 +87,7 @@ site: results/experiments/quickstart/report.html  ## build site/: pages, referen
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"
 
 results/experiments/quickstart/report.html: | $(READY)
-	@$(BIN)/secateur run quickstart --cores $(CORES)
+	@$(BIN)/secateur run quickstart --cores "$$CORES"
 
 clean:  ## remove results, logs and caches, but not the environment
 	rm -rf results logs .cache .snakemake

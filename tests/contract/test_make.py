@@ -9,10 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def handed_on(folder: Path, *given: str) -> list[str]:
-    """The arguments that `secateur` gets from `make run`."""
+def handed_on(folder: Path, *given: str, print_it: str = 'printf "%s\\n" "$@"') -> list[str]:
+    """The arguments that `secateur` gets from `make run`, or what else a shell prints there."""
     seen = folder / "secateur"
-    seen.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    seen.write_text(f"#!/bin/sh\n{print_it}\n")
     seen.chmod(0o755)
     command = ["make", "--no-print-directory", "-C", str(ROOT), "run", f"BIN={folder}", "READY=", *given]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
@@ -21,7 +21,10 @@ def handed_on(folder: Path, *given: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("name", ["my data", "it's", 'a"b', "x;touch y", "(a)", "ä,b=c", "#{[&~", "`id`", "*", "-x"])
+NAMES = ["my data", "it's", 'a"b', "x;touch y", "(a)", "ä,b=c", "#{[&~", "`id`", "*", "-x"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_folders_name_is_handed_on_as_it_is(tmp_path, name):
     found = handed_on(tmp_path, "EXPERIMENT=custom", f"DATA={name}")
     assert found == ["run", "custom", "--profile", "local", "--cores", "all", "--data", name]
@@ -36,4 +39,16 @@ def test_a_limit_and_overrides_are_handed_on(tmp_path):
         tmp_path, "EXPERIMENT=stem_old", "LIMIT=20", "OVERRIDES=eval.budgets=[64,128] retriever.top_k=9", "V=1"
     )
     assert found[:2] == ["run", "stem_old@20"]
-    assert found[6:] == ["--plain", "--set", "eval.budgets=[64,128]", "--set", "retriever.top_k=9"]
+    assert found[6:] == ["--plain", "--set", "eval.budgets=[64,128] retriever.top_k=9"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_of_an_override_is_handed_on_as_it_is(tmp_path, name):
+    found = handed_on(tmp_path, f"OVERRIDES=dataset.folder={name} retriever.top_k=9")
+    assert found[6:] == ["--set", f"dataset.folder={name} retriever.top_k=9"]
+
+
+@pytest.mark.parametrize("name", ["/my data", "my data", "my data/at /two", "/it's", 'a"b', "ä", "."])
+def test_a_mirror_is_one_folder_whatever_its_name(tmp_path, name):
+    found = handed_on(tmp_path, f"MIRROR={name}", print_it='echo "$SECATEUR_MIRROR"')
+    assert found == [name if name.startswith("/") else f"{ROOT}/{name}"]

@@ -127,6 +127,59 @@ def test_patience_ends_with_a_word():
     assert "away for 14 s. Fix: repeat the command when `scontrol ping` answers" in done.stderr
 
 
+POLICY = (
+    "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+)
+
+
+def refused(*names: str) -> tuple[str, int, str, str]:
+    """sbatch that refuses a job under SLURM's policy; older versions do not name the limit."""
+    return ("sbatch", 1, "", "".join(f"sbatch: error: {text}\n" for text in (*names, POLICY)))
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        *("QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit"),
+        *("MaxSubmitJobsPerAccount", "QOSMaxJobsPerUserLimit", "AssocGrpJobsLimit"),
+    ],
+)
+def test_a_limit_on_the_number_of_jobs_is_waited_for_and_said_once(limit, capfd):
+    shell = Shell(*[refused(limit), NOTHING] * 20, ("sbatch", 0, "7\n", ""))  # longer than a controller is waited for
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).stdout == "7\n"
+    assert sum(shell.slept) > 900
+    assert capfd.readouterr().err == f"SLURM: {limit}. The next job waits until others end, for 1440 minutes at most\n"
+
+
+def test_the_wait_for_a_limit_ends_with_a_word():
+    shell = Shell(*[refused("AssocMaxSubmitJobLimit"), NOTHING] * 3, refused("AssocMaxSubmitJobLimit"))
+    done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
+    assert done.returncode == 1
+    assert "no job ended that would free the limit in 14 s. Fix: set `jobs` in profiles/slurm" in done.stderr
+
+
+def test_a_limit_without_a_name_is_waited_for_as_long_as_a_controller():
+    shell = Shell(*[refused(), NOTHING] * 99)
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
+    assert 900 <= sum(shell.slept) < 1000
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "QOSMaxWallDurationPerJobLimit",
+        "AssocMaxCpuPerJobLimit",
+        "QOSMaxNodePerJobLimit",
+        "QOSMinGRES",
+        "MaxMemPerLimit",
+    ],
+)
+def test_a_limit_on_the_size_of_a_job_is_final(limit):
+    shell = Shell(refused(limit))
+    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
+    assert shell.slept == []
+
+
 def test_a_job_that_was_taken_although_the_answer_was_lost_is_not_submitted_twice():
     lost = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n")
     comments = []

@@ -1,5 +1,6 @@
 """MLflow on a SQLite store: what a run shows, what an edit makes of it, and upsert."""
 
+import importlib
 import sqlite3
 import subprocess
 import sys
@@ -219,6 +220,70 @@ def test_a_run_that_was_interrupted_is_completed(client, monkeypatch, call):
     assert told() == VARIANTS + JOBS
     assert told() == 0
     assert [run["artifacts"] for run in shown(client, "tiny")] == [["config.json", "figures.csv"]]
+
+
+ROOTS = ["/proc/server-only/artifacts", "file:///dev/null/artifacts", "unheard-of://bucket/x", "ftp://127.0.0.1:9/x"]
+
+
+@pytest.fixture
+def server(client, monkeypatch) -> str:
+    """An address at which `client`, of a local store, answers as a tracking server."""
+    monkeypatch.setattr(tracking, "_client", lambda uri: nullcontext(client))
+    return "http://me:secret@server:5000"
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_an_artifact_root_that_this_machine_cannot_write_to_costs_no_figure(client, server, caplog, root):
+    ran()
+    failed()
+    for name in ("tiny", "tiny.jobs"):
+        client.create_experiment(name, artifact_location=root)
+    runs = runs_of(*collect(RESULTS))
+    assert tracking.sync(runs, server) == len(runs)
+    home = client.get_experiment_by_name("tiny").experiment_id
+    (run,) = client.search_runs([home])
+    assert run.data.metrics["evidence_recall"] == 0.5
+    assert run.data.params["dataset"] == "toy"
+    assert run.info.status == "FINISHED"
+    (warning,) = caplog.messages
+    assert "MLflow at http://***@server:5000: figures are written, artifacts are not" in warning
+    assert f"(artifact root {root}" in warning
+    assert "Fix:" in warning
+    assert tracking.sync(runs, server) == 0
+    assert len(caplog.messages) == 2  # once a call
+
+
+def test_artifacts_that_were_refused_are_added_once_they_can_be(client, server, monkeypatch, caplog):
+    ran()
+    runs = runs_of(*collect(RESULTS))
+    with monkeypatch.context() as patch:
+        patch.setattr(type(client), "log_text", lambda *_: importlib.import_module("a_package_that_is_missing"))
+        assert tracking.sync(runs, server) == len(runs)
+    (warning,) = caplog.messages
+    assert "No module named 'a_package_that_is_missing'" in warning
+    before = shown(client, "tiny")
+    assert before[0]["artifacts"] == []
+    assert tracking.sync(runs, server) == len(runs)
+    (run,) = shown(client, "tiny")
+    assert run["artifacts"] == ["config.json", "figures.csv"]
+    assert run["metrics"] == before[0]["metrics"]
+    assert tracking.sync(runs, server) == 0
+    assert caplog.messages == [warning]
+
+
+def test_figures_are_written_before_artifacts(client, server, monkeypatch):
+    ran()
+    calls = []
+    for name in ("log_batch", "log_text"):
+        original = getattr(type(client), name)
+
+        def noted(*given, name=name, original=original, **named):
+            calls.append(name)
+            return original(*given, **named)
+
+        monkeypatch.setattr(type(client), name, noted)
+    tracking.sync(runs_of(*collect(RESULTS))[:1], server)
+    assert calls == ["log_batch", "log_text", "log_text", "log_batch"]
 
 
 def test_a_deleted_experiment_is_restored(client):

@@ -40,8 +40,8 @@ def or_stop(function):
 
 
 def words(value):
-    """The items of a list that Snakemake's --config passes as a list or as a text."""
-    return tuple(value.split()) if isinstance(value, str) else tuple(map(str, value or ()))
+    """The items of a list of `key=value` that Snakemake's --config passes as a list or as a text."""
+    return compose.separated(value) if isinstance(value, str) else tuple(map(str, value or ()))
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))

@@ -1,7 +1,7 @@
-"""Repeats sbatch while SLURM's controller is away: `python -m secateur.cluster.submit ARGUMENTS OF SBATCH`.
+"""Repeats sbatch while its refusal can pass: `python -m secateur.cluster.submit ARGUMENTS OF SBATCH`.
 
-A controller that restarts, fails over or is busy answers again after minutes, but sbatch gives up within seconds. Any other
-refusal (account, partition, limit) is final.
+A controller that restarts, fails over or is busy answers again after minutes, but sbatch gives up within seconds. A limit
+on the number of jobs is free again when a job ends. Any other refusal (account, partition, size, time) is final.
 """
 
 import os
@@ -13,15 +13,24 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["main", "submit"]
+__all__ = ["main", "patience_with", "submit"]
 
 AWAY = re.compile(
     "Unable to contact slurm controller|Socket timed out|Connection refused|Connection timed out|Zero Bytes were transmitted"
     "|[Tt]ransport endpoint is not connected|temporarily unable to accept job|controller not responding|in standby mode"
     "|slurm_persist|Resource temporarily unavailable"
 )
-PATIENCE = 900.0  # seconds of waiting in all; SECATEUR_SLURM_PATIENCE overrides it
+POLICY = re.compile("violates accounting/QOS policy")  # of a number of jobs, or of a job's size or time
+REASON = re.compile(
+    r"\b(?:QOS|Assoc|Max)\w+"
+)  # the limit, which newer versions of SLURM name: slurm/job_state_reason.c
+NUMBER = re.compile(
+    "(?:Max|Grp)(?:Submit)?Jobs?"
+)  # of jobs, as in AssocGrpSubmitJobsLimit, not as in QOSMaxCpuPerJobLimit
+PATIENCE = 900.0  # seconds of waiting in all; SECATEUR_SLURM_PATIENCE overrides both
+PATIENCE_AT_LIMIT = 86_400.0  # the same for a job to end: as long as the longest jobs of the profile, and some
 FIRST, LONGEST = 2.0, 60.0  # seconds between tries, doubled each time
+LIMITED = "set `jobs` in profiles/slurm/config.yaml below the limit (sacctmgr show qos; sacctmgr show associations)"
 Run = Callable[[Sequence[str]], subprocess.CompletedProcess]
 
 
@@ -59,26 +68,49 @@ def _log(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def patience_with(errors: str) -> float:
+    """Seconds to wait until a refusal of sbatch may have passed; 0 for one that is final.
+
+    >>> patience_with("sbatch: error: QOSMaxSubmitJobPerUserLimit"), patience_with("QOSMaxWallDurationPerJobLimit")
+    (86400.0, 0.0)
+    """
+    reasons = REASON.findall(errors)
+    if any(map(NUMBER.search, reasons)):
+        return PATIENCE_AT_LIMIT
+    return PATIENCE if AWAY.search(errors) or (POLICY.search(errors) and not reasons) else 0.0
+
+
 def submit(
     arguments: Sequence[str],
-    patience: float = PATIENCE,
+    patience: float | None = None,
     run: Run = _run,
     sleep: Callable[[float], None] = time.sleep,
 ) -> subprocess.CompletedProcess:
-    """Call sbatch until the controller answers, or for `patience` seconds of waiting. Returns the last call's result.
+    """Call sbatch until it takes the job, refuses it for good, or was waited for. Returns the last call's result.
 
-    Before each repetition it looks in the queue for the job, by its unique comment: a second one would write the same files.
+    patience: seconds of waiting in all; None: `patience_with` the refusal. Before each repetition it looks in the queue for
+    the job, by its unique comment: a second one would write the same files.
     """
     arguments, comment = _marked(arguments)
-    waited, pause = 0.0, FIRST
+    waited, pause, told = 0.0, FIRST, False
     while True:
         done = run(["sbatch", *arguments])
-        if done.returncode == 0 or not AWAY.search(done.stderr):
+        longest = patience_with(done.stderr) if done.returncode else 0.0
+        if not longest:
             return done
-        if waited >= patience:
-            done.stderr += f"SLURM's controller was away for {waited:.0f} s. Fix: repeat the command when `scontrol ping` answers.\n"
+        longest = longest if patience is None else patience
+        refusal, is_away = done.stderr.strip(), AWAY.search(done.stderr)
+        if waited >= longest:
+            fix = "repeat the command when `scontrol ping` answers" if is_away else LIMITED
+            what = "SLURM's controller was away for" if is_away else "no job ended that would free the limit in"
+            done.stderr += f"{what} {waited:.0f} s. Fix: {fix}.\n"
             return done
-        _log(f"{done.stderr.strip()}; the next try is in {pause:.0f} s")
+        if is_away:
+            _log(f"{refusal}; the next try is in {pause:.0f} s")
+        elif not told:
+            limit = refusal.splitlines()[0].removeprefix("sbatch: error: ")
+            _log(f"SLURM: {limit}. The next job waits until others end, for {longest / 60:.0f} minutes at most")
+            told = True
         sleep(pause)
         waited, pause = waited + pause, min(2 * pause, LONGEST)
         if job := _accepted(comment, run):
@@ -87,7 +119,8 @@ def submit(
 
 def main() -> None:
     """Print sbatch's output and exit with its code."""
-    done = submit(sys.argv[1:], float(os.environ.get("SECATEUR_SLURM_PATIENCE", PATIENCE)))
+    patience = os.environ.get("SECATEUR_SLURM_PATIENCE")
+    done = submit(sys.argv[1:], float(patience) if patience else None)
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
     sys.exit(done.returncode)

@@ -2,14 +2,19 @@
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from secateur.cluster.leftovers import remembered
 from secateur.cluster.states import UNCONFIGURED
+from secateur.cluster.submit import PATIENCE_AT_LIMIT, patience_with
+from secateur.commands.processes import drivers
 from secateur.config.compose import local, names, option
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
@@ -83,9 +88,16 @@ def _disk() -> Check:
 
 
 def _lock() -> Check:
-    if any(Path(".snakemake/locks").glob("*")):
-        return "lock", False, "a run is active or was killed. Fix: wait for it, or secateur resume"
-    return "lock", True, "none"
+    """The lock of a run that is active is no fault. Of a driver on another machine nothing can be told from here."""
+    if not any(Path(".snakemake/locks").glob("*")):
+        return "lock", True, "none"
+    if driving := drivers():
+        return "lock", True, f"held by process {driving[0]}, which drives a run here"
+    with suppress(SecateurError):
+        if (last := remembered()).host != socket.gethostname():
+            ended = "if it has ended, secateur resume --anyway"
+            return "lock", True, f"held by process {last.process} on {last.host}, which may drive a run; {ended}"
+    return "lock", False, "its run was killed: no process here drives one. Fix: secateur resume"
 
 
 def _store() -> Check:
@@ -105,6 +117,8 @@ def _slurm() -> Check:
     if done.returncode and UNCONFIGURED.search(done.stderr):
         return "slurm", True, "installed but not configured: jobs run on this machine"
     reply = ((done.stderr or done.stdout).strip().splitlines() or ["a test job was accepted"])[-1]
+    if done.returncode and patience_with(done.stderr) == PATIENCE_AT_LIMIT:
+        return "slurm", True, f"{reply}. Jobs wait until others end"
     if done.returncode:
         fix = "wait until `scontrol ping` answers, or correct account and partition in profiles/slurm"
         return "slurm", False, f"{reply}. Fix: {fix}"

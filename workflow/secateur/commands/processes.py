@@ -1,9 +1,16 @@
-"""Finds the processes of this folder on this machine: drivers of runs, and their jobs."""
+"""Finds the processes of this folder on this machine, drivers of runs and their jobs, and ends a run with its jobs."""
 
-from collections.abc import Iterator
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
-__all__ = ["drivers", "workers"]
+__all__ = ["drivers", "end", "workers"]
+
+GRACE = 10  # seconds in which a job that is ended must write its record
 
 
 def _command_lines() -> Iterator[tuple[Path, list[str]]]:
@@ -43,3 +50,36 @@ def _is_here(entry: Path) -> bool:
         return (entry / "cwd").resolve() == Path.cwd()
     except OSError:
         return False
+
+
+def end(driver: subprocess.Popen) -> None:
+    """End a driver and the jobs that it started, and wait for it. Snakemake alone would wait until its jobs are done.
+
+    After a second, in which Ctrl-C may have ended them, each job gets a SIGTERM, upon which it writes why it ended. Jobs
+    that are still there after GRACE seconds are killed.
+    """
+    jobs: set[int] = set()
+    driver.send_signal(signal.SIGINT)  # Snakemake cancels what it submitted, starts nothing else, and unlocks
+    for seconds in count(1):
+        with suppress(subprocess.TimeoutExpired):
+            driver.communicate(timeout=1)
+            return
+        new = {job for job in workers() if driver.pid in _ancestors(job)} - jobs
+        _signal(new, signal.SIGTERM)
+        jobs |= new
+        if seconds == GRACE:
+            _signal(jobs & set(workers()), signal.SIGKILL)
+
+
+def _signal(processes: Iterable[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
+
+
+def _ancestors(process: int) -> Iterator[int]:
+    """The ids of a process's parent, of its parent, and so on."""
+    with suppress(OSError):  # one of them has ended
+        while process > 1:
+            process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+            yield process

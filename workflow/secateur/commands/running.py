@@ -1,5 +1,6 @@
 """`secateur run`: run an experiment behind a progress line. Snakemake's output goes to a file."""
 
+import fcntl
 import json
 import os
 import re
@@ -9,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -18,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.processes import workers
+from secateur.commands.processes import drivers, end, workers
 from secateur.commands.runs import Data, Overrides, forecast
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.core.errors import SecateurError
@@ -31,6 +33,7 @@ LOG = Path("logs/snakemake.log")
 Forecast = Callable[[dict[str, int]], str]  # planned jobs by rule -> their cost in one line
 INTERRUPTED = 130  # exit code of shells after SIGINT
 STEP = 10  # lines of progress without a terminal
+LOCKED = "Directory cannot be locked"  # Snakemake's words
 SHOWN = 30  # last lines of Snakemake's output in a message, if no stage wrote one
 
 
@@ -62,7 +65,7 @@ def run(
     command += arguments(experiment, changed or (), data)
     command += [f"resources=[{','.join(map(json.dumps, resources))}]"] if resources else []
     if plain:
-        if code := subprocess.run(command, check=False).returncode:
+        if code := _driven(command):
             raise SystemExit(code)
         summary(experiment)
         return
@@ -76,11 +79,13 @@ def run(
             return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
 
     progress = RunProgress(frozenset(phases))
-    if code := _follow(command, progress, phases, cost):
-        raise _failure(progress, code, _report_command(experiment, data, changed))
+    with _log() as log:
+        code = _driven(command, lambda child: _show(child, log, progress, phases, cost))
+    if code:
+        raise _failure(progress, code, _report_command(experiment, data, changed), Path(log.name))
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = spent.ru_utime + spent.ru_stime
-    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {LOG}")
+    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {log.name}")
     summary(experiment)
 
 
@@ -107,24 +112,41 @@ def _report_command(experiment: str, data: Path | None, changed: Sequence[str] |
     return shlex.join(["secateur", "report", experiment, *folder, *settings])
 
 
-def _follow(command: list[str], progress: RunProgress, phases: dict[str, str], cost: Forecast) -> int:
-    """Runs a command, shows its progress and logs its output. Returns its exit code."""
+@contextmanager
+def _log() -> Iterator[TextIO]:
+    """The log of this run, empty. While another run of this folder writes LOG, this one has a log of its own."""
     LOG.parent.mkdir(exist_ok=True)
-    env = os.environ | {"PYTHONUNBUFFERED": "1"}
-    for end in (signal.SIGTERM, signal.SIGHUP):  # from a batch system, `timeout`, a closed terminal
-        if signal.getsignal(end) is not signal.SIG_IGN:
-            signal.signal(end, signal.default_int_handler)
-    with LOG.open("w", encoding="utf-8") as log:
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    with ExitStack() as stack:
+        log = stack.enter_context(LOG.open("a", encoding="utf-8"))
         try:
-            _show(child, log, progress, phases, cost)
-        except BaseException as error:
-            child.send_signal(signal.SIGINT)  # Snakemake stops its jobs and unlocks
-            child.communicate()
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            print("interrupted; finished jobs are kept, and the same command continues", file=sys.stderr)
-            raise SystemExit(INTERRUPTED) from None
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log = stack.enter_context(LOG.with_stem(f"{LOG.stem}-{os.getpid()}").open("a", encoding="utf-8"))
+        except OSError:  # a file system without locks
+            pass
+        log.truncate(0)
+        yield log
+
+
+def _driven(command: list[str], show: Callable[[subprocess.Popen], None] | None = None) -> int:
+    """Runs a driver to its end and returns its exit code. A signal ends it with its jobs. show: reads its output."""
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+    piped["env"] = os.environ | {"PYTHONUNBUFFERED": "1"}
+    for number in (signal.SIGTERM, signal.SIGHUP):  # from a batch system, `timeout`, a closed terminal
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets background processes ignore it
+    child = subprocess.Popen(command, **(piped if show else {}))
+    try:
+        show(child) if show else child.wait()
+    except BaseException as error:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # a second one must not leave Snakemake behind
+        end(child)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        print("interrupted; finished jobs are kept, and the same command continues", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
     return child.wait()
 
 
@@ -153,16 +175,31 @@ def _show(child: subprocess.Popen, log: TextIO, progress: RunProgress, phases: d
                 last = share
 
 
-def _failure(progress: RunProgress, code: int, report: str) -> Exception:
+def _failure(progress: RunProgress, code: int, report: str, log: Path = LOG) -> Exception:
     """The error of a failed run. It quotes Snakemake's output only if no stage has printed the reason.
 
     report: the command that shows the results so far.
     """
     stopped = f"stopped after {progress.done} of {progress.jobs} jobs"
-    end = f"finished jobs are kept; `{report}` shows them. Log: {LOG}"
+    rest = f"finished jobs are kept; `{report}` shows them. Log: {log}"
     if any("Fix:" in line and "MLflow" not in line for line in progress.messages):
-        return SecateurError(f"{stopped}, for the reason above; {end}")
-    error = failure(LOG.read_text(encoding="utf-8"), SHOWN)
+        return SecateurError(f"{stopped}, for the reason above; {rest}")
+    text = log.read_text(encoding="utf-8")
+    if LOCKED in text:
+        return _locked()
+    error = failure(text, SHOWN)
     if not progress.planned or isinstance(error, OSError):
         return error
-    return SecateurError(f"{error}\n{stopped} (exit code {code}); {end}")
+    return SecateurError(f"{error}\n{stopped} (exit code {code}); {rest}")
+
+
+def _locked() -> SecateurError:
+    """The error of a run whose files another run writes, or which a killed run has left locked."""
+    if driving := drivers():
+        return SecateurError(
+            f"process {driving[0]} drives a run in this folder that writes the same files. Fix: wait for it, or end it "
+            "with Ctrl-C"
+        )
+    return SecateurError(
+        "a killed run has left this folder locked. Fix: secateur resume --only-clean, then the same command"
+    )

@@ -16,6 +16,7 @@ from typer import Argument, Option
 from secateur.cluster import leftovers
 from secateur.commands.processes import drivers, workers
 from secateur.commands.shared import aligned, experiment_named
+from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
@@ -33,9 +34,21 @@ Data = Annotated[
     Path | None,
     Option("--data", help="Folder with your own data, for experiments custom, custom_dialogue and custom_beir."),
 ]
+
+
+def _separated(texts: list[str] | None) -> list[str]:
+    """The overrides of several texts, each of which may hold several."""
+    return [override for text in texts or () for override in separated(text)]
+
+
 Overrides = Annotated[
     list[str] | None,
-    Option("--set", metavar="GROUP.KEY=VALUE", help="Override a configuration value, e.g. retriever.top_k=100."),
+    Option(
+        "--set",
+        metavar="GROUP.KEY=VALUE",
+        help="Override a configuration value, e.g. retriever.top_k=100.",
+        callback=_separated,
+    ),
 ]
 
 

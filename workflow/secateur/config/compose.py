@@ -17,9 +17,12 @@ from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, from_dict
 
-__all__ = ["exists", "literal", "local", "names", "option", "pattern"]
+__all__ = ["exists", "literal", "local", "names", "option", "pattern", "separated"]
 
 UNCACHED = re.compile(r"oc\.env|://[^/\s]*@")  # an environment variable may change; a password is stored nowhere
+OVERRIDE = re.compile(  # texts in quotes, and any character before the next key
+    r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!\s+[+~]*\w[^\s="'\[\](){},]*=(?!=)).)+""", re.DOTALL
+)
 NODES = 100_000  # most values of an option file, aliases counted where they are used
 
 
@@ -67,6 +70,15 @@ def literal(text: str) -> str:
     """
     text = re.sub(r"(\\+)(?='|$)", r"\1\1", text.replace("${", "\\${"))
     return "'" + text.replace("'", "\\'") + "'"
+
+
+def separated(text: str) -> tuple[str, ...]:
+    """The overrides of a text. Each begins at a `key=` after a blank, so that values may have blanks.
+
+    >>> separated("dataset.folder=/my data eval.budgets=[64, 128]  lm.model='a b=c'")
+    ('dataset.folder=/my data', 'eval.budgets=[64, 128]', "lm.model='a b=c'")
+    """
+    return tuple(OVERRIDE.findall(text.strip()))
 
 
 def _check_name(conf: Path, group: str, name: str, asked_by: str) -> None:

@@ -85,7 +85,7 @@ class RunProgress:
     """The progress of a run, read line by line.
 
     rules: the rules whose messages are kept; planned: whether the table of jobs has begun; counts: planned jobs by rule;
-    jobs: their sum; done: finished jobs; rule: rule of the last finished job; messages: messages of stages and MLflow.
+    jobs: their sum; done: finished jobs; rule: rule of the last finished job; messages: messages of stages, MLflow and SLURM.
     """
 
     rules: frozenset[str]
@@ -97,7 +97,7 @@ class RunProgress:
     messages: list[str] = field(default_factory=list)
 
     def read(self, line: str) -> str | None:
-        """Reads a line. Returns it if it is a message of a stage or of MLflow."""
+        """Reads a line. Returns it if it is a message of a stage, of MLflow or of SLURM."""
         if steps := STEPS.match(line):
             self.jobs = int(steps[2]) - 1  # without the target
             self.done = min(int(steps[1]), self.jobs)
@@ -110,7 +110,7 @@ class RunProgress:
                 self.jobs = int(count[2]) - 1
             elif count and count[1] != TARGET:
                 self.counts[count[1]] = int(count[2])
-        elif line.partition(": ")[0] in self.rules or ("MLflow" in line and "Fix:" in line):
+        elif line.partition(": ")[0] in {*self.rules, "SLURM"} or ("MLflow" in line and "Fix:" in line):
             self.messages.append(line)
             return line
         return None

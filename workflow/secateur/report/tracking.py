@@ -2,6 +2,8 @@
 
 The tag `secateur.key` identifies a run. The tag `secateur.digest` is written last, so a run that was interrupted is
 written again, and one whose digest is up to date is skipped. Stages never talk to MLflow: one process does, under a lock.
+Figures go to the tracking server, artifacts often elsewhere, to a root that the server names: they come after the figures,
+and a server's root that refuses them costs no figure. The tag `secateur.artifacts` marks such runs for the next call.
 """
 
 import json
@@ -30,6 +32,7 @@ __all__ = ["CURRENT", "LOCAL", "Run", "check_store", "experiments", "mlflow_name
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"
+ARTIFACTS, REFUSED, WRITTEN = "secateur.artifacts", "refused", "written"  # tag of a run that was refused its artifacts
 STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change with its next run
 CURRENT = f"tags.`{STATE}` = 'current'"  # as a search in MLflow
 JOBS = ".jobs"
@@ -175,25 +178,54 @@ def _up_to_date(run: Run, tags: dict[str, str]) -> bool:
     return all(tags.get(name) == value for name, value in expected.items())
 
 
-def _write(client: Any, experiment_id: str, run: Run, tracked: Any) -> None:
+@dataclass
+class _Artifacts:
+    """Writes the artifacts of runs until a server's artifact root refuses one: then it warns once and tries no other."""
+
+    client: Any
+    uri: str
+    refused: bool = False
+
+    def write(self, run: Run, tracked: Any) -> bool:
+        """Whether all artifacts of a run were written. Errors of a local store are raised."""
+        run_id = tracked.info.run_id
+        if self.refused:
+            return False
+        try:
+            for name, text in run.texts.items():
+                self.client.log_text(run_id, text, name)
+            for path in run.files:
+                self.client.log_artifact(run_id, str(path))
+        except Exception as error:  # each kind of artifact root has errors of its own, also of missing packages
+            if not self.uri.startswith("http"):
+                raise
+            self.refused = True
+            root = redacted(tracked.info.artifact_uri.partition(f"/{run_id}")[0])
+            logging.getLogger(__name__).warning(
+                f"MLflow at {redacted(self.uri)}: figures are written, artifacts are not: {redacted(_reason(error))} "
+                f"(artifact root {root}). Fix: make this root writable from here, or start the server with "
+                "--serve-artifacts before an experiment's first run; `secateur track` adds them."
+            )
+        return not self.refused
+
+
+def _write(client: Any, artifacts: _Artifacts, experiment_id: str, run: Run, tracked: Any) -> None:
     """Creates or updates a run; of one with the same digest only the tags `standing` are written."""
     from mlflow.entities import Metric, Param, RunTag
 
     tracked = tracked or client.create_run(experiment_id, run.started, {KEY: run.key}, run.name)
     run_id, tags = tracked.info.run_id, tracked.data.tags
+    final = run.tags | run.standing | {DIGEST: run.digest}
     if tags.get(DIGEST) != run.digest:
-        for name, text in run.texts.items():
-            client.log_text(run_id, text, name)
-        for path in run.files:
-            client.log_artifact(run_id, str(path))
         metrics = [Metric(name, value, run.ended, step) for name, value, step in run.metrics]
         params = [Param(name, text) for name, text in run.params.items()]
         for batch in zip_longest(_batches(metrics, METRICS), _batches(params, PARAMS), fillvalue=()):
             client.log_batch(run_id, *batch)
         client.set_terminated(run_id, "FAILED" if run.failed else "FINISHED", run.ended)
+        state = WRITTEN if artifacts.write(run, tracked) else REFUSED
+        final |= {ARTIFACTS: state} if state == REFUSED or ARTIFACTS in tags else {}
     if SUPERSEDED in tags and SUPERSEDED not in run.standing:
         client.delete_tag(run_id, SUPERSEDED)
-    final = run.tags | run.standing | {DIGEST: run.digest}
     client.log_batch(run_id, tags=[RunTag(name, value) for name, value in final.items()])
 
 
@@ -224,14 +256,18 @@ def _client(uri: str) -> Iterator[Any]:
         check_store(uri)
         yield MlflowClient(uri)
     except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:  # requests' errors are OSErrors
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         fix = "start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`"
         if uri.startswith("sqlite:"):
             path = uri.removeprefix("sqlite:///")
             fix = f"wait if another process writes to it; else delete {path}, then `secateur track --rebuild`"
         raise SecateurError(
-            f"MLflow at {redacted(uri)}: {redacted(reason)}. Nothing is lost, results/{FOLDER} has every run. Fix: {fix}."
+            f"MLflow at {redacted(uri)}: {redacted(_reason(error))}. Nothing is lost, results/{FOLDER} has every run. Fix: {fix}."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error's message, else its type."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
@@ -242,19 +278,23 @@ def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = 
     deadline = time.monotonic() + (seconds if uri.startswith("http") else float("inf"))
     written = 0
     with _client(uri) as client:
+        artifacts = _Artifacts(client, uri)
         for name, group in groupby(runs, key=lambda run: run.experiment):
             experiment_id = _experiment_id(client, name)
             tracked = _tracked(client, experiment_id)
             for run in group:
                 present = tracked.get(run.key)
                 if not rebuild and present is not None and _up_to_date(run, present.data.tags):
+                    if present.data.tags.get(ARTIFACTS) == REFUSED and artifacts.write(run, present):
+                        client.set_tag(present.info.run_id, ARTIFACTS, WRITTEN)
+                        written += 1
                     continue
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"not all runs were written within {seconds:.0f} s")
                 if rebuild and present is not None:
                     client.delete_run(present.info.run_id)
                     present = None
-                _write(client, experiment_id, run, present)
+                _write(client, artifacts, experiment_id, run, present)
                 written += 1
     return written
 

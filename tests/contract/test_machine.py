@@ -1,0 +1,237 @@
+"""The machine around a run: odd paths, signals, two runs in one folder, locks."""
+
+import errno
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from snakemake.script import PythonScript, ScriptBase
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.settings import SharedFSUsage
+
+from secateur.cluster import interpreter, leftovers
+from secateur.commands import doctor, processes, running
+from secateur.core.errors import SecateurError
+from secateur.planning.snakemake_output import RunProgress
+
+LIMIT = 60  # seconds after which a process of these tests hangs
+
+# --- paths that a shell would take apart ---------------------------------------------------------
+
+ODD = ["my project", "it's", 'a"b', "$HOME", "a;b", "(a)", "Prüfung", "a&b", "two  blanks", "*", "`id`"]
+
+
+@pytest.fixture
+def quoted(monkeypatch):
+    """Snakemake with the patch, taken back afterwards."""
+    for owner, name in ((ScriptBase, "_execute_cmd"), (RemoteExecutor, "get_python_executable")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    interpreter.patch()
+    interpreter.patch()  # a second time changes nothing
+
+
+def python_in(folder: Path) -> str:
+    """This Python under a path in the folder."""
+    folder.mkdir()
+    (folder / ".venv").symlink_to(Path(sys.executable).parents[1])
+    return str(folder / ".venv/bin/python")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_stage_runs_under_an_environment_of_any_name(tmp_path, monkeypatch, quoted, name):
+    monkeypatch.setattr(sys, "executable", python_in(tmp_path / name))
+    script = tmp_path / name / "stage.py"
+    script.write_text("import sys, pathlib; pathlib.Path(__file__).with_name('said').write_text(sys.executable)")
+    stage = PythonScript.__new__(PythonScript)
+    unset = ("bench_record", "conda_env", "conda_base_path", "container_img", "shadow_dir", "env_modules")
+    vars(stage).update(dict.fromkeys((*unset, "singularity_args", "runtime_paths")), resources={}, threads=1)
+    stage.execute_script(str(script))
+    assert script.with_name("said").read_text() == sys.executable
+
+
+def of_executors() -> str:
+    """The interpreter in the command of a job on a cluster."""
+    executor = SimpleNamespace(workflow=SimpleNamespace(storage_settings=SimpleNamespace()))
+    executor.workflow.storage_settings.shared_fs_usage = SharedFSUsage.all()
+    return RemoteExecutor.get_python_executable(executor)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_job_on_a_cluster_starts_under_an_environment_of_any_name(tmp_path, monkeypatch, quoted, name):
+    monkeypatch.setattr(sys, "executable", python_in(tmp_path / name))
+    command = f"{of_executors()} -c 'import sys; print(sys.executable)'"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, timeout=LIMIT)
+    assert done.stdout.strip() == sys.executable
+
+
+def test_a_plain_path_stays_as_it_is(quoted):
+    assert of_executors() == sys.executable
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+# Snakemake, which upon SIGINT waits for its jobs; a job that says how it ended; one that does not listen.
+DRIVER = """
+import subprocess, sys
+job = subprocess.Popen(["bash", "-c", f"{sys.executable} {sys.argv[1]}; true"])
+while job.poll() is None:
+    try:
+        job.wait()
+    except KeyboardInterrupt:
+        print("waits for its jobs", flush=True)
+"""
+JOB = """
+import pathlib, signal, sys, time
+def end(*_):
+    pathlib.Path("ended").touch()
+    sys.exit(1)
+signal.signal(signal.SIGTERM, end)
+pathlib.Path("started").touch()
+time.sleep(600)
+"""
+DEAF = JOB.replace("SIGTERM, end", "SIGTERM, signal.SIG_IGN")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """An empty folder of runs, in which this process stands; signals are as before afterwards."""
+    monkeypatch.chdir(tmp_path)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield tmp_path
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def job_in(folder: Path, text: str) -> Path:
+    script = folder / ".snakemake/scripts/tmp1.slow.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(text)
+    return script
+
+
+def driver(script: Path) -> list[str]:
+    return [sys.executable, "-c", DRIVER, str(script)]
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(100 * LIMIT):
+        if path.exists():
+            return
+        time.sleep(0.01)
+    raise TimeoutError(f"{path} never appeared")
+
+
+def test_a_run_that_is_ended_ends_its_jobs_which_say_so(folder):
+    with subprocess.Popen(driver(job_in(folder, JOB)), stdout=subprocess.PIPE, text=True) as run:
+        wait_for(folder / "started")
+        processes.end(run)
+        assert run.returncode is not None
+    assert (folder / "ended").exists()
+    assert processes.workers() == {}
+
+
+def test_a_job_that_does_not_end_is_killed(folder, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE", 1)
+    with subprocess.Popen(driver(job_in(folder, DEAF))) as run:
+        wait_for(folder / "started")
+        processes.end(run)
+    assert processes.workers() == {}
+
+
+def test_jobs_of_another_run_in_the_folder_go_on(folder):
+    script = job_in(folder, JOB)
+    with subprocess.Popen([sys.executable, str(script)]) as other:
+        try:
+            wait_for(folder / "started")
+            with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as run:
+                processes.end(run)
+            assert other.poll() is None
+            assert list(processes.workers().values()) == ["slow"]
+        finally:
+            other.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("shown", [True, False], ids=["progress", "plain"])
+def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, number, shown):
+    command = driver(job_in(folder, JOB))
+    text = f"from secateur.commands import running\nshow = (lambda child: child.stdout.read()) if {shown} else None\n"
+    text += f"running._driven({command!r}, show)"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell has it for a process in the background
+    with subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, text=True) as run:
+        wait_for(folder / "started")
+        run.send_signal(number)
+        _, errors = run.communicate(timeout=LIMIT)
+    assert run.returncode == running.INTERRUPTED, errors
+    assert "interrupted; finished jobs are kept" in errors
+    assert (folder / "ended").exists()
+
+
+# --- two runs in one folder ----------------------------------------------------------------------
+
+
+def test_a_second_run_leaves_the_log_of_the_first_alone(folder):
+    with running._log() as first:
+        first.write("the first run\n")
+        first.flush()
+        with running._log() as second:
+            second.write("the second run\n")
+            assert Path(second.name) == Path(f"logs/snakemake-{os.getpid()}.log")
+        assert running.LOG.read_text() == "the first run\n"
+    with running._log() as third:
+        assert Path(third.name) == running.LOG
+    assert running.LOG.read_text() == ""
+
+
+def test_a_file_system_without_locks_has_one_log(folder, monkeypatch):
+    def unsupported(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(running.fcntl, "flock", unsupported)
+    with running._log() as log:
+        assert Path(log.name) == running.LOG
+
+
+@pytest.mark.parametrize(
+    ("driving", "message"),
+    [([42], "process 42 drives a run .* Fix: wait for it"), ([], "killed run .* Fix: secateur resume --only-clean")],
+)
+def test_a_run_that_meets_a_lock_says_whose_it_is(folder, monkeypatch, driving, message):
+    monkeypatch.setattr(running, "drivers", lambda: driving)
+    log = folder / "mine.log"
+    log.write_text("Building DAG of jobs...\nError: Directory cannot be locked. Please make sure that ...\n")
+    error = running._failure(RunProgress(frozenset()), 1, "secateur report quickstart", log)
+    assert isinstance(error, SecateurError)
+    assert re.search(message, str(error))
+    assert "--unlock" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("driving", "host", "passed", "text"),
+    [
+        ([42], "here", True, "held by process 42"),
+        ([], "here", False, "Fix: secateur resume"),
+        ([], "login2", True, "on login2, which may drive a run; if it has ended, secateur resume --anyway"),
+        ([], None, False, "Fix: secateur resume"),  # no note, or a damaged one
+    ],
+)
+def test_doctor_tells_the_lock_of_a_run_from_one_that_was_left(folder, monkeypatch, driving, host, passed, text):
+    assert doctor._lock() == ("lock", True, "none")
+    (folder / ".snakemake/locks").mkdir(parents=True)
+    (folder / ".snakemake/locks/0.input.lock").touch()
+    monkeypatch.setattr(doctor, "drivers", lambda: driving)
+    monkeypatch.setattr(socket, "gethostname", lambda: "here")
+    if host:
+        note = {"arguments": [], "host": host, "process": 7}
+        (folder / leftovers.NOTE).write_text(json.dumps(note))
+    name, ok, said = doctor._lock()
+    assert (name, ok) == ("lock", passed)
+    assert text in said
