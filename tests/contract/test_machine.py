@@ -17,6 +17,7 @@ from snakemake.script import PythonScript, ScriptBase
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
+import secateur
 from secateur.cluster import interpreter, leftovers
 from secateur.commands import doctor, processes, running
 from secateur.core.errors import SecateurError
@@ -166,7 +167,8 @@ def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, number, shown):
     text = f"from secateur.commands import running\nshow = (lambda child: child.stdout.read()) if {shown} else None\n"
     text += f"running._driven({command!r}, show)"
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell has it for a process in the background
-    with subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, text=True) as run:
+    env = os.environ | {"PYTHONPATH": str(Path(secateur.__file__).parents[1])}
+    with subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, text=True, env=env) as run:
         wait_for(folder / "started")
         run.send_signal(number)
         _, errors = run.communicate(timeout=LIMIT)
