@@ -8,6 +8,8 @@ import pytest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 
+pytestmark = pytest.mark.slow
+
 TURNS = {
     "ana-ben": [
         ("Ana", "I start at the mill on Monday."),

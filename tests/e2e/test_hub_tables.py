@@ -6,6 +6,8 @@ import pytest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 
+pytestmark = pytest.mark.slow
+
 SHARDS = {  # written in another order than they are numbered
     "data/train-00001-of-00002.parquet": [("t2", "What is third?", "Mill", "The third mill stands in York.")],
     "data/validation-00000-of-00001.parquet": [("v0", "What rains?", "Rain", "It rains in May.")],

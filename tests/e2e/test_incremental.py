@@ -14,6 +14,8 @@ from secateur.core.tables.table import read_table, write_table
 from secateur.datasets.loaders import load_corpus
 from secateur.stage.contract import Context, Inputs, Outputs
 
+pytestmark = pytest.mark.slow
+
 GROUPS = ("extractor", "embedder", "codebook", "consolidation", "order")
 OPTIONS = dict(zip(GROUPS, ("openie", "minilm", "default", "default", "aware"), strict=True))
 STAGES = (

@@ -7,6 +7,8 @@ import pytest
 
 from secateur.evaluation.retrieval import MEASURES
 
+pytestmark = pytest.mark.slow
+
 DATA = "results/toy_documents_smoke/toy_documents_smoke"
 SOURCES = {
     "title_zsum": "contexts/lexical/minilm.sentences/title_zsum",

@@ -326,6 +326,7 @@ def test_your_own_documents_get_figures_and_a_report(smoke, custom):
     assert (custom[0].root / "results/experiments/custom/report.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_reranker_a_form_of_the_graph_and_a_policy_in_action_run_beside_it(rerun):
     """What is too slow for every smoke run."""
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {reranker: [pmi_q], assembly: [lines]}")
@@ -339,7 +340,7 @@ def test_a_reranker_a_form_of_the_graph_and_a_policy_in_action_run_beside_it(rer
     assert gained == {(system, "blind") for system in systems}
     read = dict(rows.filter(pl.col("metric") == "read_tokens").select("system", "value").iter_rows())
     assert set(read) == {"rag_zsum", "compressed"}
-    (path,) = (rerun.root / "results").rglob("recalled/**/compressed.*/**/memories.parquet")
+    (path,) = (rerun.root / "results").rglob("recalled/**/session+policy_of=session.*/**/memories.parquet")
     stored = read_table(TABLES["memories"], path)
     assert set(stored["channel"]) == {"question", "answer", "facts"}
     assert not stored["verified"].any()

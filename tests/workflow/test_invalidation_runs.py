@@ -80,7 +80,7 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
 
 def test_another_form_of_the_same_rankings_ranks_nothing_anew(rerun):
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], assembly: [{form: dense}]}")
-    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:default+form=dense"}, ')
+    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:dense"}, ')
     assert set(planned(rerun)) == VARIANT
 
 
