@@ -18,7 +18,7 @@ from secateur.core.errors import SecateurError
 from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
-from secateur.models.prepare import is_gguf, prepare, weights_digest
+from secateur.models.prepare import is_gguf, loading, prepare, refuse_incomplete, weights_digest
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "in_process"]
 
@@ -32,6 +32,7 @@ class Prefix:
 
 
 NOTHING = Prefix(0, ())
+STATIC = ("default", "linear", "yarn", "llama3", "proportional")  # rope types whose angles hang on the position alone
 PASSING = ("_name_or_path", "transformers_version")  # settings of a model that change no score
 
 
@@ -226,15 +227,43 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
     address = prepare(cfg.model, cache)
-    try:
+    with loading(cfg.model):
         tokenizer = AutoTokenizer.from_pretrained(address)
-        model = AutoModelForCausalLM.from_pretrained(address, dtype=getattr(torch, cfg.dtype[device])).to(device)
-    except (OSError, ValueError) as error:
+        settings = {
+            "dtype": getattr(torch, cfg.dtype[device]),
+            "output_loading_info": True,
+            "ignore_mismatched_sizes": True,
+        }
+        model, info = AutoModelForCausalLM.from_pretrained(address, **settings)
+    refuse_incomplete(cfg.model, info)
+    if not getattr(tokenizer, "is_fast", False):
         raise SecateurError(
-            f"lm.model {cfg.model}: cannot be loaded as a causal language model ({str(error).strip().splitlines()[0]}). "
-            "Fix: name a GGUF file, a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
-        ) from error
-    return CausalLM(model, tokenizer, cfg.window, cfg.pack[device], cfg.model, _weights(cfg.model, address, model))
+            f"lm.model {cfg.model}: its tokenizer has no fast form, which tells a token's characters. "
+            "Fix: a model with a tokenizer.json."
+        )
+    if problem := _position_problem(model.config.get_text_config(), cfg.window):
+        raise SecateurError(f"lm.model {cfg.model}: {problem}")
+    weights = _weights(cfg.model, address, model)
+    return CausalLM(model.to(device), tokenizer, cfg.window, cfg.pack[device], cfg.model, weights)
+
+
+def _position_problem(config, window: int) -> str | None:
+    """What is wrong with a window where a token's rotary angles depend on the longest position in a pass, or None.
+
+    config: of the text model. Below its original context such a model reads every sequence with the same angles.
+    """
+    parameters = getattr(config, "rope_parameters", None) or {}
+    for rope in parameters.values() if all(isinstance(v, dict) for v in parameters.values()) else (parameters,):
+        kind = rope.get("rope_type", "default")
+        if kind in STATIC:
+            continue
+        original = rope.get("original_max_position_embeddings") or config.max_position_embeddings
+        if window > original:
+            return (
+                f"rope_type {kind} turns all positions otherwise where a sequence of the pass exceeds {original} tokens, "
+                f"and lm.window is {window}. Fix: lm.window={original}"
+            )
+    return None
 
 
 def _weights(named: str, address: str, model) -> str:

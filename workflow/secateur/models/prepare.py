@@ -8,7 +8,7 @@ import hashlib
 import logging
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache as cache_of_calls
 from importlib import import_module
@@ -20,16 +20,18 @@ from secateur.core.artifacts import file_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
 
-__all__ = ["gguf_file", "is_gguf", "prepare", "weights_digest"]
+__all__ = ["gguf_file", "is_gguf", "loading", "prepare", "refuse_incomplete", "weights_digest"]
 
 ASSEMBLE = "assemble:"
 SEAL = "sha256.json"  # digests of converted weights
+POINTER = b"version https://git-lfs"
+SHOWN = 3  # names of weights in a message
 LOG = logging.getLogger("secateur")
 
 
 def is_gguf(address: str) -> bool:
     """Whether an address names GGUF weights, which need conversion."""
-    return address.startswith(ASSEMBLE) or address.endswith(".gguf")
+    return address.startswith(ASSEMBLE) or address.lower().endswith(".gguf")
 
 
 def _pieces(address: str) -> list[Path]:
@@ -46,7 +48,48 @@ def _pieces(address: str) -> list[Path]:
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
         raise SecateurError(f"lm.model {address}: {', '.join(missing)} missing. Fix: correct lm.model or reinstall.")
+    _refuse_pointers(address, files)
     return files
+
+
+def _refuse_pointers(address: str, files: Iterable[Path]) -> None:
+    """Raise SecateurError for a file that Git LFS has not fetched: a few lines of text under the name of weights."""
+    for path in files:
+        with path.open("rb") as stream:
+            if stream.read(len(POINTER)) == POINTER:
+                raise SecateurError(f"lm.model {address}: {path.name} is a Git LFS pointer. Fix: git lfs pull.")
+
+
+@contextmanager
+def loading(address: str, kind: str = "causal language model", key: str = "lm.model") -> Iterator[None]:
+    """Turn what a library raises for files that it cannot load into a SecateurError that names their address."""
+    try:
+        yield
+    except (SecateurError, MemoryError):
+        raise
+    except Exception as error:  # libraries raise anything for files that they cannot load
+        cause = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise SecateurError(
+            f"{key} {address}: cannot be loaded as a {kind} ({cause}). Fix: name a GGUF file, "
+            "a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+        ) from error
+
+
+def refuse_incomplete(address: str, info: Mapping, key: str = "lm.model") -> None:
+    """Raise SecateurError where weights of a model are not in its files: they would be random numbers.
+
+    info: what `from_pretrained` returns with `output_loading_info`.
+    """
+    missing = sorted({*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])})
+    if missing:
+        shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+        unread = (
+            f"; {len(info['unexpected_keys'])} weights of its files are not read" if info["unexpected_keys"] else ""
+        )
+        raise SecateurError(
+            f"{key} {address}: {len(missing)} of the model's weights are not in its files or have another shape "
+            f"({shown}){unread}. They would be random. Fix: download the files again, or name a folder of that model."
+        )
 
 
 @contextmanager
@@ -95,7 +138,9 @@ def prepare(address: str, cache: Path) -> str:
     take a second instead of half a minute. Other addresses are returned by `locate`.
     """
     if not is_gguf(address):
-        return locate(address)
+        if (folder := Path(located := locate(address))).is_dir():
+            _refuse_pointers(address, sorted([*folder.glob("*.safetensors"), *folder.glob("*.json")]))
+        return located
     folder = cache / "models" / weights_digest(address)
     _whole(folder)
     return str(made_once(folder, lambda folder: _sealed(address, folder)))
@@ -131,6 +176,33 @@ def _convert(address: str, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     with gguf_file(address) as path, patch.object(gguf, "GGUFReader", cache_of_calls(gguf.GGUFReader)):
+        _refuse_part(address, path)
         settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
-        AutoModelForCausalLM.from_pretrained(path.parent, **settings).save_pretrained(folder)
-        AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
+        settings |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
+        with loading(address):
+            model, info = AutoModelForCausalLM.from_pretrained(path.parent, **settings)
+            refuse_incomplete(address, info)
+            model.save_pretrained(folder)
+            AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
+
+
+def _refuse_part(address: str, path: Path) -> None:
+    """Raise SecateurError for a file that is no GGUF file, one that is cut off, and one of several splits."""
+    import gguf
+
+    with path.open("rb") as stream:
+        if stream.read(4) != b"GGUF":
+            raise SecateurError(
+                f"lm.model {address}: this is no GGUF file. Fix: download it again or correct lm.model."
+            )
+    try:
+        count = gguf.GGUFReader(path).fields.get("split.count")
+    except Exception as error:  # numpy's, for bytes that are not there
+        raise SecateurError(
+            f"lm.model {address}: the file is cut off or damaged ({error}). Fix: download it again."
+        ) from error
+    if count is not None and count.contents() > 1:
+        raise SecateurError(
+            f"lm.model {address}: one of {count.contents()} splits. Fix: llama-gguf-split --merge FIRST_SPLIT WHOLE.gguf, "
+            "then name the whole file."
+        )

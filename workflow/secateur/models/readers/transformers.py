@@ -11,7 +11,10 @@ IN_PROCESS = True
 
 
 def load(cfg, cache: Path, device: str):
-    """The model with its weights."""
+    """The model with its weights, checked once against its own attention."""
+    from secateur.models.agreement import check_once
     from secateur.models.causal import in_process
 
-    return in_process(cfg, cache, device)
+    lm = in_process(cfg, cache, device)
+    check_once(lm, cache)
+    return lm
