@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from secateur.config.compose import option, separated
+from secateur.core.fields import ConfigError
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,3 +55,25 @@ def test_a_value_of_an_override_is_handed_on_as_it_is(tmp_path, name):
 def test_a_mirror_is_one_folder_whatever_its_name(tmp_path, name):
     found = handed_on(tmp_path, f"MIRROR={name}", print_it='echo "$SECATEUR_MIRROR"')
     assert found == [name if name.startswith("/") else f"{ROOT}/{name}"]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["dataset.folder=/my data", "retriever.top_k=9"],
+        ['lm.model="a b=c"', "retriever.top_k=9"],
+        ["dataset.folder='/it\\'s x=1'"],
+        ["dataset.folder=/Prüfung (a)", "dataset.folder=/it's"],
+        ["eval.budgets=[64, 128]", "+experiment.axes={reader: [x, y]}"],
+        ["rank_passages.mem_mb=attempt * 16000 if a == 1 else 2", "score_candidates.runtime=600"],
+        [],
+    ],
+)
+def test_an_override_begins_at_a_key_behind_a_blank(overrides):
+    assert list(separated("  ".join([*overrides, ""]))) == overrides
+
+
+def test_a_value_that_needs_quotes_is_refused_with_them():
+    with pytest.raises(ConfigError, match=r"Fix: write the value in quotes, e\.g\. dataset\.folder='/my data'"):
+        option(ROOT / "conf", "dataset", "custom", ("dataset.folder=/Prüfung",))
+    assert option(ROOT / "conf", "dataset", "custom", ("dataset.folder='/Prüfung'",)).folder == "/Prüfung"

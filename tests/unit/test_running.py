@@ -110,3 +110,40 @@ def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
 def test_the_page_of_a_run_is_asked_for_as_the_run_was():
     said = running._report_command("custom@20", "my data", ["ecs.pool=8", "eval.budgets=[64,128]"])
     assert said == "secateur report custom@20 --data 'my data' --set ecs.pool=8 --set 'eval.budgets=[64,128]'"
+
+
+HEADER = """Using profiles profiles/local and workflow specific profile profiles/default for setting default arguments.
+
+SNAKEMAKE
+=========
+  Date: 2026-11-26 22:39:43
+  Snakemake version: 9.27.1
+  Command: snakemake --config experiment=custom data="/nowhere"
+  Config file(s): []
+
+Building DAG of jobs...
+
+"""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "/nowhere/questions.jsonl: no such file. Fix: DATA=DIR names a folder with questions.jsonl",
+        "experiment custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR",
+        "conf/lm/x.yaml: 2 problems\n  window: must be positive\n  kind: unknown. Fix: correct it",
+    ],
+)
+def test_what_stops_a_run_before_its_jobs_stands_without_snakemakes_header(logged, message):
+    logged(f"{HEADER}{message}\n")
+    error = running._failure(read(HEADER), 1, "secateur report custom")
+    assert str(error) == message
+
+
+def test_a_wait_for_slurm_is_shown_and_no_reason_of_a_failure(logged):
+    text = TEXT.replace("prepare_corpus: mine", "SLURM: AssocMaxSubmitJobLimit. The next job waits\nwhat: mine")
+    progress = RunProgress(RULES)
+    shown = [line for line in map(progress.read, text.splitlines()) if line]
+    assert shown == ["SLURM: AssocMaxSubmitJobLimit. The next job waits"]
+    logged(text)
+    assert "Error in rule prepare_corpus" in str(running._failure(progress, 1, "secateur report custom"))

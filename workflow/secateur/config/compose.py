@@ -167,7 +167,7 @@ def _check_size(path: Path, content: dict[str, Any]) -> None:
 
 def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
     from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
+    from hydra.errors import HydraException, OverrideParseException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
@@ -186,7 +186,9 @@ def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> d
         while deepest.__cause__ is not None:
             deepest = deepest.__cause__
         where = " with ".join(filter(None, (f"conf/{group}/{name}.yaml", " ".join(overrides))))
-        raise ConfigError(f"{where}: {deepest}") from error
+        quoting = ". Fix: write the value in quotes, e.g. dataset.folder='/my data'"
+        is_value = isinstance(error, OverrideParseException)
+        raise ConfigError(f"{where}: {deepest}{quoting if is_value else ''}") from error
 
 
 @cache

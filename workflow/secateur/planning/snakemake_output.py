@@ -18,7 +18,8 @@ STEPS = re.compile(r"^(\d+) of (\d+) steps")
 DONE = re.compile(r"^Finished jobid: \d+ \(Rule: (\w+)\)")
 PARAM = re.compile(r"'([\w.]+)=(.*?)'(?=[,\s]|$)")
 REFUSED = re.compile(r"^\w*Error: \[Errno (\d+)\] [^:\n]*(?:: '(.*)')?$", re.M)
-NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE", "=====")
+NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building DAG", "SNAKEMAKE")
+HEADER = re.compile(r"^SNAKEMAKE\n=+\n(?:  .*\n)*", re.M)  # versions, folders and the command of a run
 TARGET, TOTAL = "all", "total"  # rows of the table of jobs that run no stage
 MODULES = 6  # changed modules listed for a rule
 FOLLOWS = "Input files updated by another job"
@@ -121,5 +122,5 @@ def failure(text: str, lines: int) -> Exception:
     if refusals := REFUSED.findall(text):
         number, path = refusals[-1]
         return OSError(int(number), os.strerror(int(number)), path or None)
-    output = [line for line in text.splitlines() if line.strip() and not line.startswith(NOISE)]
+    output = [line for line in HEADER.sub("", text).splitlines() if line.strip() and not line.startswith(NOISE)]
     return SecateurError("\n".join(output[-lines:]) or "Snakemake ended without a message. Fix: secateur doctor")
