@@ -83,13 +83,15 @@ def run(cfg, inputs, outputs, ctx):
     if failure:
         ctx.warn(f"{ctx.axes['peer']} answers no question, its rows are missing: {failure}")
     ids = inputs["passages"]["passage_id"].to_list()
+    excluded = dict(inputs["questions"].select("question_id", "excluded").drop_nulls().iter_rows())
     parts, rankings, costs = [], [], []
     for question, context in contexts.items():
+        spans = [s for s in context.spans if s.passage is None or ids[s.passage] != excluded.get(question)]
         parts += [
             (question, n, span.text, None if span.passage is None else ids[span.passage])
-            for n, span in enumerate(context.spans)
+            for n, span in enumerate(spans)
         ]
-        rows = dict.fromkeys(span.passage for span in context.spans if span.passage is not None)
+        rows = dict.fromkeys(span.passage for span in spans if span.passage is not None)
         rankings += [(question, PEER, n, ids[row], None, float(-n), False) for n, row in enumerate(rows)]
         costs += [(question, "aware", None, False, name, value) for name, value in context.costs.items()]
     outputs["sent"] = TABLES["sent"].frame(parts)

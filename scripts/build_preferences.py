@@ -1,6 +1,7 @@
 """Measures cost and answer gain of every configuration for the questions of the policy's splits."""
 
 from collections.abc import Sequence
+from io import StringIO
 
 import polars as pl
 
@@ -116,7 +117,7 @@ class _Replay:
         """The answer that the session keeps and its source, which is GOLD for training questions only."""
         if self.cfg.memory.gold and row["split"] == "train":
             return row["answer"], GOLD
-        units = context.splitlines(keepends=True)
+        units = StringIO(context).readlines()  # splitlines would also split inside a text, at U+2028
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
         return self.generate([prompt])[0].text, self.lm.name
 

@@ -32,6 +32,7 @@ def run(cfg, inputs, outputs, ctx):
     answers, order = inputs["answers"], cfg.extra.order
     answered = inputs["questions"].join(answers, on="question_id", how="semi").sort("position")
     questions = [Question(*row) for row in answered.select("question_id", "text", "answer").iter_rows()]
+    aliases = dict(answered.select("question_id", "aliases").drop_nulls().iter_rows())
     gold = gold_of(answered, inputs["evidence"], inputs["passages"])
     prompted, figures = reached(inputs["contexts"], answers, cfg.assembly.budget), []
     has_sources = names_passages(inputs["contexts"])
@@ -43,7 +44,7 @@ def run(cfg, inputs, outputs, ctx):
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}
     for question in questions:
         answer = by_question[question.id]
-        values = answer_scores(answer["text"], question.answer)
+        values = answer_scores(answer["text"], question.answer, aliases.get(question.id, ()))
         values |= {"refused": float(answer["refused"]), "read_tokens": float(answer["prompt_tokens"])}
         values |= {"completion_tokens": float(answer["completion_tokens"])}
         if question.id in gold:

@@ -6,7 +6,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.graph.retrieval.candidates import CodebookArrays, question_symbols
 from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines, best_passages, walk_steps
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import blocks
+from secateur.ranking import select
+from secateur.ranking.group import blocks, without_excluded
 from secateur.stage.contract import main
 
 GRAPH = "graph"  # name of the scorer in the table
@@ -42,11 +43,12 @@ def run(cfg, inputs, outputs, ctx):
                 rankings += [best_lines(ranking, frame) for frame in best if frame.height]
                 continue
             scores, origins = ranking.scores(texts, coarse)
-            ranked = best_passages(ranking, scores, qids)
+            ranked = best_passages(ranking, without_excluded(scores, block, ranking.ids), qids)
             rankings += ranked
             paths += walk_steps(ranking, ranked, origins) if origins is not None else []
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
-    outputs["rankings"], outputs["paths"] = _table(rankings), pl.concat(paths)
+    outputs["rankings"] = select.without_excluded(_table(rankings), questions)
+    outputs["paths"] = pl.concat(paths)
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}
 
 

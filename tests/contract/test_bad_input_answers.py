@@ -143,7 +143,7 @@ def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkey
 
 # --- the stage --------------------------------------------------------------------------------------
 
-QUESTIONS = [(f"q{n}", "g", "c", n, f"What is {n}?", str(n), None, "test") for n in range(5)]
+QUESTIONS = [(f"q{n}", "g", "c", n, f"What is {n}?", str(n), None, None, None, "test") for n in range(5)]
 PASSAGES = [(f"p{n}", "d", None, "g", None, n, f"{n} is a number.", None, None, None, None) for n in range(5)]
 EVIDENCE = [(f"q{n}", 0, None, f"p{n}", None, None) for n in range(5)]
 CONTEXTS = [

@@ -52,7 +52,10 @@ def test_a_document_judged_twice_has_the_higher_grade(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"corpus": [*CORPUS, CORPUS[0]]}, r"corpus.jsonl: 1 problem; line 3: _id 'd1' is already used in line 1"),
+        (
+            {"corpus": [*CORPUS, CORPUS[0] | {"text": "It burnt."}]},
+            r"corpus.jsonl: 1 problem; line 3: _id 'd1' is already used in line 1",
+        ),
         ({"corpus": [{"_id": "d1"}]}, "line 1: text is missing"),
         ({"corpus": ["[1]"]}, "line 1: expected an object"),
         ({"corpus": ['{"_id": ']}, "line 1: malformed JSON"),

@@ -123,6 +123,8 @@ def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
         "position": 0,
         "text": "How many hens?",
         "answer": "7",
+        "aliases": None,
+        "excluded": None,
         "type": "single-session-user",
         "split": found.questions["split"][0],
     }

@@ -50,7 +50,8 @@ def write(path: Path, value) -> Path:
 def load(kind, questions, corpora=(), **settings):
     """(corpus, questions) of files of one format, their tables checked."""
     corpus = load_corpus({"kind": kind} | settings, named_files(("pool", ...), [*questions, *corpora]))
-    found = load_questions(kind, kind, named_files(("questions", ...), list(questions)), corpus.passages)
+    files = named_files(("questions", ...), list(questions))
+    found = load_questions({"kind": kind} | settings, kind, files, corpus.passages)
     conform(corpus.passages, found)
     return corpus, found
 
@@ -97,6 +98,34 @@ def test_gold_that_names_a_sentence_that_is_not_there_is_counted(tmp_path):
     _, found = load("hotpotqa", [write(tmp_path / "a.json", [wrong])])
     assert gold(found) == [("Free Guy (film):0", "named")]
     assert found.counts["evidence_missing"] == 2
+
+
+@pytest.mark.parametrize("number", [1, 7, -1])
+def test_gold_numbers_sentences_where_every_paragraph_has_one(tmp_path, number):
+    wrong = HOTPOT | {
+        "context": [LEVY, ["Ghent", ["A city."]]],
+        "supporting_facts": [["Shawn Levy", number], ["Ghent", 0]],
+    }
+    _, found = load("hotpotqa", [write(tmp_path / "a.json", [wrong])])
+    assert (gold(found), found.counts["evidence_missing"]) == ([("Ghent:0", "bridge")], 1)
+    _, found = load("hotpotqa", [write(tmp_path / "a.json", [wrong])], unit="paragraph")
+    assert gold(found) == [("Shawn Levy:0", "bridge"), ("Ghent:0", "bridge")]
+
+
+def test_corpus_and_questions_of_two_units_are_refused(tmp_path):
+    path = write(tmp_path / "a.json", [HOTPOT])
+    for unit, other in (("sentence", "paragraph"), ("paragraph", "sentence")):
+        passages = load_corpus({"kind": "hotpotqa", "unit": unit}, {"pool": path}).passages
+        with pytest.raises(SecateurError, match=f"no {other}s.*same `unit`"):
+            load_questions({"kind": "hotpotqa", "unit": other}, "mine", {"questions": path}, passages)
+
+
+def test_aliases_of_an_answer_are_kept(tmp_path):
+    records = [MUSIQUE | {"answer_aliases": ["in 1968", "1968", ""]}, MUSIQUE | {"id": "2hop__3_4"}]
+    _, found = load("musique", [write(tmp_path / "dev.json", records)])
+    assert found.questions["aliases"].to_list() == [["in 1968"], None]
+    with pytest.raises(SecateurError, match="object 0: answer_aliases"):
+        load("musique", [write(tmp_path / "dev.json", [MUSIQUE | {"answer_aliases": "1968"}])])
 
 
 def test_musique_takes_the_sentence_with_the_answer_or_else_the_paragraph(tmp_path):

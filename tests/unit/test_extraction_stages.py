@@ -37,7 +37,9 @@ def passages(documents=("a", "b", "c")) -> pl.DataFrame:
 
 def config(**extractor) -> SimpleNamespace:
     return SimpleNamespace(
-        extractor=SimpleNamespace(**{"kind": "imported", "block": 2, "settings": {"batch": 8}} | extractor)
+        extractor=SimpleNamespace(
+            **{"kind": "imported", "block": 2, "settings": {"batch": 8}, "max_malformed": 0.5} | extractor
+        )
     )
 
 

@@ -46,6 +46,25 @@ def test_a_file_of_another_form_or_of_another_corpus_is_refused(tmp_path, conten
         hipporag.read([write(tmp_path / "o.json", content)], PASSAGES)
 
 
+LAME = {
+    "null": DOCUMENT | {"extracted_triples": None},
+    "none": {"passage": DOCUMENT["passage"]},
+    "a text": DOCUMENT | {"extracted_triples": "[]"},
+    "no passage": DOCUMENT | {"passage": None},
+    "no object": 3,
+}
+
+
+@pytest.mark.parametrize("lame", LAME.values(), ids=LAME)
+def test_a_malformed_document_is_dropped_and_counted_and_too_many_are_refused(tmp_path, lame):
+    path = write(tmp_path / "o.json", {"docs": [lame, DOCUMENT], "avg_ent_chars": float("nan")})
+    facts, counts = hipporag.read([path], PASSAGES)
+    assert (sorted(facts), counts["records_malformed"]) == (["g:0", "g:1"], 1)
+    write(path, {"docs": [lame, DOCUMENT, lame]})
+    with pytest.raises(SecateurError, match=r"2 problems; docs 0: .*docs 2: .*extractor.max_malformed"):
+        hipporag.read([path], PASSAGES)
+
+
 def test_an_option_names_one_file_and_one_job():
     option = SimpleNamespace(shards=2, files=["a.csv"])
     assert [clause.split(" is ")[0] for clause in hipporag.problems(None, option)] == [

@@ -134,7 +134,7 @@ UTF16 = (f'<?xml version="1.0" encoding="utf-16"?>{BILLION}' + graph(edge(descri
         (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is not a node"),
         (graph(edge(description=None, keywords="")), "has no description; .*has no keywords"),
         (graph(edge(chunk=None)), "has no source_id"),
-        (graph(edge(chunk="c1&lt;SEP&gt;c9")), "chunk 'c9' is not in chunks.json"),
+        (graph(edge(chunk="c8&lt;SEP&gt;c9")), "chunk 'c9' is not in chunks.json"),
     ],
 )
 def test_a_hostile_or_broken_graph_is_refused(files, text, match):
@@ -143,6 +143,55 @@ def test_a_hostile_or_broken_graph_is_refused(files, text, match):
 
 def test_all_problems_of_a_graph_are_listed_at_once(files):
     refused(files(graph(edge(target="X"), edge(keywords=""))), "2 problems; .*'X' is not a node; .*has no keywords")
+
+
+LAME = {
+    "no keywords": edge(keywords=""),
+    "no description": edge(description=None),
+    "an empty description": edge(description=" "),
+    "no source": edge(chunk=None),
+    "a source that is no chunk": edge(chunk="UNKNOWN"),
+    "a node that is not there": edge(target="Nowhere"),
+}
+
+
+@pytest.mark.parametrize("lame", LAME.values(), ids=LAME)
+def test_a_malformed_edge_is_dropped_and_counted_and_too_many_are_refused(files, lame):
+    paths = files(graph(edge(), lame))
+    facts, counts = imported.read(paths, PASSAGES)
+    assert facts == {"d:1": [("Rhine", "rises near", "Chur")]}
+    assert (counts["facts_imported"], counts["records_malformed"]) == (1, 1)
+    with pytest.raises(SecateurError, match=r"1 problem; edge 1 .*raise extractor.max_malformed.* \(0.25\)"):
+        imported.read(paths, PASSAGES, 0.25)
+    refused(files(graph(edge(), lame, lame)), "2 problems; edge 1 .*edge 2 ")
+
+
+def test_a_chunk_that_was_deleted_is_left_out_of_its_edges(files):
+    for chunk in ("c1&lt;SEP&gt;c9", "c9&lt;SEP&gt;c1", "UNKNOWN&lt;SEP&gt;c1"):
+        facts, counts = imported.read(files(graph(edge(chunk=chunk))), PASSAGES)
+        assert (list(facts), counts) == (["d:1"], Counter(facts_imported=1, chunks_missing=1))
+    broken = {"c1": {"content": " ".join(TEXTS[:3])}, "c2": {"content": None}, "c3": "text"}
+    _, counts = imported.read(files(graph(edge(chunk="c1&lt;SEP&gt;c2&lt;SEP&gt;c3")), broken), PASSAGES)
+    assert counts["chunks_missing"] == 2
+
+
+def test_a_graph_without_keywords_gives_the_relations_that_stand_between_names(files):
+    quoted = [
+        edge("&quot;RHINE&quot;", "&quot;CHUR&quot;", "&quot;The Rhine rises near Chur.&quot;", None),
+        edge("&quot;RHINE&quot;", "&quot;CHUR&quot;", "&quot;It rises there.&quot;", None),
+    ]
+    plain = graph(*quoted).replace('<key id="b" for="edge" attr.name="keywords" attr.type="string"/>', "")
+    nodes = '<node id="&quot;RHINE&quot;"/><node id="&quot;CHUR&quot;"/>'
+    facts, counts = imported.read(files(plain.replace(NODES, nodes)), PASSAGES)
+    assert facts == {"d:1": [("RHINE", "rises near", "CHUR")]}
+    assert counts["records_malformed"] == 1
+
+
+def test_a_row_of_a_table_with_an_empty_cell_is_dropped_and_counted(tmp_path):
+    for name in ROWS:
+        frame = pl.DataFrame(ROWS | {"passage_id": ["d:1", "d:2"], name: [None, ROWS[name][1]]})
+        facts, counts = imported.read(write(tmp_path, frame, ".parquet"), PASSAGES)
+        assert (list(facts), counts["records_malformed"]) == (["d:2"], 1)
 
 
 def test_a_huge_graph_is_refused_before_it_is_read(files):
@@ -192,7 +241,7 @@ def test_a_row_whose_passage_is_unknown_is_counted(tmp_path):
     [
         (pl.DataFrame({"head": ["a"]}), "no column relation, tail, doc_id, position; it has head"),
         (pl.DataFrame(ROWS | {"doc_id": ["d", "d"]}), "no column position"),
-        (pl.DataFrame(ROWS | {"passage_id": ["d:1", None]}), "passage_id: empty in 1 row, the first is row 2"),
+        (pl.DataFrame(ROWS | {"passage_id": [None, None]}), "passage_id: empty in 2 rows, the first is row 1"),
         (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}), "none of its 2 triples matches a passage"),
         (pl.DataFrame(ROWS | {"passage_id": ["x", "y"]}).clear(), "none of its 0 triples matches a passage"),
     ],

@@ -102,6 +102,7 @@ KEYS = {
     "extractor.settings.delays=[1]": EXTRACTS,
     "extractor.settings.max_wait=60": EXTRACTS,
     "extractor.settings.max_failed=0.02": EXTRACTS,
+    "extractor.max_malformed=0.2": {"extract_triples"},
     "extractor.files=[data/mine.csv]": {"extract_triples"},
     "embedder.model=package:other/model": EMBEDS | {"assemble_contexts", "describe_dataset", "propose_passages"},
     "embedder.dim=256": EMBEDS,

@@ -23,7 +23,7 @@ rule extract_triples:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.log",
     threads: 1
     params:
-        **leaf_params("extract_triples", *slices.EXTRACTION),
+        **leaf_params("extract_triples", *slices.EXTRACTION, "extractor.max_malformed"),
     message:
         "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
     script:

@@ -165,6 +165,18 @@ def _check_size(path: Path, content: dict[str, Any]) -> None:
         raise ConfigError(f"{path}: its aliases stand for {total:,} values; allowed: {NODES:,}. Fix: remove aliases")
 
 
+def _forced(override: str) -> list[str]:
+    """Hydra's overrides for one of ours: a key may be new, and a mapping replaces what stood there, also where Hydra merges.
+
+    >>> _forced("experiment.axes={}"), _forced("eval.seed=1")
+    (['++experiment.axes=null', '++experiment.axes={}'], ['++eval.seed=1'])
+    """
+    if override[0] in "+~":
+        return [override]
+    key, _, value = override.partition("=")
+    return [f"++{key}=null"] * value.lstrip().startswith("{") + [f"++{override}"]
+
+
 def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException, OverrideParseException
@@ -172,7 +184,7 @@ def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> d
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    forced = [text if text[0] in "+~" else f"++{text}" for text in overrides]  # a mapping may get a new entry
+    forced = [change for text in overrides for change in _forced(text)]
     try:
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
             composed = compose(overrides=[f"+{group}={name}", *forced])

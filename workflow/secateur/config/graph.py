@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from secateur.core.fields import key
 
-__all__ = ["Codebook", "Consolidation", "Extractor", "Order", "Retriever"]
+__all__ = ["MAX_MALFORMED", "Codebook", "Consolidation", "Extractor", "Order", "Retriever"]
+
+MAX_MALFORMED = 0.5  # default of extractor.max_malformed
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,12 @@ class Extractor:
     settings: dict[str, Any] = key("settings of the plug-in")
     files: tuple[str, ...] = key(
         "files that the plug-in reads besides passages: names in data/registry, or paths with a slash", default=()
+    )
+    max_malformed: float = key(
+        "imports: largest share of malformed records; these are dropped and counted, above it the import stops",
+        low=0,
+        high=1,
+        default=MAX_MALFORMED,
     )
 
 

@@ -17,8 +17,8 @@ def keys_of(group: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{group}.{name}" for name in names)
 
 
-EXTRACTION = keys_but("extractor", "shards", "files")  # these two are in paths and inputs
-ANSWER_TRIPLES = keys_but("extractor", "shards", "files", "block")  # for single texts
+EXTRACTION = keys_but("extractor", "shards", "files", "max_malformed")  # two are in paths and inputs, one of imports
+ANSWER_TRIPLES = keys_but("extractor", "shards", "files", "block", "max_malformed")  # for single texts
 RECALL = keys_of(  # which runs of a session are recalled
     *("retriever", "w_ent", "w_rel", "top_k", "top_t", "coverage", "w_coverage", "tau_coverage"),
     *("w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct", "w_whole", "tau_whole", "t_whole"),

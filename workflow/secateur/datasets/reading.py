@@ -14,13 +14,16 @@ from secateur.core.errors import SecateurError, nearest
 
 __all__ = [
     "STRING",
+    "STRINGS_OR_NULL",
     "STRING_OR_NULL",
     "TEXT",
     "Form",
     "Forms",
     "Problems",
+    "Unreadable",
     "form_problems",
     "json_lines",
+    "json_objects",
     "of_type",
     "parse_json",
     "read_json",
@@ -47,6 +50,10 @@ def of_type(*types: type) -> Form:
 
 STRING, STRING_OR_NULL = of_type(str), of_type(str, type(None))
 TEXT: Form = ("a text that is not empty", lambda value: isinstance(value, str) and bool(value.strip()))
+STRINGS_OR_NULL: Form = (
+    "a list of texts, or null",
+    lambda value: value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value)),
+)
 
 
 class Problems:
@@ -82,74 +89,138 @@ def read_text(path: Path) -> str:
         raise SecateurError(f"{path}: not readable ({error}). Fix: fetch or compress the file again") from error
 
 
-def parse_json(text: str) -> Any:
+class Unreadable:
+    """The place of a value that is not strict JSON. It has no allowed form, so it stops only who reads its key."""
+
+    def __init__(self, fault: str):
+        self.fault = fault
+
+    def __repr__(self) -> str:
+        return self.fault
+
+
+def parse_json(text: str, lenient: bool = False) -> Any:
     """Value of a JSON text, read strictly.
 
     Raises ValueError for all that is not JSON (NaN too) and for what readers take in different ways: a repeated key, a
-    number of more than 64 bits, half of a surrogate pair.
+    number of more than 64 bits, half of a surrogate pair. lenient: such a value is `Unreadable` instead.
     """
+    faults: list[str] = []
+
+    def unreadable(fault: str) -> Unreadable:
+        faults.append(fault)
+        return Unreadable(fault)
+
+    def whole(digits: str) -> int | Unreadable:
+        if len(digits) > DIGITS or not -(2**63) <= int(digits) < 2**63:
+            return unreadable(f"{digits:.40} has more than 64 bits")
+        return int(digits)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in pairs:
+            values[key] = unreadable(f"the key {key!r:.80} stands twice in an object") if key in values else value
+        return values
+
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_int=_int64, object_pairs_hook=_unique_keys)
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("half of a surrogate pair (\\ud800 to \\udfff) in a text") from error
+        value = json.loads(
+            text,
+            parse_constant=lambda constant: unreadable(f"{constant} is not JSON"),
+            parse_int=whole,
+            object_pairs_hook=unique,
+        )
+        json.dumps(value, ensure_ascii=False, default=repr).encode()
+    except UnicodeEncodeError:
+        value = _without_half_pairs(value, unreadable)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    if faults and not lenient:
+        raise ValueError(faults[0])
     return value
 
 
-def _no_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _int64(digits: str) -> int:
-    if len(digits) > DIGITS or not -(2**63) <= int(digits) < 2**63:
-        raise ValueError(f"{digits:.40} has more than 64 bits")
-    return int(digits)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in values:
-            raise ValueError(f"the key {key!r:.80} stands twice in an object")
-        values[key] = value
-    return values
+def _without_half_pairs(value: Any, unreadable: Callable[[str], Unreadable]) -> Any:
+    """The value with `Unreadable` for each text that UTF-8 cannot hold; a key that it cannot hold is left out."""
+    if isinstance(value, list):
+        return [_without_half_pairs(item, unreadable) for item in value]
+    if isinstance(value, dict):
+        items = ((key, _without_half_pairs(item, unreadable)) for key, item in value.items())
+        return {key: item for key, item in items if isinstance(_without_half_pairs(key, unreadable), str)}
+    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+        return unreadable("half of a surrogate pair (\\ud800 to \\udfff) in a text")
+    return value
 
 
 def read_json(path: Path) -> Any:
-    """Value of a JSON file. Raises SecateurError with file and line where it is malformed."""
+    """Value of a JSON file; what only some keys hold wrongly is `Unreadable`.
+
+    Raises SecateurError with file and line where the file is malformed.
+    """
+    return _parsed(path, read_text(path))
+
+
+def _parsed(path: Path, text: str) -> Any:
     try:
-        return parse_json(read_text(path))
+        return parse_json(text, lenient=True)
     except ValueError as error:
         raise SecateurError(
             f"{path}: malformed JSON: {error}. Fix: correct that line, or fetch the file again"
         ) from error
 
 
+def json_objects(path: Path, problems: Problems) -> list[tuple[str, Any]]:
+    """(place, value) of each entry of a JSON list or of JSON lines, whatever the file's name ends in.
+
+    Lines that are not JSON go to `problems`. Raises SecateurError for a file of one value that is no list.
+    """
+    text = read_text(path)
+    if not text.strip() or _begins_with_object(text):
+        return list(_lines(text, problems, lenient=True))
+    value = _parsed(path, text)
+    if not isinstance(value, list):
+        raise SecateurError(
+            f"{path}: expected a list of objects, found {type(value).__name__}. Fix: fetch the file again"
+        )
+    return [(f"object {n}", entry) for n, entry in enumerate(value)]
+
+
+def _begins_with_object(text: str) -> bool:
+    """Whether the first line that is not blank is a JSON object by itself."""
+    start = text.lstrip()
+    if not start.startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(start.partition("\n")[0]), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def read_records(path: Path, forms: Forms) -> list[dict[str, Any]]:
-    """Objects of a JSON list, each with these keys; other keys are allowed.
+    """Objects of a JSON list or of JSON lines, each with these keys; other keys are allowed and not judged.
 
     Raises SecateurError where the file holds anything else, or nothing.
     """
-    records = read_json(path)
-    if not isinstance(records, list) or not records:
-        content = "an empty list" if records == [] else type(records).__name__
-        raise SecateurError(f"{path}: expected a list of objects, found {content}. Fix: fetch the file again")
     problems = Problems(path, f"each object has {', '.join(forms)}; fetch the file again, or correct it")
-    for n, record in enumerate(records):
-        problems.add(f"object {n}", *form_problems(record, forms, extra=True))
+    objects = json_objects(path, problems)
+    if not objects and not problems.clauses:
+        raise SecateurError(f"{path}: expected a list of objects, found an empty list. Fix: fetch the file again")
+    for where, record in objects:
+        problems.add(where, *form_problems(record, forms, extra=True))
     problems.stop()
-    return records
+    return [record for _, record in objects]
 
 
-def json_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+def json_lines(path: Path, problems: Problems, lenient: bool = False) -> Iterator[tuple[str, Any]]:
     """("line 3", value) of each line that is not blank; lines that are not JSON go to `problems`."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    return _lines(read_text(path), problems, lenient)
+
+
+def _lines(text: str, problems: Problems, lenient: bool) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            yield f"line {number}", parse_json(line)
+            yield f"line {number}", parse_json(line, lenient)
         except ValueError as error:
             problems.add(f"line {number}", f"malformed JSON: {str(error).replace('line 1 ', '')}")
 
@@ -169,19 +240,16 @@ def form_problems(value: Any, forms: Forms, extra: bool = False) -> list[str]:
     ]
 
 
-def read_lines(
-    path: Path, forms: Forms, problems: Problems, key: str = "id", extra: bool = False
-) -> list[tuple[str, dict[str, Any]]]:
+def read_lines(path: Path, forms: Forms, problems: Problems, key: str = "id") -> list[tuple[str, dict[str, Any]]]:
     """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`.
 
-    key: the key whose values are unique; extra: whether keys without a form are allowed. Raises SecateurError for an
-    empty file.
+    key: the key whose values are unique. Raises SecateurError for an empty file.
     """
     objects = list(json_lines(path, problems))
     if not objects and not problems.clauses:
         problems.add("the file", "is empty")
         problems.stop()
-    return valid_objects(objects, forms, problems, key, extra)
+    return valid_objects(objects, forms, problems, key)
 
 
 def valid_objects(

@@ -114,11 +114,14 @@ def build_questions(
 ) -> Questions:
     """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
-    A row without `position` gets its place among the rows, a row without `split` that of its id. entries: evidence
+    A row without `position` gets its place among the rows, a row without `split` that of its id; its `aliases` are
+    further gold answers. entries: evidence
     entries before equal ones were joined, if any were; counts: further counts of the loader.
     """
     questions = questions_frame(
-        {"position": n} | dict(row) | {"split": row.get("split") or split_of(dataset, row["question_id"])}
+        {"position": n}
+        | dict(row)
+        | {"split": row.get("split") or split_of(dataset, row["question_id"]), "aliases": _aliases(row)}
         for n, row in enumerate(rows)
     )
     gold = evidence_frame(evidence)
@@ -131,6 +134,14 @@ def build_questions(
         "evidence_unresolved": gold["passage_id"].null_count(),
     }
     return Questions(questions, gold, reported | counts)
+
+
+def _aliases(row: Mapping[str, Any]) -> list[str] | None:
+    """The gold answers of a row besides its first, each once and with some text; None without any."""
+    distinct = dict.fromkeys(
+        alias for alias in row.get("aliases") or () if alias.strip() and alias != row.get("answer")
+    )
+    return list(distinct) or None
 
 
 def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame) -> None:
@@ -187,10 +198,12 @@ def sample_questions(loaded: Questions, counts: Mapping[str, int]) -> Questions:
 
 
 def limit_questions(loaded: Questions, split: str, count: int) -> Questions:
-    """The first `count` questions of one split (or of `all`) by hash of their id, and none of the others."""
+    """`count` questions of one split (or of `all`): the first of each group by hash of their id, then the second, ..."""
     questions = loaded.questions if split == "all" else loaded.questions.filter(split=split)
-    names = sample_names(questions["question_id"], count)
-    return _with_evidence(loaded, questions.filter(pl.col("question_id").is_in(names)))
+    draws = questions.with_columns(draw=pl.col("question_id").map_elements(_draw, return_dtype=pl.String))
+    turns = draws.with_columns(turn=pl.col("draw").rank("ordinal").over("group_id"))
+    names = turns.sort("turn", "draw").head(count)["question_id"]
+    return _with_evidence(loaded, questions.filter(pl.col("question_id").is_in(names.implode())))
 
 
 def _with_evidence(loaded: Questions, questions: pl.DataFrame) -> Questions:

@@ -28,7 +28,7 @@ def read_candidates(path: Path) -> Iterator[Passage]:
     Raises SecateurError for a missing file, and for an invalid line with its number.
     """
     try:
-        stream = path.open(encoding="utf-8")
+        stream = path.open(encoding="utf-8-sig")
     except OSError as error:
         raise SecateurError(f"{path}: not readable ({error.strerror}). Fix: name a file of JSON lines.") from error
     with stream:
@@ -36,7 +36,7 @@ def read_candidates(path: Path) -> Iterator[Passage]:
             if not line.strip():
                 continue
             try:
-                record = parse_json(line)
+                record = parse_json(line, lenient=True)
                 problems = form_problems(record, PASSAGE, extra=True)
             except ValueError as error:
                 problems = [f"malformed JSON: {error}"]

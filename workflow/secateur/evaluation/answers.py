@@ -3,6 +3,7 @@
 import re
 import string
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 __all__ = ["answer_scores", "exact_match", "normalised", "rouge_l", "token_f1"]
@@ -50,10 +51,11 @@ def rouge_l(answer: str, gold: str) -> float:
     return float(_rouge().score(gold, answer)["rougeL"].fmeasure)
 
 
-def answer_scores(answer: str, gold: str) -> dict[str, float]:
-    """ROUGE-L, token F1 and exact match."""
-    return {
-        "rouge_l": rouge_l(answer, gold),
-        "token_f1": token_f1(answer, gold),
-        "exact_match": exact_match(answer, gold),
-    }
+def answer_scores(answer: str, gold: str, aliases: Sequence[str] = ()) -> dict[str, float]:
+    """ROUGE-L, token F1 and exact match, each the highest over all gold answers, as in SQuAD's and MuSiQue's scripts.
+
+    >>> answer_scores("NYC", "New York City", ["NYC"])["exact_match"]
+    1.0
+    """
+    scores = {"rouge_l": rouge_l, "token_f1": token_f1, "exact_match": exact_match}
+    return {name: max(score(answer, text) for text in (gold, *aliases)) for name, score in scores.items()}

@@ -98,7 +98,7 @@ def fenced(text: str, head: str) -> str:
 
 def objects(lines: str) -> list[Mapping[str, Any]]:
     """The JSON objects of a text with one a line."""
-    return [json.loads(line) for line in lines.splitlines() if line.strip().startswith("{")]
+    return [json.loads(line) for line in lines.split("\n") if line.strip().startswith("{")]
 
 
 def column_of(table: Sequence[Sequence[str]], name: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "z_scores"]
+__all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "without_excluded", "z_scores"]
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
@@ -63,6 +63,18 @@ def top(scores: NDArray[np.floating], k: int) -> NDArray[np.int64]:
     lowest = np.partition(scores, len(scores) - k)[-k]
     candidates = np.flatnonzero(scores >= lowest)  # ten times as fast as sorting all scores
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def without_excluded(scores: Scores, questions: pl.DataFrame, ids: Sequence[str]) -> Scores:
+    """The scores with minus infinity for the passage that each question excludes. ids: of the passages."""
+    excluded = questions.get_column("excluded", default=None)
+    if excluded is None or excluded.null_count() == len(excluded):
+        return scores
+    places, left = {passage: n for n, passage in enumerate(ids)}, scores.astype(np.float64)
+    for row, passage in enumerate(excluded):
+        if passage in places:
+            left[row, places[passage]] = -np.inf
+    return left
 
 
 def z_scores(scores: Scores) -> Scores:

@@ -16,7 +16,7 @@ from secateur.config import plugins
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, top
+from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, top, without_excluded
 
 __all__ = ["expanded", "group_of", "rank"]
 
@@ -104,7 +104,8 @@ def _answerable(questions: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.nd
 def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx) -> pl.DataFrame:
     """The table `rankings`: the best passages of each question under each ranker of `cfg.rankers`.
 
-    +answer forms rank only questions with an answer and an answerable type. evidence: for the ranker `gold`.
+    +answer forms rank only questions with an answer and an answerable type. The passage that a question excludes is left
+    out once all are scored. evidence: for the ranker `gold`.
     """
     embedder, tables = Embedder(cfg.embedder, ctx.cache, ctx.log), []
     gold: dict[str, list[str]] = {}
@@ -135,6 +136,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
                 scores = unsmoothed(group, block.filter(ranked), ranker)
                 if ranker.neighbour:
                     scores = neighbour_smoothed(scores, group.docs, cfg.rankers.neighbour)
+                scores = without_excluded(scores, block.filter(ranked), group.ids)
                 order = np.stack([top(row, cfg.rankers.keep) for row in scores])
                 values = np.take_along_axis(scores, order, axis=1)
                 tables.append(_rankings(block["question_id"].to_numpy()[ranked], ranker, ids[order], values))

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-__all__ = ["NOTHING", "above", "at_gold_size", "gold_size", "ranked"]
+__all__ = ["NOTHING", "above", "at_gold_size", "gold_size", "ranked", "without_excluded"]
 
 NOTHING = -1  # rank in the row of an empty selection
 
@@ -30,6 +30,14 @@ def ranked(scores: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
         pl.col("value").cast(pl.Float32),
         "answer_aware",
     )
+
+
+def without_excluded(rankings: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    """The table `rankings` without the passage that each question excludes; those behind it move up."""
+    excluded = questions.select("question_id", passage_id="excluded")
+    kept = rankings.join(excluded, on=["question_id", "passage_id"], how="anti")
+    rank = pl.col("rank").rank("ordinal").over("question_id", "scorer") - 1
+    return kept.with_columns(rank.cast(pl.Int32))
 
 
 def at_gold_size(utilities: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:

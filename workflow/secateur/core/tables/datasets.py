@@ -1,6 +1,7 @@
 """Tables of data sets: passages, questions, gold evidence."""
 
 import polars as pl
+import pyarrow as pa
 
 from secateur.core.tables.table import I32, Column, S, Table
 
@@ -33,7 +34,7 @@ DECLARED = (
     ),
     Table(
         "questions",
-        1,
+        2,
         "Questions of a data set.",
         "prepare_dataset",
         ("question_id",),
@@ -43,7 +44,9 @@ DECLARED = (
             "cluster_id": Column(S, "unit of resampling: conversation, book, or article of the first gold evidence"),
             "position": Column(I32, "place in the file, from 0"),
             "text": Column(S, "question"),
-            "answer": Column(S, "gold answer as text", True),
+            "answer": Column(S, "gold answer as text; the first of several", True),
+            "aliases": Column(pa.list_(S), "further gold answers; null for none", True),
+            "excluded": Column(S, "passage that no ranking of the question holds, as it is the question itself", True),
             "type": Column(S, "question type in the source", True),
             "split": Column(S, "train, dev or test"),
         },

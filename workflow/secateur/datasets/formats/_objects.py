@@ -27,11 +27,18 @@ GRADES = (
     ),
 )
 SPLIT = ("train, dev, test or null", lambda value: value in (None, "train", "dev", "test"))
-ANSWER = (
-    "a text, a number or null",
+
+
+def _is_answer(value: Any) -> bool:
     # By type, not isinstance: True is an int to Python, but no answer.
-    lambda value: value is None or type(value) in (str, int) or (type(value) is float and math.isfinite(value)),
+    return type(value) in (str, int) or (type(value) is float and math.isfinite(value))
+
+
+ANSWERS = (
+    "a list of texts or numbers, or null",
+    lambda value: value is None or (isinstance(value, list) and all(map(_is_answer, value))),
 )
+ANSWER = ("a text, a number or null", lambda value: _is_answer(value) or ANSWERS[1](value))  # or a list of several
 PASSAGE: Forms = {
     "id": TEXT,
     "text": TEXT,
@@ -41,6 +48,7 @@ QUESTION: Forms = {
     "id": TEXT,
     "question": TEXT,
     "answer": ANSWER,
+    "answer_aliases": ANSWERS,
     "group": TEXT_OR_NULL,
     "type": TEXT_OR_NULL,
     "evidence": TEXTS,
@@ -102,7 +110,7 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
     passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
     rows, evidence, entries = [], [], 0
     for _, question in objects:
-        name, group, answer = question["id"], question.get("group") or GROUP, question.get("answer")
+        name, group, answers = question["id"], question.get("group") or GROUP, _answers(question)
         graded = _graded(question)
         pairs = [(passage_of[group, p][0], p) if (group, p) in passage_of else (p, None) for p, _ in graded]
         pairs += [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
@@ -114,7 +122,8 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
                 "group_id": group,
                 "cluster_id": group if request.cluster == "group" else document,
                 "text": question["question"],
-                "answer": None if answer is None else str(answer),
+                "answer": answers[0] if answers else None,
+                "aliases": answers[1:],
                 "type": question.get("type"),
                 "split": question.get("split"),
             }
@@ -126,6 +135,15 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             for row in evidence_rows(name, pairs)
         ]
     return build_questions(request.dataset, rows, evidence, entries)
+
+
+def _answers(question: dict[str, Any]) -> list[str]:
+    """The gold answers as texts, the first being the one that models read; empty texts of a list are none."""
+    answer, aliases = question.get("answer"), question.get("answer_aliases") or []
+    several = [
+        text for value in [*(answer if isinstance(answer, list) else ()), *aliases] if (text := str(value)).strip()
+    ]
+    return several if answer is None or isinstance(answer, list) else [str(answer), *several]
 
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:

@@ -11,7 +11,7 @@ import polars as pl
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.datasets.containment import normalised
-from secateur.datasets.reading import STRING, Forms, Problems, form_problems, json_lines, read_json, unique_ids
+from secateur.datasets.reading import STRING, Forms, Problems, form_problems, json_objects, unique_ids
 from secateur.datasets.schema import (
     Corpus,
     Files,
@@ -97,6 +97,7 @@ class PoolQuestion:
     answer: str | None
     type: str | None
     gold: tuple[Gold, ...]
+    aliases: tuple[str, ...] = ()
 
 
 def read_files(
@@ -108,11 +109,7 @@ def read_files(
     """
     for path in files.values():
         problems = Problems(path, "fetch the file again, or name a file of this format")
-        if path.name.removesuffix(".gz").endswith(".jsonl"):
-            objects = list(json_lines(path, problems))
-        else:
-            content = read_json(path)
-            objects = [(f"object {n}", value) for n, value in enumerate(content if isinstance(content, list) else ())]
+        objects = json_objects(path, problems)
         if not objects and not problems.clauses:
             problems.add("the file", "holds no object")
         for where, record in objects:
@@ -199,12 +196,12 @@ def named_in(title: str, question: str) -> bool:
 
 
 class _Places:
-    """Where gold paragraphs and sentences stand among the passages of a pool."""
+    """Where gold paragraphs and sentences stand among the passages of a pool. whole: a passage is a paragraph."""
 
-    def __init__(self, passages: pl.DataFrame) -> None:
+    def __init__(self, passages: pl.DataFrame, whole: bool) -> None:
         ordered = passages.sort("doc_id", "position")
         joined = ordered.group_by("doc_id", maintain_order=True).agg(pl.col("text").str.join(" "))
-        self.whole = passages["position"].max() == 0  # a passage is a paragraph
+        self.whole = whole
         self.documents: dict[str, list[str]] = {}
         for document, text in joined.iter_rows():
             self.documents.setdefault(text, []).append(document)
@@ -222,9 +219,21 @@ class _Places:
             "Fix: list the files of the questions among those of the corpus"
         )
 
-    def passage(self, document: str, number: int) -> tuple[str, str] | None:
-        """(id, text) of a sentence, or of its paragraph where that is a passage; None for a missing sentence."""
-        return self.passages.get((document, 0 if self.whole else number))
+    def passage(self, document: str, paragraph: Paragraph, number: int) -> tuple[str, str] | None:
+        """(id, text) of a sentence, or of its paragraph where that is a passage; None for a missing sentence.
+
+        Raises SecateurError where the passages of the corpus are another unit.
+        """
+        text = paragraph.text if self.whole else dict(paragraph.numbered).get(number)
+        if text is None:
+            return None
+        passage = self.passages.get((document, 0 if self.whole else number))
+        if passage is None or passage[1] != text:
+            raise SecateurError(
+                f"document {document!r}: its passages are no {'paragraphs' if self.whole else 'sentences'}. "
+                "Fix: give the formats of corpus and data set the same `unit`"
+            )
+        return passage
 
 
 def questions_of(
@@ -237,10 +246,10 @@ def questions_of(
     """Questions and evidence, resampled by the article of the first gold passage.
 
     Gold that names a missing sentence is dropped and counted.
-    Raises SecateurError for a repeated id, and for a question about a paragraph that is not in the pool.
+    Raises SecateurError for a repeated id, a question about a paragraph that is not in the pool, and another unit.
     """
     unique_ids(next(iter(files.values())), [question.id for question in questions])
-    places, rows, evidence, missing = _Places(passages), [], [], 0
+    places, rows, evidence, missing = _Places(passages, settings.unit == "paragraph"), [], [], 0
     kept = sample_names((question.id for question in questions), settings.asked)
     for question in questions:
         if question.id not in kept:
@@ -249,7 +258,7 @@ def questions_of(
         for gold in question.gold:
             document = places.document(gold.paragraph, question.id)
             for number in gold.numbers:
-                if passage := places.passage(document, number):
+                if passage := places.passage(document, gold.paragraph, number):
                     gold_passages.setdefault(passage[0], (passage[1], gold.hop))
                 else:
                     missing += 1
@@ -260,6 +269,7 @@ def questions_of(
                 "cluster_id": next(iter(gold_passages), f"{question.id}:").rpartition(":")[0],
                 "text": question.text,
                 "answer": question.answer,
+                "aliases": list(question.aliases),
                 "type": question.type,
             }
         )

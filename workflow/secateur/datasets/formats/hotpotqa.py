@@ -21,7 +21,7 @@ from secateur.datasets.formats._pool import (
     questions_of,
     read_files,
 )
-from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, of_type
+from secateur.datasets.reading import STRING, STRING_OR_NULL, STRINGS_OR_NULL, Forms, of_type
 from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("pool", ...), ("questions", ...)
@@ -29,6 +29,7 @@ QUESTION: Forms = {
     "_id": STRING,
     "question": STRING,
     "answer": STRING,
+    "answer_aliases": STRINGS_OR_NULL,
     "type": STRING_OR_NULL,
     "context": of_type(list),
     "supporting_facts": of_type(list),
@@ -65,7 +66,8 @@ def _question(record: Mapping[str, Any]) -> PoolQuestion:
         Gold(paragraphs[title], tuple(numbers), "named" if named_in(title, record["question"]) else "bridge")
         for title, numbers in facts.items()
     )
-    return PoolQuestion(record["_id"], record["question"], record["answer"], record.get("type"), gold)
+    aliases = tuple(record.get("answer_aliases") or ())
+    return PoolQuestion(record["_id"], record["question"], record["answer"], record.get("type"), gold, aliases)
 
 
 def _faults(record: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ TURN_FORM: Forms = {"dia_id": STRING, "speaker": STRING, "text": STRING}
 QUESTION: Forms = {
     "question": STRING,
     "answer": of_type(str, int, float, type(None)),  # a year may be a number; category 5 has no answer
-    "evidence": of_type(list, type(None)),
+    "evidence": of_type(list, str, type(None)),
     "category": of_type(int, str),
 }
 FIX = "compare it with locomo10.json of the registry"
@@ -87,7 +87,8 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
     for conversation in _conversations(files["conversations"]):
         for n, qa in enumerate(_questions(conversation)):
             name = f"{conversation.sample_id}:q{n}"
-            strings = [str(string) for string in qa.get("evidence") or []]
+            named = qa.get("evidence") or []
+            strings = [str(string) for string in ([named] if isinstance(named, str) else named)]
             pairs = [pair for string in strings for pair in _resolve(conversation.sample_id, string, texts)]
             evidence += evidence_rows(name, pairs)
             entries += len(pairs)

@@ -260,4 +260,5 @@ def _label_faults(turn: Record) -> list[str]:
     """Clauses on the role and the mark of a turn."""
     role, mark = turn["role"], turn.get("has_answer", False)
     clauses = [] if role in ROLES else [f"role must be {' or '.join(ROLES)}, found {role!r:.80}"]
-    return clauses + [f"has_answer must be true or false, found {mark!r:.80}"] * (not isinstance(mark, bool))
+    marks = isinstance(mark, int | float | None) and (mark or 0) in (0, 1)  # null and numbers: what pandas writes
+    return clauses + [f"has_answer must be true or false, found {mark!r:.80}"] * (not marks)

@@ -24,7 +24,7 @@ from secateur.datasets.formats._pool import (
     read_files,
     split_text,
 )
-from secateur.datasets.reading import STRING, Forms, form_problems, of_type
+from secateur.datasets.reading import STRING, STRINGS_OR_NULL, Forms, form_problems, of_type
 from secateur.datasets.schema import Corpus, Files, Questions, Request
 
 CORPUS_FILES, QUESTION_FILES = ("pool", ...), ("questions", ...)
@@ -32,6 +32,7 @@ QUESTION: Forms = {
     "id": STRING,
     "question": STRING,
     "answer": STRING,
+    "answer_aliases": STRINGS_OR_NULL,
     "paragraphs": of_type(list),
     "question_decomposition": of_type(list),
 }
@@ -75,7 +76,8 @@ def _question(record: Mapping[str, Any]) -> PoolQuestion:
             hop = "later" if REFERENCE.search(step["question"]) else "first"
             gold.append(Gold(paragraph, _numbers(paragraph, step["answer"]), hop))
     hops = record["id"].partition("__")[0]
-    return PoolQuestion(record["id"], record["question"], record["answer"], hops, tuple(gold))
+    aliases = tuple(record.get("answer_aliases") or ())
+    return PoolQuestion(record["id"], record["question"], record["answer"], hops, tuple(gold), aliases)
 
 
 def _numbers(paragraph: Paragraph, answer: str) -> tuple[int, ...]:

@@ -185,10 +185,11 @@ def best_candidates(
 
 
 def best_passages(ranking: GraphRanking, scores: Scores, qids: Sequence[str]) -> list[pl.DataFrame]:
-    """The best passages of each question, a frame per question."""
+    """The best passages of each question, a frame per question, without those that score minus infinity."""
     frames = []
     for qid, row in zip(qids, scores, strict=True):
-        order = top(row, ranking.cfg.passages)
+        best = top(row, ranking.cfg.passages)
+        order = best[np.isfinite(row[best])]
         frame = pl.DataFrame({"passage_id": [ranking.ids[n] for n in order], "value": row[order]})
         labels = {"question_id": pl.lit(qid), "edge_id": pl.lit(None, pl.Int32)}
         frames.append(frame.with_row_index("rank").with_columns(**labels))

@@ -54,7 +54,8 @@ def plugin_of(cfg) -> ModuleType:
     """The plug-in of an extractor's option; raises SecateurError if there is none.
 
     It defines `Settings` and `FrontEnd(settings, ctx)`, and may define: GPU, whether its jobs request a GPU;
-    read(paths, passages), which reads the corpus's triples from the option's files; problems(settings, extractor).
+    read(paths, passages, max_malformed), which reads the corpus's triples from the option's files; problems(settings,
+    extractor).
     """
     return plugins.load("extractor", cfg.kind)
 
@@ -138,7 +139,7 @@ def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.
     read = plugin_of(cfg).read
     if read:
         passages = passages.sort("doc_id", "position")
-        facts, counts = read(files, passages)
+        facts, counts = read(files, passages, cfg.max_malformed)
         triples, dropped = normalised_triples(facts.get(passage, ()) for passage in passages["passage_id"])
         rows, counts, empty = triple_rows(passages, triples), counts + dropped, sum(not facts for facts in triples)
     else:

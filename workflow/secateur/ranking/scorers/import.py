@@ -1,10 +1,11 @@
 """A ranking made elsewhere: a TREC run with lines `qid Q0 passage rank score tag`.
 
-Passages are ranked by score, highest first, ties in reading order; rank and tag are ignored. Passages that the run does not
+A line with tabs is split at tabs, so that ids may hold blanks; any other line at blanks. Passages are ranked by score, highest first, ties in reading order; rank and tag are ignored. Passages that the run does not
 name are not ranked.
 """
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,14 +33,25 @@ class Settings:
 
 def read_run(path: Path) -> Run:
     """Read a run. Raises SecateurError that lists every invalid line."""
-    problems, run = Problems(path, f"each line is {FIELDS}, a passage once for each question"), {}
+    form = f"each line is {FIELDS}, a passage once for each question; tabs between fields where ids hold blanks"
+    problems, run = Problems(path, form), {}
     for n, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip() and (clause := _add(run, n, line.split())):
+        if line.strip() and (clause := _add(run, n, _fields(line.removesuffix("\r")))):
             problems.add(f"line {n}", clause)
     if not run and not problems.clauses:
         problems.add("the file", "ranks nothing")
     problems.stop()
     return run
+
+
+def _fields(line: str) -> list[str]:
+    """The fields of a line: between tabs if it has one, else between blanks.
+
+    >>> _fields("q1\\tQ0\\tFree Guy (film):0\\t1\\t9.5\\tmine")[2], _fields("q1  Q0 d1 1 9.5 mine")[2]
+    ('Free Guy (film):0', 'd1')
+    """
+    line = line.strip(" \t")
+    return line.split("\t") if "\t" in line else re.split(" +", line)
 
 
 def _add(run: Run, n: int, parts: list[str]) -> str | None:

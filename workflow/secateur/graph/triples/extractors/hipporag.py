@@ -1,7 +1,8 @@
 """Imported triples: the open IE results that a language model extracted for HippoRAG.
 
 HippoRAG's passages are paragraphs. A triple belongs to the sentence of its paragraph that shares most content words with
-it; ties go to the earliest. Malformed triples are dropped and counted.
+it; ties go to the earliest. Malformed triples, and documents without a passage or a list of triples, are dropped and
+counted; more than `extractor.max_malformed` of such documents stop the import.
 
 Questions are not part of the file: `openie` extracts their triples, with its settings.
 """
@@ -13,9 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.graph import MAX_MALFORMED
 from secateur.core.errors import SecateurError
 from secateur.datasets.reading import STRING, Problems, form_problems, of_type, read_json
-from secateur.graph.triples.extractors.imported import best_passage, passages_of_chunks
+from secateur.graph.triples.extractors.imported import best_passage, count_malformed, passages_of_chunks
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact
 
@@ -32,13 +34,15 @@ def problems(settings: Settings, extractor) -> list[str]:
     return problems
 
 
-def read(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[dict[str, list[Fact]], Counter]:
-    """(facts by passage id, counts); facts without a passage are counted.
+def read(
+    paths: Sequence[Path], passages: pl.DataFrame, max_malformed: float = MAX_MALFORMED
+) -> tuple[dict[str, list[Fact]], Counter]:
+    """(facts by passage id, counts); facts without a passage and malformed documents are counted.
 
-    Raises SecateurError for an invalid file, or if no fact matches a passage.
+    Raises SecateurError for an invalid file, more malformed documents than `max_malformed`, or if no fact matches a passage.
     """
     (path,) = paths
-    documents, facts, counts = _documents(path), defaultdict(list), Counter()
+    (documents, counts), facts = _documents(path, max_malformed), defaultdict(list)
     sentences = passages_of_chunks({str(n): document["passage"] for n, document in enumerate(documents)}, passages)
     for n, document in enumerate(documents):
         rows = sorted(set(sentences[str(n)]))
@@ -58,14 +62,16 @@ def read(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[dict[str, list[
     return dict(facts), counts
 
 
-def _documents(path: Path) -> list[dict[str, Any]]:
-    """HippoRAG's passages with their triples."""
+def _documents(path: Path, max_malformed: float) -> tuple[list[dict[str, Any]], Counter]:
+    """HippoRAG's passages with their triples, and the count of malformed ones."""
     content = read_json(path)
     documents = content.get("docs") if isinstance(content, dict) else None
     if not isinstance(documents, list) or not documents:
         raise SecateurError(f"{path}: expected an object with a list `docs`. Fix: name HippoRAG's open IE results.")
     problems = Problems(path, "give each of `docs` a passage and extracted_triples, as in HippoRAG's open IE results")
+    whole = []
     for n, document in enumerate(documents):
-        problems.add(f"docs {n}", *form_problems(document, DOCUMENT, extra=True))
-    problems.stop()
-    return documents
+        clauses = form_problems(document, DOCUMENT, extra=True)
+        problems.add(f"docs {n}", *clauses)
+        whole += [] if clauses else [document]
+    return whole, count_malformed(problems, len(documents) - len(whole), len(documents), max_malformed)

@@ -3,7 +3,10 @@
 LightRAG's edges are undirected and carry a description, a sentence about both entities. The relation is the text between
 the two names in the description, if both occur with few words between them; else the first keyword. An edge names its
 source chunks. Its passage is the sentence of these chunks that shares most content words with names and description;
-ties go to the earliest.
+ties go to the earliest. In a graph that declares no keywords (nano-graphrag's) the relation must stand between the names.
+
+An edge that lacks an attribute, a node or all its chunks is malformed, as is a row of a table with an empty cell: it is
+dropped and counted, as are single chunks that are missing. More than `extractor.max_malformed` of them stop the import.
 
 Questions are not part of a graph: `openie` extracts their triples, with its settings.
 """
@@ -17,6 +20,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 import polars as pl
 
+from secateur.config.graph import MAX_MALFORMED
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import normalised
 from secateur.datasets.reading import Problems, read_json
@@ -24,7 +28,7 @@ from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
 from secateur.models.words import content_words
 
-__all__ = ["FrontEnd", "Settings", "best_passage", "passages_of_chunks", "problems", "read"]
+__all__ = ["FrontEnd", "Settings", "best_passage", "count_malformed", "passages_of_chunks", "problems", "read"]
 
 SEPARATOR = "<SEP>"  # between values that LightRAG merged into one attribute
 NAMESPACE = "{http://graphml.graphdrawing.org/xmlns}"
@@ -56,49 +60,65 @@ def problems(settings: Settings, extractor) -> list[str]:
     return problems
 
 
-def read(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Counter]:
-    """(facts by passage id, counts); facts without a passage are counted.
+def read(paths: Sequence[Path], passages: pl.DataFrame, max_malformed: float = MAX_MALFORMED) -> tuple[Facts, Counter]:
+    """(facts by passage id, counts); facts without a passage and malformed records are counted.
 
-    Raises SecateurError for invalid files, or if no fact matches a passage.
+    Raises SecateurError for invalid files, more malformed records than `max_malformed`, or if no fact matches a passage.
     """
-    facts, counts = (_table if len(paths) == 1 else _lightrag)(paths, passages)
+    facts, counts = (_table if len(paths) == 1 else _lightrag)(paths, passages, max_malformed)
     if not facts:
+        triples = counts["facts_imported"] + counts["facts_without_passage"]
         raise SecateurError(
-            f"{', '.join(map(str, paths))}: none of its {sum(counts.values())} triples matches a passage of this corpus. "
+            f"{', '.join(map(str, paths))}: none of its {triples} triples matches a passage of this corpus. "
             "Fix: name the graph of this corpus in extractor.files."
         )
     return facts, counts
 
 
+def count_malformed(problems: Problems, malformed: int, records: int, max_malformed: float) -> Counter:
+    """The count of malformed records, for the counts of an import. Raises SecateurError above the allowed share."""
+    if malformed > max_malformed * records:
+        problems.fix += f"; or raise extractor.max_malformed, the share of them that is dropped ({max_malformed:g})"
+        problems.stop()
+    return Counter({"records_malformed": malformed} if malformed else {})
+
+
 # --- LightRAG ------------------------------------------------------------------------------------
 
 
-def _lightrag(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Counter]:
+def _lightrag(paths: Sequence[Path], passages: pl.DataFrame, max_malformed: float) -> tuple[Facts, Counter]:
     """(facts by passage id, counts) of a LightRAG graph: one fact per description of an edge."""
     graph, chunks = paths
-    edges, texts = read_graphml(graph), _chunks(chunks)
-    problems = Problems(graph, f"take the graph and {chunks.name} from one LightRAG folder")
-    for n, edge in enumerate(edges):
-        for chunk in edge.chunks:
-            if chunk not in texts:
-                problems.add(f"edge {n} ({edge.source} - {edge.target})", f"chunk {chunk!r} is not in {chunks.name}")
-    problems.stop()
-    rows_of = passages_of_chunks(texts, passages)
-    facts, counts = defaultdict(list), Counter()
-    for edge in edges:
+    edges, texts = _edges(graph), _chunks(chunks)
+    fix = f"give each edge two nodes of the file, a description, keywords, and a source_id of {chunks.name}"
+    problems, whole, deleted = Problems(graph, fix), [], 0
+    for n, (edge, clauses) in enumerate(edges):
+        missing = [f"chunk {chunk!r} is not in {chunks.name}" for chunk in edge.chunks if chunk not in texts]
+        clauses += missing if len(missing) == len(edge.chunks) else []
+        problems.add(f"edge {n} ({edge.source} - {edge.target})", *clauses)
+        whole += [] if clauses else [edge._replace(chunks=tuple(filter(texts.__contains__, edge.chunks)))]
+        deleted += len(missing)
+    counts = count_malformed(problems, len(edges) - len(whole), len(edges), max_malformed)
+    counts += Counter({"chunks_missing": deleted})
+    rows_of, facts = passages_of_chunks(texts, passages), defaultdict(list)
+    for edge in whole:
         rows = sorted({n for chunk in edge.chunks for n in rows_of[chunk]})
         for description in edge.descriptions:
+            fact = _fact(edge, description)
+            if not fact[1]:
+                counts["facts_malformed"] += 1
+                continue
             passage = best_passage(f"{edge.source} {edge.target} {description}", rows, passages)
             counts["facts_imported" if passage else "facts_without_passage"] += 1
             if passage:
-                facts[passage].append(_fact(edge, description))
+                facts[passage].append(fact)
     return dict(facts), counts
 
 
-def read_graphml(path: Path) -> list[Edge]:
-    """Edges of a LightRAG graph in file order.
+def _edges(path: Path) -> list[tuple[Edge, list[str]]]:
+    """Edges of a LightRAG graph in file order, each with clauses on what it lacks.
 
-    Raises SecateurError for a file that is too large, malformed, declares entities, is not GraphML or lacks attributes.
+    Raises SecateurError for a file that is too large, malformed, declares entities, is not GraphML or has no edge.
     """
     root = _parsed(path)
     graph = root.find(f"{NAMESPACE}graph")
@@ -109,11 +129,9 @@ def read_graphml(path: Path) -> list[Edge]:
         key.get("id"): key.get("attr.name") for key in root.iter(f"{NAMESPACE}key") if key.get("for") in ("edge", "all")
     }
     nodes = {node.get("id") for node in graph.iter(f"{NAMESPACE}node")}
-    problems = Problems(path, "give each edge two nodes of the file, a description, keywords and a source_id")
-    edges = [_edge(n, edge, names, nodes, problems) for n, edge in enumerate(graph.iter(f"{NAMESPACE}edge"))]
+    edges = [_edge(edge, names, nodes) for edge in graph.iter(f"{NAMESPACE}edge")]
     if not edges:
-        problems.add("the graph", "has no edge")
-    problems.stop()
+        raise SecateurError(f"{path}: the graph has no edge. Fix: name LightRAG's .graphml file.")
     return edges
 
 
@@ -140,35 +158,39 @@ def _parsed(path: Path) -> Element:
         raise SecateurError(f"{path}: not readable ({error.strerror}). Fix: correct extractor.files.") from error
 
 
-def _edge(n: int, edge: Element, names: dict, nodes: set, problems: Problems) -> Edge:
-    """One edge; missing nodes and attributes are added to `problems`."""
+def _edge(edge: Element, names: dict, nodes: set) -> tuple[Edge, list[str]]:
+    """One edge, and clauses on the nodes and attributes that it lacks."""
     ends = [edge.get(end) or "" for end in ("source", "target")]
-    where = f"edge {n} ({' - '.join(ends)})"
     values = {names.get(data.get("key")): (data.text or "").strip() for data in edge.iter(f"{NAMESPACE}data")}
-    for end in ends:
-        if end not in nodes:
-            problems.add(where, f"{end!r} is not a node")
-    for name in REQUIRED:
-        if not values.get(name):
-            problems.add(where, f"has no {name}")
-    descriptions, chunks = (
-        tuple(filter(None, map(str.strip, values.get(name, "").split(SEPARATOR))))
-        for name in ("description", "source_id")
+    descriptions, chunks, keywords = (
+        tuple(filter(None, map(_unquoted, values.get(name, "").split(SEPARATOR))))
+        for name in ("description", "source_id", "keywords")
     )
-    return Edge(*ends, values.get("keywords", ""), descriptions, chunks)
+    whole = Edge(*map(_unquoted, ends), next(iter(keywords), ""), descriptions, chunks)
+    clauses = [f"{end!r} is not a node" for end in ends if end not in nodes]
+    required = [name for name in REQUIRED if name != "keywords" or name in names.values()]
+    clauses += [f"has no {name}" for name in required if not values.get(name)]
+    if not clauses and not any(_fact(whole, description)[1] for description in descriptions):
+        clauses.append("has no keywords, and no description with a relation between its two names")
+    return whole, clauses
+
+
+def _unquoted(text: str) -> str:
+    """A text without the quotes around it, which nano-graphrag and early LightRAG write."""
+    text = text.strip()
+    return text[1:-1].strip() if text[:1] == text[-1:] == '"' and '"' not in text[1:-1] else text
 
 
 def _chunks(path: Path) -> dict[str, str]:
-    """Texts by chunk id."""
+    """Texts by chunk id, of the chunks that have one."""
     chunks = read_json(path)
-    valid = isinstance(chunks, dict) and all(
-        isinstance(c, dict) and isinstance(c.get("content"), str) for c in chunks.values()
-    )
-    if not valid or not chunks:
+    entries = chunks.items() if isinstance(chunks, dict) else ()
+    texts = {name: c["content"] for name, c in entries if isinstance(c, dict) and isinstance(c.get("content"), str)}
+    if not texts:
         raise SecateurError(
             f"{path}: expected an object of chunks by id, each with `content`. Fix: name LightRAG's kv_store_text_chunks.json."
         )
-    return {name: chunk["content"] for name, chunk in chunks.items()}
+    return texts
 
 
 def passages_of_chunks(chunks: dict[str, str], passages: pl.DataFrame) -> dict[str, list[int]]:
@@ -211,7 +233,7 @@ def _fact(edge: Edge, description: str) -> Fact:
         words = normalise(description[end:start]).split()
         if end <= start and len(words) <= MAX_RELATION and not JOINERS.issuperset(words):
             return head, " ".join(words), tail
-    return edge.source, edge.keywords.split(SEPARATOR)[0].split(",")[0].strip(), edge.target
+    return edge.source, edge.keywords.split(",")[0].strip(), edge.target
 
 
 def _match(name: str, text: str) -> re.Match | None:
@@ -227,7 +249,7 @@ def _match(name: str, text: str) -> re.Match | None:
 # --- a table of triples --------------------------------------------------------------------------
 
 
-def _table(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Counter]:
+def _table(paths: Sequence[Path], passages: pl.DataFrame, max_malformed: float) -> tuple[Facts, Counter]:
     """(facts by passage id, counts) of a CSV or Parquet file: head, relation, tail, and passage_id or doc_id, position."""
     (path,) = paths
     frame = _read_frame(path)
@@ -246,18 +268,19 @@ def _table(paths: Sequence[Path], passages: pl.DataFrame) -> tuple[Facts, Counte
             problems.add(
                 name, f"empty in {len(empty)} row{'s' if len(empty) > 1 else ''}, the first is row {empty[0] + 1}"
             )
-    problems.stop()
+    whole = frame.drop_nulls()
+    counts = count_malformed(problems, frame.height - whole.height, frame.height, max_malformed)
     places = passages.select("doc_id", "position", "passage_id", passage="passage_id").with_columns(
         pl.col("position").cast(pl.String)
     )
-    rows = frame.join(places.select("passage", *place), on=place, how="left", maintain_order="left")
+    rows = whole.join(places.select("passage", *place), on=place, how="left", maintain_order="left")
     facts = defaultdict(list)
     for head, relation, tail, passage in (
         rows.drop_nulls("passage").select("head", "relation", "tail", "passage").iter_rows()
     ):
         facts[passage].append((head, relation, tail))
     lost = rows["passage"].null_count()
-    return dict(facts), Counter({"facts_imported": rows.height - lost, "facts_without_passage": lost})
+    return dict(facts), counts + Counter({"facts_imported": rows.height - lost, "facts_without_passage": lost})
 
 
 def _read_frame(path: Path) -> pl.DataFrame:

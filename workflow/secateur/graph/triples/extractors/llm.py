@@ -60,7 +60,7 @@ def parse(reply: str, count: int) -> tuple[list[list[Fact]], int] | None:
     if reply.strip().strip(".").upper() == NOTHING:
         return facts, 0
     malformed = 0
-    for line in filter(str.strip, reply.splitlines()):
+    for line in filter(None, map(str.strip, reply.split("\n"))):  # a name may hold other separators of lines
         match = LINE.fullmatch(line)
         parts = tuple(part.strip() for part in match.groups()[1:]) if match else ()
         if match and all(parts) and 1 <= int(match[1]) <= count:
