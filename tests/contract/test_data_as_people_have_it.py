@@ -4,6 +4,7 @@ import gzip
 import importlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -16,8 +17,10 @@ from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.reading import parse_json
 from secateur.datasets.schema import Questions, evidence_frame, limit_questions, questions_frame
 from secateur.evaluation.answers import answer_scores
+from secateur.evaluation.retrieval import by_hop, rank_metrics
 from secateur.ranking import select
 from secateur.ranking.group import without_excluded
+from secateur.ranking.rank import rank
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
 CONF = Path(__file__).parents[2] / "conf"
@@ -152,6 +155,31 @@ def test_the_excluded_passage_is_in_no_ranking_and_those_behind_it_move_up():
         ("q2", 1, "a"),
         ("q2", 2, "c"),
     ]
+
+
+def test_every_ranking_of_arguments_finds_the_counterargument_first(beir, tmp_path):
+    topics = ("homework", "zoos", "cars", "exams")
+    sides = {"a": "{0} do harm, say those who fear {0}.", "b": "{0} do good, say others of {0} today."}
+    documents = [{"_id": f"{t}-{side}", "text": text.format(t)} for t in topics for side, text in sides.items()]
+    queries = [document for document in documents if document["_id"].endswith("a")]
+    corpus, questions = beir(documents, queries, "".join(f"{t}-a\t{t}-b\t1\n" for t in topics))
+    cfg = SimpleNamespace(
+        rankers=SimpleNamespace(
+            scorers={name: {"kind": name} for name in ("tfidf", "random")}, suffixes=(), neighbour=0, keep=10
+        ),
+        embedder=option(CONF, "embedder", "minilm"),
+        eval=SimpleNamespace(seed=7),
+        dataset=SimpleNamespace(unanswerable=()),
+    )
+    ctx = SimpleNamespace(cache=tmp_path, log=None, counts={}, warn=None, progress=lambda rows, total, unit: rows)
+    rankings = rank(cfg, corpus.passages, questions.questions, None, ctx)
+    assert not rankings.filter(pl.col("question_id") == pl.col("passage_id")).height
+    (_, gold), documents = (
+        next(by_hop(questions.evidence, corpus.passages.select("passage_id", "doc_id"))),
+        corpus.passages,
+    )
+    joined = rankings.join(documents.select("passage_id", "doc_id"), on="passage_id")
+    assert rank_metrics(joined.filter(scorer="tfidf"), gold)["value"].to_list() == [1.0] * 12
 
 
 # --- runs ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
+from secateur.graph.retrieval.ranking import best_passages
 from secateur.ranking import group
 from secateur.ranking.group import neighbour_smoothed
 from secateur.ranking.rank import expanded, rank
@@ -185,3 +186,21 @@ def test_questions_are_ranked_alike_in_blocks_of_any_size(context, monkeypatch, 
     whole = ranked(context, scorers, **wanted).sort("question_id", "scorer", "rank")
     monkeypatch.setattr(group, "CELLS", cells)
     assert ranked(context, scorers, **wanted).sort("question_id", "scorer", "rank").equals(whole)
+
+
+@pytest.mark.parametrize("suffix", ["", "+neighbour", "+answer"])
+def test_the_passage_that_a_question_excludes_is_left_out_and_the_next_takes_its_place(context, suffix):
+    asked = ASKED.with_columns(excluded=pl.Series(["g1.0", None, "g1.1"]))
+    found, whole = (
+        ranked(context, {"bm25": BM25}, suffixes=(suffix,) if suffix else (), asked=own, keep=keep)
+        for own, keep in ((asked, 4), (ASKED, 5))
+    )
+    for question, left_out in (("q1", "g1.0"), ("q2", None), ("q3", "g1.1")):
+        expected = [p for p in order(whole, question, f"bm25{suffix}") if p != left_out][:4]
+        assert order(found, question, f"bm25{suffix}") == expected
+
+
+def test_a_graph_leaves_out_what_scores_minus_infinity():
+    ranking = SimpleNamespace(cfg=SimpleNamespace(passages=2), ids=["a", "b"])
+    (frame,) = best_passages(ranking, np.array([[-np.inf, 1.0]]), ["q"])
+    assert frame.select("rank", "passage_id", "value").rows() == [(0, "b", 1.0)]

@@ -56,7 +56,9 @@ class Dataset:
         low=1,
     )
     limit: int | None = key(
-        "questions of the reported split, the first by hash of their id of each group in turn (LIMIT)", low=1, default=None
+        "questions of the reported split, the first by hash of their id of each group in turn (LIMIT)",
+        low=1,
+        default=None,
     )
     cutoffs: tuple[int, ...] = key(
         "ranks of passage_recall and all_gold (documents; with nDCG@10, reciprocal rank and average precision) or of "
