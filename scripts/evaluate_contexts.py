@@ -59,6 +59,8 @@ def run(cfg, inputs, outputs, ctx):
             cfg, golds[hop], contexts, ids, budgets, has_sources, scorer, lambda texts: embedder().embed(texts)
         )
         tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
+    unmeasured = sum(len(gold.passages) - len(gold.measurable) for gold in golds[None].values())
+    ctx.note_counts({"gold_passages_without_words": unmeasured})
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}
 

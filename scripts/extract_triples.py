@@ -1,10 +1,11 @@
 """Extracts the triples of one shard of a corpus, cached by block, or reads those of an imported graph."""
 
-from secateur.graph.triples.extraction import extract, shard_of
+from secateur.graph.triples.extraction import extract, refuse_unreadable, shard_of
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
+    refuse_unreadable(inputs["passages"], cfg.extractor)
     shard, count = map(int, ctx.axes["shard"].split("of"))
     passages = shard_of(inputs["passages"], shard, count, cfg.extractor.block)
     outputs["triples"] = triples = extract(passages, cfg.extractor, ctx, inputs.paths("files"))

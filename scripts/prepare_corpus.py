@@ -1,5 +1,6 @@
 """Reads the files of a corpus into passages."""
 
+from secateur.datasets.description import english_only
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import sample_documents, shuffle_passages
 from secateur.stage.contract import main
@@ -12,6 +13,8 @@ def run(cfg, inputs, outputs, ctx):
     passages = corpus.passages if count is None else sample_documents(corpus.passages, count)
     outputs["passages"] = passages if seed is None else shuffle_passages(passages, seed)
     ctx.note_counts(corpus.counts)
+    if warning := english_only(passages["text"].to_list()):
+        ctx.warn(warning)
     return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
 
 

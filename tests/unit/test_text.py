@@ -1,5 +1,7 @@
 """Words as evidence recall counts them."""
 
+import unicodedata
+
 import pytest
 
 from secateur.models.words import content_words, stem, word_list
@@ -49,8 +51,27 @@ def test_stop_words_are_dropped_before_stemming():
     assert word_list("thiss") == ("thiss",)
 
 
-def test_only_ascii_letters_and_digits_make_words():
-    assert word_list("naïve café's e-mail") == ("na", "ve", "caf", "mail")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("naïve café's e-mail", ["naïve", "café", "mail"]),
+        ("Die Mühle gehört Jörg", ["die", "mühle", "gehört", "jörg"]),
+        ("Cafe\u0301 CAFÉ", ["café", "café"]),
+        ("кто основал Ёлку?", ["кто", "основал", "ёлку"]),
+        ("Οδυσσεύς ΟΔΥΣΣΕΎΣ", ["οδυσσεύσ", "οδυσσεύσ"]),
+        ("कागज़ की मिल", ["कागज़", "की", "मिल"]),
+        ("مَن أسّس؟ می\u200cخواهم", ["مَن", "أسّس", "میخواهم"]),
+        ("谁创办iPhone 15", ["谁创", "创办", "iphone", "15"]),
+        ("猫 が", ["猫", "が"]),
+        ("ｶﾞｲﾄﾞ ガイド", ["ガイ", "イド", "ガイ", "イド"]),
+        ("กาแฟ", ["กา", "าแ", "แฟ"]),
+        ("물을 마신다", ["물을", "마신다"]),
+        ("İzmir co\u00adoperate \u200eשלום\u200f", ["izmir", "cooperate", "שלום"]),
+        ("é_b 😀 — ½", ["é"]),
+    ],
+)
+def test_letters_and_marks_of_any_script_make_words(text, expected):
+    assert list(word_list(text)) == [unicodedata.normalize("NFKC", word) for word in expected]
 
 
 def test_content_words_are_the_types():

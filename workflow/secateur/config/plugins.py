@@ -49,7 +49,9 @@ FAMILIES: dict[str, Family] = {
         {"SAMPLES": False, "LABELLED": False, "FOLDER": FOLDER},
     ),
     "extractor": Family(
-        "secateur.graph.triples.extractors", ("FrontEnd",), {"GPU": False, "read": None, "problems": None}
+        "secateur.graph.triples.extractors",
+        ("FrontEnd",),
+        {"GPU": False, "ENGLISH": False, "read": None, "problems": None},
     ),
     "reader": Family("secateur.models.readers", ("IN_PROCESS", "KEYS", "load")),
     "peer": Family("secateur.peers.adapters", ("SPLITS", "Peer", "context", "reply")),

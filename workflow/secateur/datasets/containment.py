@@ -1,21 +1,22 @@
 """Find the passage that contains a quoted text: whole words, in lower case and without punctuation."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
 import polars as pl
 
+from secateur.models.words import units
+
 __all__ = ["Quotable", "normalised", "quotable_groups"]
 
 
 def normalised(text: str) -> str:
-    """Lower case, each run of other than word characters as one space.
+    """A text's words in lower case and NFKC, one space between two; each character is one where no blanks stand.
 
-    >>> normalised('"U. arctos" (brown\\u2011bear)')
-    'u arctos brown bear'
+    >>> normalised('"U. arctos" (brown\\u2011bear)'), normalised("周敏，创办")
+    ('u arctos brown bear', '周 敏 创 办')
     """
-    return re.sub(r"[^\w]+", " ", text.lower()).strip()
+    return " ".join(units(text))
 
 
 class Quotable:

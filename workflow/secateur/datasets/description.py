@@ -1,15 +1,17 @@
 """Statistics of a data set: sizes, lengths and evidence, to read before any result on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from secateur.models.word_pieces import Counter
+from secateur.models.words import share_outside_latin
 
-__all__ = ["describe"]
+__all__ = ["describe", "english_only"]
 
 ALL = "all"
 UNTYPED = "none"
+FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to have them
 Values = tuple[str, str, pl.Series]  # statistic, of, values
 
 
@@ -26,6 +28,18 @@ def describe(passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataF
         *_answers(questions, count),
     ]
     return pl.concat([_summary(statistic, of, values) for statistic, of, values in parts if len(values)])
+
+
+def english_only(texts: Sequence[str]) -> str:
+    """What is English by nature and what works in any script, for texts in other letters; empty for Latin ones."""
+    share = share_outside_latin(texts)
+    if share < FOREIGN:
+        return ""
+    return (
+        f"{share:.0%} of the letters are outside Latin: the extractor openie, stop words, stemming and words of negation are "
+        "English. In any script: bm25, two_step, the extractor llm, and dense rankings with a multilingual embedder "
+        "(docs/methods.md, What is English here)"
+    )
 
 
 def _summary(statistic: str, of: str, values: pl.Series) -> pl.DataFrame:
@@ -45,6 +59,8 @@ def _passages(tokens: pl.DataFrame) -> Iterator[Values]:
     """Passages and sessions; text that is no passage (an assistant's turn) counts for no session."""
     yield "passages_per_group", ALL, tokens.group_by("group_id").len()["len"]
     yield "tokens_per_passage", ALL, tokens["tokens"]
+    if english_only(tokens["text"].to_list()):
+        yield "letters_outside_latin", ALL, pl.Series([share_outside_latin([text]) for text in tokens["text"]])
     sessions = tokens.drop_nulls("session_id").group_by("group_id", "session_id").agg(pl.col("tokens").sum())
     yield "sessions_per_group", ALL, sessions.group_by("group_id").len()["len"]
     yield "tokens_per_session", ALL, sessions["tokens"]

@@ -7,7 +7,7 @@ from functools import cached_property
 import polars as pl
 
 from secateur.contexts.table import Read
-from secateur.models.words import content_words
+from secateur.models.words import content_words, lacks_words, words
 
 __all__ = ["Case", "Gold", "gold_of", "words_of"]
 
@@ -19,6 +19,11 @@ class Gold:
     question: str
     passages: Mapping[str, str]
     texts: tuple[str, ...]
+
+    @cached_property
+    def measurable(self) -> dict[str, str]:
+        """The gold passages with a word in any script; a metric that counts words is undefined for the others."""
+        return {passage: text for passage, text in self.passages.items() if not lacks_words(text)}
 
 
 @dataclass(frozen=True)
@@ -69,13 +74,18 @@ class Case:
         """Whether the context holds a gold passage.
 
         Word for word, or in lines from that passage with a share `min_content` of its content words that are not in the
-        question.
+        question. A passage without such words is held by its content words, one without any by all its words.
         """
         if passage in self.whole:
             return True
-        new = content_words(self.gold.passages[passage]) - self.question_words
-        kept = len(new & self.words.get(passage, set())) / len(new) if new else 1.0
-        return passage in self.lines and kept >= min_content
+        if passage not in self.lines:
+            return False
+        text, shown = self.gold.passages[passage], self.words[passage]
+        telling = content_words(text)
+        if not telling:
+            telling, shown = frozenset(words(text)), set().union(*map(words, self.lines[passage]))
+        telling = telling - self.question_words or telling
+        return bool(telling) and len(telling & shown) / len(telling) >= min_content
 
 
 def gold_of(questions: pl.DataFrame, evidence: pl.DataFrame, passages: pl.DataFrame) -> dict[str, Gold]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.groups import acronyms
-from secateur.ranking.names import canonical, names_in, spans_of
+from secateur.ranking.names import canonical, names_in, spans_of, stands_alone
 
 __all__ = ["ABOUT", "NAME", "PHRASE", "mentions_of", "record_counts", "triple_phrases"]
 
@@ -43,7 +43,7 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cf
         topic = topics[part["doc_id"][0]]
         for passage, text in part.select("passage_id", "text").iter_rows():
             written = dict.fromkeys(names_of(text))
-            written |= dict.fromkeys(n for n in spans_of(text, titles, cfg.longest) if " " in n or n in written)
+            written |= dict.fromkeys(n for n in spans_of(text, titles, cfg.longest) if stands_alone(n) or n in written)
             names = dict.fromkeys(short.get(name, name) for name in written)
             in_triples = dict.fromkeys(filter(None, map(canonical, phrases.get(passage, ()))))
             rows += [(passage, topic, ABOUT)] if topic else []

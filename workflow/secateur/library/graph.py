@@ -12,7 +12,7 @@ from secateur.graph.consolidation.consolidate import aliases_of, consolidated
 from secateur.graph.embedding import codebook_of, with_embeddings
 from secateur.graph.mentions import mentions_of, triple_phrases
 from secateur.graph.segmenting import document_runs
-from secateur.graph.triples.extraction import extract
+from secateur.graph.triples.extraction import extract, refuse_unreadable
 from secateur.library.options import context
 from secateur.models.embedder import Embedder
 
@@ -25,9 +25,10 @@ Tables = dict[str, pl.DataFrame]
 def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: Embedder) -> Tables:
     """The tables `GRAPH` of passages in text order. options: by group.
 
-    Raises SecateurError where no triple is extracted.
+    Raises SecateurError where no triple is extracted, and for a corpus in letters that the extractor does not read.
     """
     cfg, ctx = SimpleNamespace(**options), context()
+    refuse_unreadable(passages, cfg.extractor)
     book, line_texts = codebook_of(passages, extract(passages, cfg.extractor, ctx), ctx)
     entities = pl.concat(with_embeddings(book.entities, book.entities["text"], embedder))
     relations = pl.concat(with_embeddings(book.relations, book.relations["text"], embedder))

@@ -6,10 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
+from secateur.datasets.description import english_only
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
 from secateur.datasets.sentences import sentences
+from secateur.library.options import LOG
 
 __all__ = ["Texts", "passages_of"]
 
@@ -46,6 +48,8 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
             rows.append(place | {"text": sentence, "start": start, "end": end})
     if empty or not rows:
         raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: without words. Fix: texts with at least one sentence.")
+    if warning := english_only([row["text"] for row in rows]):
+        LOG.warning(warning)
     return passages_frame(rows)
 
 

@@ -1,12 +1,140 @@
-"""Content words, as evidence metrics count them."""
+"""Words of a text in any script: the one place that says what a word is.
+
+A word is a run of letters, marks and digits, as Unicode has them (UAX 29 without its dictionaries), in NFKC and without
+case. Han, kana, Thai, Lao, Khmer and Myanmar put no blanks between words; there each two neighbouring characters are a
+word (as in Lucene's CJKAnalyzer), and a lone character is one. Text in ASCII has the words [a-z0-9]+.
+
+Content words are English by nature in three things, which words of ASCII alone are subject to: stop words, the S-stemmer,
+and that a single character is no word.
+"""
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
-__all__ = ["content_words", "stem", "word_list"]
+import regex
 
-_WORD = re.compile(r"[a-z0-9]+")
+__all__ = [
+    "MOSTLY",
+    "PLAIN_PUNCTUATION",
+    "UNSPACED",
+    "WORD_CHARACTER",
+    "content_words",
+    "folded",
+    "is_cased",
+    "lacks_words",
+    "parts",
+    "share_outside_latin",
+    "stem",
+    "unit_spans",
+    "units",
+    "with_apostrophes",
+    "word_list",
+    "words",
+]
+
+# Letters of scripts without blanks. LB=SA: those that need a dictionary to break a line, Thai to Tai Tham.
+UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}ー&&[\p{L}\p{N}]]"
+IGNORABLE = r"[\p{Default_Ignorable_Code_Point}--[\u200B]]"  # joiners, soft hyphens, marks of direction; not the space
+INNER = rf"[\p{{M}}{IGNORABLE}]"  # goes with the character before it
+WORD_CHARACTER = r"[\p{L}\p{M}\p{N}_]"
+PLAIN_PUNCTUATION = r"[\p{P}--[\p{ASCII}]]"
+MOSTLY = 0.5  # share of letters outside Latin above which texts are not in Latin letters
+
+_ASCII_WORD, _ASCII_UNIT = re.compile(r"[a-z0-9]+"), re.compile(r"\w+", re.ASCII)
+_ASCII_QUOTED, _QUOTED = re.compile(r"[a-z0-9']+"), regex.compile(rf"(?V1)[\p{{L}}\p{{M}}\p{{N}}'--{UNSPACED}]+")
+_CHARACTER = regex.compile(rf"(?V1){UNSPACED}{INNER}*")
+_RUN = regex.compile(rf"(?V1)(?P<unspaced>(?:{UNSPACED}{INNER}*)+)|(?:[[\p{{L}}\p{{N}}_]--{UNSPACED}]{INNER}*)+")
+_UNIT = regex.compile(rf"(?V1){UNSPACED}{INNER}*|(?:[[\p{{L}}\p{{N}}_]--{UNSPACED}]{INNER}*)+")
+_IGNORED = regex.compile(rf"(?V1){IGNORABLE}")
+_CASED = regex.compile(r"(?V1)[[\p{Lu}\p{Ll}\p{Lt}]--[\p{Georgian}]]")  # Georgian text has no capitals
+_LETTER, _OUTSIDE_LATIN = regex.compile(r"\p{L}"), regex.compile(r"(?V1)[\p{L}--\p{Latin}]")
+
+
+def folded(text: str) -> str:
+    """A text without what writes equal words differently: in NFKC, without case and characters that are not seen.
+
+    ASCII is in lower case, and nothing else.
+
+    >>> folded("Straße") == folded("STRASSE"), folded("É") == folded("E\\u0301"), folded("Ｂｅａｒ")
+    (True, True, 'bear')
+    """
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _IGNORED.sub("", plain).replace("i\u0307", "i")  # a Turkish capital İ in lower case
+
+
+def words(text: str, size: int | None = 2) -> list[str]:
+    """All words of a text in order. size: characters of a word where no blanks stand; None: the whole run.
+
+    >>> words("Don't! 3.14"), words("谁创办 iPhone 15?"), words("谁创办", None)
+    (['don', 't', '3', '14'], ['谁创', '创办', 'iphone', '15'], ['谁创办'])
+    """
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    return [word for run in _RUN.finditer(folded(text).replace("_", " ")) for word in _words_of(run, size)]
+
+
+def _words_of(run: regex.Match, size: int | None) -> Iterable[str]:
+    if size is None or not run["unspaced"]:
+        return (run[0],)
+    characters = _CHARACTER.findall(run[0])
+    starts = range(max(1, len(characters) - size + 1))
+    return ("".join(characters[start : start + size]) for start in starts)
+
+
+def units(text: str) -> list[str]:
+    """What quotations are compared by: words with `_`, and each character by itself where no blanks stand.
+
+    >>> units("foo_bar, 茶厂")
+    ['foo_bar', '茶', '厂']
+    """
+    return _ASCII_UNIT.findall(text.lower()) if text.isascii() else _UNIT.findall(folded(text))
+
+
+def parts(text: str) -> list[str]:
+    """What stands between the blanks of a text in ASCII, in lower case; all words of any other text."""
+    return text.lower().split() if text.isascii() else words(text)
+
+
+def with_apostrophes(text: str) -> list[str]:
+    """Words of the scripts with blanks, with the apostrophes in them: "isn't"."""
+    plain = folded(text).replace("\u2019", "'")
+    return _ASCII_QUOTED.findall(plain) if plain.isascii() else _QUOTED.findall(plain)
+
+
+def unit_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """(unit, start, end) of a text, offsets in its characters as they are."""
+    for match in _UNIT.finditer(text):
+        yield folded(match[0]), match.start(), match.end()
+
+
+def lacks_words(text: str) -> bool:
+    """Whether a text has no word in any script, such as an emoji alone."""
+    return not words(text)
+
+
+def is_cased(text: str) -> bool:
+    """Whether a text has letters of a script with capitals."""
+    return _CASED.search(text) is not None
+
+
+def share_outside_latin(texts: Iterable[str]) -> float:
+    """Share of the letters of some texts that are not Latin ones; 0 without letters.
+
+    >>> share_outside_latin(["Łódź", "Baku", "東京"])
+    0.2
+    """
+    letters = outside = 0
+    for text in texts:
+        letters += len(_LETTER.findall(text))
+        outside += 0 if text.isascii() else len(_OUTSIDE_LATIN.findall(text))
+    return outside / letters if letters else 0.0
+
+
+# --- content words -------------------------------------------------------------------------------
 
 
 @cache
@@ -33,18 +161,19 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def _counted(word: str) -> str:
-    """A word's stem, one shared string; empty for stop words and single characters."""
+    """A word's stem, one shared string; empty for English stop words and single characters of ASCII."""
+    if not word.isascii():
+        return word
     return stem(word) if len(word) >= 2 and word not in _stop_words() else ""
 
 
 @lru_cache(maxsize=1 << 18)
 def word_list(text: str) -> tuple[str, ...]:
-    """Content words in order, with repeats: NFKC, lower case, [a-z0-9]+, two characters or more, S-stemmed.
+    """Content words in order, with repeats. Words of ASCII: two characters or more, no stop word, S-stemmed.
 
-    scikit-learn's English stop words are left out.
+    The stop words are scikit-learn's English ones.
     """
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
-    return tuple(filter(None, map(_counted, words)))
+    return tuple(filter(None, map(_counted, words(text))))
 
 
 @lru_cache(maxsize=1 << 18)

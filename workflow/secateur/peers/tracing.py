@@ -1,14 +1,15 @@
 """Trace a text to the passages that it contains verbatim, whatever stands between them."""
 
-import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from secateur.models.words import unit_spans, units
+
 __all__ = ["Span", "Tracer"]
 
 ANCHOR = 3  # first words of a passage, the key of its look-up
-WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Tracer:
     """The passages of a corpus, looked up by their first words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._words = [[word.lower() for word in WORD.findall(text)] for text in texts]
+        self._words = [[unit for unit, _, _ in unit_spans(text)] for text in texts]
         self._starts: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for row, words in enumerate(self._words):
             if words:
@@ -39,20 +40,20 @@ class Tracer:
         """The text in parts, each a passage or the text between two; parts without words are dropped."""
         parts, end = [], 0
         for start, stop, row in self._matches(text):
-            while stop < len(text) and not text[stop].isspace() and not text[stop].isalnum():  # the full stop
+            while stop < len(text) and _closes(text[stop]):  # the full stop
                 stop += 1
-            start = next((at for at in range(start, end, -1) if text[at - 1].isspace()), end)  # the opening quote
+            start = next((at for at in range(start, end, -1) if not _leads(text[at - 1])), end)  # the opening quote
             parts += [Span(text[end:start].strip(), None), Span(text[start:stop].strip(), row)]
             end = stop
-        return [part for part in [*parts, Span(text[end:].strip(), None)] if WORD.search(part.text)]
+        return [part for part in [*parts, Span(text[end:].strip(), None)] if units(part.text)]
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, int]]:
         """(start, end, row) of each passage, offsets in characters.
 
         The longest passage wins; of equal ones the passage after the last match, else the first.
         """
-        matches = list(WORD.finditer(text))
-        words = [match[0].lower() for match in matches]
+        spans = list(unit_spans(text))
+        words = [word for word, _, _ in spans]
         at, last = 0, -1
         while at < len(words):
             rows = [
@@ -67,5 +68,19 @@ class Tracer:
             size = max(len(self._words[row]) for row in rows)
             longest = [row for row in rows if len(self._words[row]) == size]
             last = last + 1 if last + 1 in longest else longest[0]
-            yield matches[at].start(), matches[at + size - 1].end(), last
+            yield spans[at][1], spans[at + size - 1][2], last
             at += size
+
+
+def _closes(character: str) -> bool:
+    """Whether a character after a passage belongs to it: punctuation, other than an opening quote outside ASCII."""
+    return not character.isspace() and not character.isalnum() and not (_is_other(character) and _leads(character))
+
+
+def _leads(character: str) -> bool:
+    """Whether a character before a passage belongs to it: any but a blank; outside ASCII, opening quotes and brackets."""
+    return unicodedata.category(character) in ("Ps", "Pi") if _is_other(character) else not character.isspace()
+
+
+def _is_other(character: str) -> bool:
+    return not character.isascii()

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.models.words import MOSTLY, share_outside_latin
+
 __all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "without_excluded", "z_scores"]
 
 T = TypeVar("T")
@@ -40,6 +42,11 @@ class Group:
         if key not in self.cache:
             self.cache[key] = compute()
         return self.cache[key]
+
+    @property
+    def is_outside_latin(self) -> bool:
+        """Whether most letters of the passages are of other scripts, which words like [a-z0-9]+ leave out."""
+        return self.once("outside_latin", lambda: share_outside_latin(self.texts) > MOSTLY)
 
 
 @dataclass(frozen=True)

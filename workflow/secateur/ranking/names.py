@@ -1,29 +1,47 @@
-"""Names in running text, and their canonical form, under which equal names are one entity."""
+"""Names in running text, and their canonical form, under which equal names are one entity.
+
+Capitals mark names. Scripts without capitals mark fewer: names in quotation marks, and katakana, which writes foreign ones.
+"""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Set
 from functools import lru_cache
 
-__all__ = ["canonical", "longest_spans", "names_in", "spans_of"]
+import regex
 
-_TOKEN = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?|[^\w\s]")
-_PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
+from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased, unit_spans
+
+__all__ = ["canonical", "longest_spans", "names_in", "spans_of", "stands_alone"]
+
+_PART = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][\p{{L}}\p{{M}}\p{{N}}--{UNSPACED}]*"
+_TOKEN = regex.compile(rf"(?V1){_PART}(?:[.'’&-]{_PART})*\.?|{UNSPACED}+|[^\p{{L}}\p{{M}}\p{{N}}_\s\x1c-\x1f]")
+_MARKED = regex.compile(
+    r"(?V1)[「『《〈“«](?P<name>[^「」『』《》〈〉“”«»]{2,40})[」』》〉”»]|(?P<name>[\p{Katakana}ー]{2,}(?:[・＝][\p{Katakana}ー]+)*)"
+)
+_ACCENT = regex.compile(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]\p{M}*)\p{Mn}")
+_BETWEEN = regex.compile(rf"[^{WORD_CHARACTER[1:-1]}]+")
+_UNSPACED = regex.compile(rf"(?V1){UNSPACED}")
+_PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*$")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 INITIALS = 3  # letters and a full stop: "Jr.", "St.", "J.K." do not end a sentence
+CHARACTERS = 3  # of a script without blanks, about as long as a word
 
 
 @lru_cache(maxsize=1 << 18)
 def canonical(text: str) -> str:
     """A surface form without case, accents, punctuation, final parenthesis, possessive or leading article.
 
+    Marks stay where they are no accents but part of a letter, as in Devanagari and kana.
+
     >>> canonical("The Café's"), canonical("Free Guy (film)"), canonical("J. K. Rowling") == canonical("J.K. Rowling")
     ('cafe', 'free guy', True)
     """
-    bare = unicodedata.normalize("NFKD", _PARENTHESIS.sub("", text).casefold())
-    plain = "".join(c for c in bare if not unicodedata.combining(c))
-    words = re.sub(r"[^\w]+", " ", _POSSESSIVE.sub("", plain)).strip()
+    plain = folded(_PARENTHESIS.sub("", text))
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", plain)))
+    words = _BETWEEN.sub(" ", _POSSESSIVE.sub("", plain)).strip()
     return _ARTICLE.sub("", words)
 
 
@@ -35,7 +53,12 @@ def names_in(text: str, joins: Set[str], skipped: Set[str]) -> list[str]:
     >>> names_in("The University of Ghent hired Ann Lee for the 2012 Olympics in May.", {"of"}, {"the", "may"})
     ['university of ghent', 'ann lee', '2012 olympics']
     """
-    names = (canonical(text[start:end]) for start, end in _spans(text, joins, skipped))
+    text = unicodedata.normalize("NFC", text)
+    spans = list(_spans(text, joins, skipped))
+    if not text.isascii():
+        marked = (match.span("name") for match in _MARKED.finditer(text))
+        spans = sorted([*spans, *(span for span in marked if not is_cased(text[slice(*span)]))])
+    names = (canonical(text[start:end]) for start, end in spans)
     return [name for name in names if len(name) > 1 and not name.replace(" ", "").isdigit()]
 
 
@@ -71,14 +94,35 @@ def _ends_sentence(word: str) -> bool:
     return word.endswith(".") and len(word) > INITIALS
 
 
+def stands_alone(name: str) -> bool:
+    """Whether a canonical name is one wherever it stands: several words, or in a script where no capital can tell.
+
+    >>> stands_alone("free guy"), stands_alone("guy"), stands_alone("茶厂"), stands_alone("茶")
+    (True, False, True, False)
+    """
+    return " " in name or (len(name) > 1 and not is_cased(name) and any(map(str.isalpha, name)))
+
+
+def _starts(text: str, longest: int) -> Iterator[list[str]]:
+    """For each word of a canonical text, the spans that begin there, shortest first. longest: in words."""
+    parts = [(start, end, 1 / CHARACTERS if _UNSPACED.match(unit) else 1) for unit, start, end in unit_spans(text)]
+    for place, (start, _, _) in enumerate(parts):
+        spans, size = [], 0.0
+        for _, end, words in parts[place:]:
+            size += words
+            if size > longest + 1e-6:
+                break
+            spans.append(text[start:end])
+        yield spans
+
+
 def spans_of(text: str, names: Set[str], longest: int) -> list[str]:
     """All of some names that stand in the canonical form of a text, in order. longest: words of a name at most.
 
-    >>> spans_of("Who directed the film Free Guy?", {"free guy", "guy"}, 5)
-    ['free guy', 'guy']
+    >>> spans_of("Who directed the film Free Guy?", {"free guy", "guy"}, 5), spans_of("谁创办茶厂？", {"茶厂"}, 5)
+    (['free guy', 'guy'], ['茶厂'])
     """
-    words = canonical(text).split()
-    spans = (" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(len(words), i + longest) + 1))
+    spans = (span for spans in _starts(canonical(text), longest) for span in spans)
     return list(dict.fromkeys(span for span in spans if span in names))
 
 
@@ -88,13 +132,11 @@ def longest_spans(text: str, names: Set[str], longest: int) -> list[str]:
     >>> longest_spans("Did Ann Lee direct Free Guy before the fire?", {"free guy", "guy", "ann lee", "fire", "did"}, 5)
     ['ann lee', 'free guy']
     """
-    words, spans, place = canonical(text).split(), [], 0
     capitals = {canonical(word) for word in text.split()[1:] if word[:1].isupper()}
-    while place < len(words):
-        ends = range(min(len(words), place + longest), place, -1)
-        name = next(
-            (n for end in ends if (n := " ".join(words[place:end])) in names and (" " in n or n in capitals)), ""
-        )
-        spans += [name] if name else []
-        place += max(1, name.count(" ") + 1 if name else 1)
-    return list(dict.fromkeys(spans))
+    found, free = [], 0
+    for place, spans in enumerate(_starts(canonical(text), longest)):
+        names_here = [(n, s) for n, s in enumerate(spans, 1) if s in names and (stands_alone(s) or s in capitals)]
+        if place >= free and names_here:
+            size, name = names_here[-1]
+            found, free = [*found, name], place + size
+    return list(dict.fromkeys(found))

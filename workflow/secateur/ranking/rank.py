@@ -4,6 +4,7 @@ NAME+neighbour adds a share of the better neighbour's z-score. NAME+answer reads
 answer-aware, and comparable with answer-aware scorers only.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -122,6 +123,7 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
                 f"{without} of {questions.height} questions have no gold passage: the ranker gold ranks none for them"
             )
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
+    undecided: Counter[str] = Counter()
     embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):
         choices = passages.filter(pl.col("group_id") == in_group["group_id"][0]).sort("doc_id", "position")
@@ -134,13 +136,22 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
                 if not ranked.any():
                     continue
                 scores = unsmoothed(group, block.filter(ranked), ranker)
+                undecided[ranker.name] += _undecided(scores) if ranker.module.READS_QUESTION else 0
                 if ranker.neighbour:
                     scores = neighbour_smoothed(scores, group.docs, cfg.rankers.neighbour)
                 scores = without_excluded(scores, block.filter(ranked), group.ids)
                 order = np.stack([top(row, cfg.rankers.keep) for row in scores])
                 values = np.take_along_axis(scores, order, axis=1)
                 tables.append(_rankings(block["question_id"].to_numpy()[ranked], ranker, ids[order], values))
+    ctx.counts |= {f"questions_in_reading_order_{name}": count for name, count in (+undecided).items()}
+    if blind := [name for name, count in undecided.items() if count == questions.height]:
+        ctx.warn(f"{', '.join(blind)}: no question tells one passage from another, all are ranked in reading order")
     return pl.concat(tables) if tables else TABLES["rankings"].empty()
+
+
+def _undecided(scores: np.ndarray) -> int:
+    """Number of questions whose passages, two or more, all have the same score, as without a shared word."""
+    return int((np.ptp(scores, axis=1) == 0).sum()) if scores.shape[1] > 1 and np.isfinite(scores).all() else 0
 
 
 def _rankings(question_ids: np.ndarray, ranker: Ranker, passage_ids: np.ndarray, values: np.ndarray) -> pl.DataFrame:

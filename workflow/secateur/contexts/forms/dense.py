@@ -3,15 +3,12 @@
 Words of negation, quantity, comparison and order stay: "never given without food" must not become "given food".
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 from secateur.core.fields import key
-
-_WORD = re.compile(r"[a-z0-9']+")
+from secateur.models.words import with_apostrophes
 
 # Prepositions of time and rank stay too.
 FUNCTION_WORDS = """
@@ -37,7 +34,7 @@ def without(text: str, drop: frozenset[str]) -> str:
     """
     kept = []
     for token in text.split():
-        words = _WORD.findall(unicodedata.normalize("NFKC", token).replace("\u2019", "'").lower())
+        words = with_apostrophes(token)
         if not words or any(word not in drop for word in words):
             kept.append(token)
     return " ".join(kept) or text

@@ -19,7 +19,7 @@ DECLARED = (
                 S,
                 "passages_per_group, sessions_per_group, candidates_per_question, evidence_per_question, "
                 "evidence_sessions_per_question, one_evidence (a share), questions (the share of a type), "
-                "tokens_per_passage, tokens_per_session or answer_tokens",
+                "tokens_per_passage, tokens_per_session, answer_tokens or letters_outside_latin (a share)",
             ),
             "of": Column(S, "a question type; none: questions without one; all: everything"),
             "n": Column(I64, "groups, sessions, passages, questions or answers behind the row"),

@@ -10,6 +10,7 @@ from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, Problems, of_type, read_records, unique_ids
 from secateur.datasets.schema import Pair, Questions, build_questions, check_groups, evidence_rows
 from secateur.datasets.sentences import sentences
+from secateur.models.words import MOSTLY, share_outside_latin
 
 __all__ = ["CORPUS", "Question", "questions_of", "quoted_evidence", "read_questions", "sentence_rows"]
 
@@ -26,10 +27,13 @@ Question = dict[str, Any]
 
 
 def sentence_rows(document: str, text: str, seen: set[str], **columns: str) -> tuple[list[dict[str, Any]], int]:
-    """`passages` rows of the sentences of a document that are not in `seen`, which grows; the number of the others."""
+    """`passages` rows of the sentences of a document that are not in `seen`, which grows; the number of the others.
+
+    A text in Latin letters has the sentences of the reference rows.
+    """
     rows: list[dict[str, Any]] = []
     repeated = 0
-    for sentence, start, end in sentences(text):
+    for sentence, start, end in sentences(text, published=share_outside_latin([text]) <= MOSTLY):
         if sentence in seen:
             repeated += 1
             continue

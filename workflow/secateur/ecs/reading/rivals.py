@@ -8,16 +8,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import regex
+
 from secateur.ecs.reading.pairs import Pairs, total_logprobs
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.models.words import content_words
+from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, content_words, words
 
 __all__ = ["rival_share", "rivals"]
 
 OPPOSITE = {"yes": "no", "no": "yes", "Yes": "No", "No": "Yes"}
-PUNCTUATION = ".,;:?!\"'“”‘’()[]-"  # stripped from both ends of a word
+PUNCTUATION = rf"[.,;:?!\"'()\[\]\-{PLAIN_PUNCTUATION}]+"  # stripped from both ends of a word
+ENDS, WITHOUT_BLANKS = regex.compile(rf"(?V1)^{PUNCTUATION}|{PUNCTUATION}$"), regex.compile(f"(?V1){UNSPACED}")
 
 
 def _terms(text: str) -> set[str]:
@@ -28,6 +31,8 @@ def _terms(text: str) -> set[str]:
 def rivals(question: Question, passage: Passage) -> list[str]:
     """Unique words of a passage that could be a wrong answer: content words in neither the question nor the answer.
 
+    Where no blanks stand between words, they are each two neighbouring characters.
+
     The rival of yes is no, whatever the passage says, and vice versa.
 
     >>> rivals(Question("1", "When is the market?", "on Monday"), Passage("1", "The market, on Friday before, is on Monday."))
@@ -37,8 +42,10 @@ def rivals(question: Question, passage: Passage) -> list[str]:
     if answer in OPPOSITE:
         return [OPPOSITE[answer]]
     excluded = _terms(question.text) | _terms(answer)
-    words = dict.fromkeys(word.strip(PUNCTUATION) for word in passage.text.split())
-    return [word for word in words if _terms(word) and not _terms(word) & excluded]
+    parts = passage.text.split()
+    shown = (words(part) if WITHOUT_BLANKS.search(part) else (ENDS.sub("", part),) for part in parts)
+    unique = dict.fromkeys(word for of_part in shown for word in of_part)
+    return [word for word in unique if _terms(word) and not _terms(word) & excluded]
 
 
 def rival_share(

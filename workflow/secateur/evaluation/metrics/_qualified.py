@@ -1,16 +1,13 @@
 """Qualifiers of gold passages, words of negation, quantity, comparison and order, and whether a context keeps them."""
 
-import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
+from secateur.models.words import with_apostrophes
 
 __all__ = ["Settings", "qualified", "qualifiers_of"]
-
-_WORD = re.compile(r"[a-z0-9']+")
 
 
 @dataclass(frozen=True)
@@ -27,8 +24,7 @@ def qualifiers_of(text: str, words: frozenset[str]) -> frozenset[str]:
     >>> sorted(qualifiers_of("It wasn't given before the 2nd of May.", frozenset({"before", "not"})))
     ['2nd', 'before', 'not']
     """
-    plain = unicodedata.normalize("NFKC", text).replace("\u2019", "'").lower()
-    tokens = {"not" if word.endswith("n't") else word for word in _WORD.findall(plain)}
+    tokens = {"not" if word.endswith("n't") else word for word in with_apostrophes(text)}
     return frozenset(w for w in tokens if w in words or any(c.isdigit() for c in w))
 
 

@@ -15,10 +15,10 @@ FIGURE = Figure("evidence coverage")
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
-    """A value for each case; None without provenance."""
+    """A value for each case; None without provenance, or if no gold passage has a word."""
     for case in cases:
-        shares = [_share(case, passage, text) for passage, text in case.gold.passages.items()]
-        yield float(np.mean(shares)) if case.traceable else None
+        shares = [_share(case, passage, text) for passage, text in case.gold.measurable.items()]
+        yield float(np.mean(shares)) if shares and case.traceable else None
 
 
 def _share(case: Case, passage: str, text: str) -> float:

@@ -1,15 +1,13 @@
 """Guards: surface forms that are never merged, however similar their embeddings."""
 
 import re
-import unicodedata
 from functools import lru_cache
 from itertools import zip_longest
 
-from secateur.models.words import stem
+from secateur.models.words import stem, words
 
 __all__ = ["blocked_by", "distinctive_tokens", "normal_form"]
 
-_TOKEN = re.compile(r"[^\W_]+", re.UNICODE)
 _ROMAN = re.compile(r"^(?=[ivx])x{0,3}(ix|iv|v?i{0,3})$")
 WORDS = {  # of a word in two categories, the later wins
     "number": (
@@ -40,7 +38,7 @@ PREFIXES = ("non", "anti", "un", "hyper", "hypo", "pre", "post", "inter", "intra
 
 @lru_cache(maxsize=1 << 18)
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return tuple(words(text, None))
 
 
 def _category(token: str) -> str | None:

@@ -17,6 +17,7 @@ from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.triples.surface import Extraction, Triple, normalised_triples
+from secateur.models.words import MOSTLY, share_outside_latin
 from secateur.stage import provenance
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "plugin_of",
     "problems",
     "record_losses",
+    "refuse_unreadable",
     "shard_of",
     "text_extractor",
     "triple_rows",
@@ -54,8 +56,8 @@ def plugin_of(cfg) -> ModuleType:
     """The plug-in of an extractor's option; raises SecateurError if there is none.
 
     It defines `Settings` and `FrontEnd(settings, ctx)`, and may define: GPU, whether its jobs request a GPU;
-    read(paths, passages, max_malformed), which reads the corpus's triples from the option's files; problems(settings,
-    extractor).
+    ENGLISH, whether it reads English alone; read(paths, passages, max_malformed), which reads the corpus's triples from the
+    option's files; problems(settings, extractor).
     """
     return plugins.load("extractor", cfg.kind)
 
@@ -70,6 +72,16 @@ def problems(cfg, where: str) -> list[str]:
     unread = bool(cfg.files) and plugin.read is None
     problems = [f"extractor.files is not read by {cfg.kind}"] if unread else []
     return problems + (plugin.problems(settings, cfg) if plugin.problems else [])
+
+
+def refuse_unreadable(passages: pl.DataFrame, cfg) -> None:
+    """Raise SecateurError for a corpus that is mostly in other letters than those of its extractor's language."""
+    share = share_outside_latin(passages["text"]) if plugin_of(cfg).ENGLISH else 0.0
+    if share > MOSTLY:
+        raise SecateurError(
+            f"extractor {cfg.kind} parses English; {share:.0%} of the letters of this corpus are outside Latin. "
+            "Fix: extractor=llm, or a system without a graph: bm25, two_step, minilm with a multilingual embedder."
+        )
 
 
 class _CachedExtractor:

@@ -144,8 +144,10 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
         return prompt.last.removeprefix(SPLIT)
     part, _, text = prompt.last.partition(TEXT)
     if part.startswith(TEST):
-        words = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in phrase.lower().split()}
-        return "yes" if words & set(text.lower().split()) else "no"
+        from secateur.models.words import parts  # not in a peer's environment, which has none of our packages
+
+        words = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in parts(phrase)}
+        return "yes" if words & set(parts(text)) else "no"
     if part.startswith(CLAIMS):
         return "\n".join(dict.fromkeys(fact.passage for fact in extraction.facts(text))) or " ".join(text.split())
     return None

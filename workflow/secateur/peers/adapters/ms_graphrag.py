@@ -120,9 +120,11 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
 
 def _points(prompt: Prompt, extraction: Extraction) -> list[dict]:
     """The passages of the reports that share a word with the question's phrases, scored by the number of such words."""
-    words = {word for phrase in extraction.phrases(prompt.last) for word in phrase.lower().split()}
+    from secateur.models.words import parts, units, words  # not in a peer's environment, which has none of our packages
+
+    asked = {word for phrase in extraction.phrases(prompt.last) for word in parts(phrase)}
     passages = dict.fromkeys(
         fact.passage for fact in extraction.facts(between(prompt.system, "---Data tables---", GOAL))
     )
-    shared = {text: len(words & set(re.findall(r"\w+", text.lower()))) for text in passages}
+    shared = {text: len(asked & {*units(text), *words(text)}) for text in passages}
     return [{"description": text, "score": min(100, 10 * count)} for text, count in shared.items() if count]

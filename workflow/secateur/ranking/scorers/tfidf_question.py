@@ -1,11 +1,12 @@
 """TF-IDF cosine with English stop words, fitted on the passages and one question at a time.
 
-Only idf changes from question to question, so words are counted once.
+Words as for `tfidf`. Only idf changes from question to question, so words are counted once.
 """
 
 import numpy as np
 
 from secateur.config.plugins import NoSettings as Settings
+from secateur.models.words import words
 from secateur.ranking.group import Group, Questions, Scores
 
 
@@ -13,7 +14,7 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
     """Cosines, each question under its idf."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(stop_words="english")
+    vectorizer = CountVectorizer(**({"analyzer": words} if group.is_outside_latin else {"stop_words": "english"}))
     counts = vectorizer.fit_transform([*group.texts, *questions.queries]).astype(np.float64).tocsr()
     passages, queries = counts[: len(group.texts)], counts[len(group.texts) :]
     df, squared = np.asarray((passages > 0).sum(0)).ravel(), passages.multiply(passages).tocsr()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from secateur.core.fields import key
-from secateur.models.words import content_words
+from secateur.models.words import content_words, is_cased
 from secateur.ranking.group import Group, Questions, Scores, z_scores
 from secateur.ranking.names import names_in
 from secateur.ranking.scorers import zsum
@@ -48,9 +48,9 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
 
 
 def _expanded(settings: Settings, question: str, line: str, title: str) -> str:
-    """The question with what a line adds to it."""
-    if settings.adds == "text":
+    """The question with what a line adds to it: all of a line without a name, where no capitals mark names."""
+    names = names_in(f"{title}. {line}", frozenset(settings.joins), frozenset(settings.skipped))
+    if settings.adds == "text" or (not names and not is_cased(line)):
         return f"{question} {title} {line}"
     question_words = content_words(question)
-    names = names_in(f"{title}. {line}", frozenset(settings.joins), frozenset(settings.skipped))
     return " ".join([question, *(name for name in dict.fromkeys(names) if not content_words(name) <= question_words)])

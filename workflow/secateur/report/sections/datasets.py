@@ -19,7 +19,10 @@ LABELS = {
     "questions": "questions of a type, share",
     "answer_tokens": "word pieces of an answer",
 }
-SHARES = ("one_evidence", "questions")  # of 0 and 1: median and range say nothing
+OF_SOME = {
+    "letters_outside_latin": "letters of a passage outside Latin, share"
+}  # has no row for texts in Latin letters
+SHARES = ("one_evidence", "questions", "letters_outside_latin")  # of 0 and 1, mostly: median and range say nothing
 COLUMNS = [
     Column("statistic"),
     Column("n"),
@@ -36,11 +39,12 @@ def statistics_part(dataset: str, statistics: pl.DataFrame, stated: pl.DataFrame
     statistics: dataset and the columns of `dataset_statistics`; stated: dataset, statistic, stated, source.
     """
     published = {row["statistic"]: row for row in stated.filter(dataset=dataset).iter_rows(named=True)}
-    place = pl.col("statistic").replace_strict(list(LABELS), range(len(LABELS)))
+    labels = LABELS | OF_SOME
+    place = pl.col("statistic").replace_strict(list(labels), range(len(labels)))
     lines = []
     for row in statistics.filter(dataset=dataset).sort(place, pl.col("of") != "all", "of").iter_rows(named=True):
         name, whole = row["statistic"], row["of"] == "all"
-        label = LABELS[name] if whole else f"{LABELS[name]}: {row['of']}"
+        label = labels[name] if whole else f"{labels[name]}: {row['of']}"
         spread = (None, None) if name in SHARES else (row["median"], f"{row['least']:,.0f} to {row['most']:,.0f}")
         lines.append(
             Row(

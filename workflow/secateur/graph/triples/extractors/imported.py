@@ -11,7 +11,7 @@ dropped and counted, as are single chunks that are missing. More than `extractor
 Questions are not part of a graph: `openie` extracts their triples, with its settings.
 """
 
-import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
 import polars as pl
+import regex
 
 from secateur.config.graph import MAX_MALFORMED
 from secateur.core.errors import SecateurError
@@ -26,7 +27,7 @@ from secateur.datasets.containment import normalised
 from secateur.datasets.reading import Problems, read_json
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
-from secateur.models.words import content_words
+from secateur.models.words import UNSPACED, WORD_CHARACTER, content_words
 
 __all__ = ["FrontEnd", "Settings", "best_passage", "count_malformed", "passages_of_chunks", "problems", "read"]
 
@@ -37,6 +38,7 @@ MAX_BYTES = 1 << 30  # limit of a GraphML file, which is read into memory
 MAX_RELATION = 8  # words of a relation taken from a description
 JOINERS = word_set("and or of in for with to from on at by as")  # words that are no relation by themselves
 SUFFIXES = ([".graphml", ".json"], [".csv"], [".parquet"])  # allowed sets of files
+CHARACTER = regex.compile(f"(?V1){UNSPACED}")  # of a script without blanks; two count as a word
 ANCHOR = 3  # first words of a passage, its index key in a chunk
 
 Facts = dict[str, list[Fact]]  # by passage id, in the order of the file
@@ -226,22 +228,29 @@ def best_passage(fact: str, rows: Iterable[int], passages: pl.DataFrame) -> str 
 
 def _fact(edge: Edge, description: str) -> Fact:
     """Head, relation and tail of an edge, from one of its descriptions."""
+    description = unicodedata.normalize("NFC", description)
     source, target = _match(edge.source, description), _match(edge.target, description)
     if source and target:
         names = [(source.span(), edge.source), (target.span(), edge.target)]
         ((_, end), head), ((start, _), tail) = sorted(names)
         words = normalise(description[end:start]).split()
-        if end <= start and len(words) <= MAX_RELATION and not JOINERS.issuperset(words):
+        size = len(words) + len(CHARACTER.findall(description[end:start])) // 2
+        if end <= start and size <= MAX_RELATION and not JOINERS.issuperset(words):
             return head, " ".join(words), tail
     return edge.source, edge.keywords.split(",")[0].strip(), edge.target
 
 
-def _match(name: str, text: str) -> re.Match | None:
-    """First match of a name as whole words: in full, without its bracket, or the bracket's content; plurals count."""
+def _match(name: str, text: str) -> regex.Match | None:
+    """First match of a name as whole words: in full, without its bracket, or the bracket's content; plurals count.
+
+    A name may stand amid others where no blanks do. text: in NFC.
+    """
+    name = unicodedata.normalize("NFC", name)
     outside, _, inside = name.partition("(")
-    for form in (name, outside.strip(), inside.strip(") ")):
-        match = form and re.search(rf"(?<!\w){re.escape(form)}(?:s|es)?(?!\w)", text, re.IGNORECASE)
-        if match:
+    for form in filter(None, (name, outside.strip(), inside.strip(") "))):
+        before = "" if CHARACTER.match(form) else rf"(?<!{WORD_CHARACTER})"
+        after = "" if CHARACTER.match(form[-1]) else rf"(?:s|es)?(?!{WORD_CHARACTER})"
+        if match := regex.search(f"{before}{regex.escape(form)}{after}", text, regex.IGNORECASE):
             return match
     return None
 

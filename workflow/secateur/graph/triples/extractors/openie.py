@@ -16,11 +16,14 @@ from secateur.graph.triples.openie.nouns import fragment_facts, noun_facts
 from secateur.graph.triples.openie.parsing import load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
 from secateur.graph.triples.surface import Extraction, Triple, filter_triples, normalise
+from secateur.models.words import MOSTLY, share_outside_latin
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["FrontEnd", "Settings", "extract", "load_parser"]
+__all__ = ["ENGLISH", "FrontEnd", "Settings", "extract", "load_parser"]
+
+ENGLISH = True  # the parser's language
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,10 @@ class FrontEnd:
         """The triples of consecutive texts of one document."""
         self._parser = self._parser or load_parser()
         triples, dropped = extract(self._parser, texts, title, self.batch)
-        return Extraction(triples, Counter({f"dropped_{reason}": n for reason, n in dropped.items()}))
+        counts = Counter({f"dropped_{reason}": n for reason, n in dropped.items()})
+        if unread := sum(share_outside_latin([text]) > MOSTLY for text in texts):
+            counts["texts_outside_latin"] = unread
+        return Extraction(triples, counts)
 
 
 def extract(
