@@ -18,7 +18,7 @@ BOUNDARY = re.compile(r"""(?<=[.!?])["')\]]*\s{1,}(?=["'(]?[A-Z0-9])""")
 _STOP = r"(?:[\p{Sentence_Terminal}…--[၊]]|(?<=\p{Greek})[;\u037E])"  # ; asks in Greek, ၊ is Myanmar's comma
 _CLOSED = r"[\p{Pe}\p{Pf}\p{Pi}--[\p{ASCII}]]*"
 _OPENED = r"[\p{Ps}\p{Pi}\p{Pf}\"'¿¡]*"
-_AFTER_BLANK = rf"(?<={_STOP}{_CLOSED})[\"')\]]*\s+(?={_OPENED}[\p{{Lu}}\p{{Lt}}\p{{Lo}}\p{{N}}])"
+_AFTER_BLANK = rf"(?<={_STOP}{_CLOSED})[\"')\]]*[\s\x1c-\x1f]+(?={_OPENED}[\p{{Lu}}\p{{Lt}}\p{{Lo}}\p{{N}}])"
 # No blank is needed after a mark that ends sentences only, or between two characters of a script without blanks. Hiragana
 # after a closing quote goes on with the sentence that quotes.
 _END = r"(?:[。｡！？।॥۔؟።។။։]|(?<=\p{L})．)[\p{Pe}\p{Pf}\"']*"

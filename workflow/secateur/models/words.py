@@ -62,8 +62,8 @@ def folded(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _IGNORED.sub("", plain).replace("i\u0307", "i")  # a Turkish capital İ in lower case
+    plain = unicodedata.normalize("NFKC", _IGNORED.sub("", text)).casefold()
+    return unicodedata.normalize("NFKC", plain.replace("i\u0307", "i"))  # that is a Turkish capital İ in lower case
 
 
 def words(text: str, size: int | None = 2) -> list[str]:
