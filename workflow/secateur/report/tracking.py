@@ -201,10 +201,12 @@ class _Artifacts:
                 raise
             self.refused = True
             root = redacted(tracked.info.artifact_uri.partition(f"/{run_id}")[0])
+            fix = "make this root writable from here, or start the server with --serve-artifacts before the first run"
+            if root.startswith("mlflow-artifacts:"):  # the server writes them itself
+                fix = "start the server with --serve-artifacts and an --artifacts-destination that it can write to"
             logging.getLogger(__name__).warning(
                 f"MLflow at {redacted(self.uri)}: figures are written, artifacts are not: {redacted(_reason(error))} "
-                f"(artifact root {root}). Fix: make this root writable from here, or start the server with "
-                "--serve-artifacts before an experiment's first run; `secateur track` adds them."
+                f"(artifact root {root}). Fix: {fix}; then `secateur track`."
             )
         return not self.refused
 
