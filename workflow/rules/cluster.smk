@@ -20,4 +20,7 @@ if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for fla
             "profiles/slurm/config.yaml: slurm_account is CHANGE_ME. Fix: write your account and your partitions there"
             " (sacctmgr show associations user=$USER format=account,partition)."
         )
+
+
+onstart:  # under the lock: a second run that it refuses must not be taken for the one that runs
     leftovers.remember(sys.argv[1:])
