@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import gguf
 import numpy as np
@@ -14,7 +15,9 @@ from tests.support.tiny_models import tiny_network, tiny_tokenizer
 
 from secateur.core.errors import SecateurError
 from secateur.library.options import chosen
+from secateur.models.encoders import sentence_transformer
 from secateur.models.reader import load
+from secateur.ranking.rerankers import cross_encoder
 
 SMOLLM2 = chosen("lm", "smollm2")
 WEIGHTS = "model.safetensors"
@@ -155,3 +158,37 @@ def test_a_window_beyond_the_original_context_is_refused_where_angles_change(fol
     assert loaded(folder, tmp_path / "cache", window=512)
     with pytest.raises(SecateurError, match=r"rope_type dynamic .*exceeds 512 tokens, .*Fix: lm.window=512"):
         loaded(folder, tmp_path / "cache", window=1024)
+
+
+def without(name: str):
+    return lambda weights: {key: value for key, value in weights.items() if name not in key}
+
+
+def bert(kind: str, folder: Path) -> Path:
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    getattr(transformers, kind)(transformers.BertConfig(vocab_size=400, num_labels=1, **sizes)).save_pretrained(folder)
+    tiny_tokenizer(False, False).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("gone", "refused"), [("attention.self.query", True), ("word_embeddings", True), ("pooler", False)]
+)
+def test_an_embedder_without_its_weights_is_refused(tmp_path, gone, refused):
+    folder = bert("BertModel", tmp_path / "embedder")
+    change(folder, without(gone))
+    option = SimpleNamespace(model=str(folder), max_tokens=32)
+    if not refused:  # the mean of tokens reads no pooler
+        assert sentence_transformer(option, "cpu").max_seq_length == 32
+        return
+    with pytest.raises(SecateurError, match=rf"embedder.model .*not in its files.*{gone}"):
+        sentence_transformer(option, "cpu")
+
+
+@pytest.mark.parametrize("gone", ["classifier", "pooler", "attention.self.query"])
+def test_a_cross_encoder_without_its_weights_is_refused(tmp_path, gone):
+    folder = bert("BertForSequenceClassification", tmp_path / "crossing")
+    assert cross_encoder._loaded(SimpleNamespace(model=str(folder), max_tokens=32), "cpu")
+    change(folder, without(gone))
+    with pytest.raises(SecateurError, match=rf"reranker.spec.model .*not in its files.*{gone}"):
+        cross_encoder._loaded(SimpleNamespace(model=str(folder), max_tokens=32), "cpu")

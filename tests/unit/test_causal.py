@@ -170,7 +170,7 @@ def test_a_folder_is_used_as_it_is_and_known_by_its_weights(tiny_lm, tmp_path):
         lm.tokenizer.save_pretrained(tmp_path / str(n))
     of = [load(dataclasses.replace(SMOLLM2, model=str(tmp_path / str(n)), window=64), tmp_path / "c") for n in range(3)]
     assert of[0].identity == of[2].identity != of[1].identity
-    assert not (tmp_path / "c").exists()
+    assert not (tmp_path / "c/models").exists()
     shutil.rmtree(tmp_path / "0")
     (tmp_path / "0").mkdir()
     with pytest.raises(SecateurError, match=r"cannot be loaded"):

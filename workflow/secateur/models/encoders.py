@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import file_digest, remade, whole, write_json
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
+from secateur.models.prepare import refuse_random
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
@@ -42,11 +43,15 @@ def engine(cfg) -> str:
 
 
 def sentence_transformer(cfg, device: str):
-    """The model loaded by sentence-transformers, with the option's window."""
+    """The model loaded by sentence-transformers, with the option's window.
+
+    Raises SecateurError where weights are missing. Mean and first-token pooling read no weights of a pooler.
+    """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(locate(cfg.model), device=device)
+    refuse_random(model[0].auto_model, cfg.model, "embedder.model", unused=("pooler.",))
     model.max_seq_length = cfg.max_tokens
     return model
 

@@ -20,7 +20,7 @@ from secateur.core.artifacts import file_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
 
-__all__ = ["gguf_file", "is_gguf", "loading", "prepare", "refuse_incomplete", "weights_digest"]
+__all__ = ["gguf_file", "is_gguf", "loading", "prepare", "refuse_incomplete", "refuse_random", "weights_digest"]
 
 ASSEMBLE = "assemble:"
 SEAL = "sha256.json"  # digests of converted weights
@@ -73,6 +73,16 @@ def loading(address: str, kind: str = "causal language model", key: str = "lm.mo
             f"{key} {address}: cannot be loaded as a {kind} ({cause}). Fix: name a GGUF file, "
             "a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
         ) from error
+
+
+def refuse_random(network, address: str, key: str, unused: tuple[str, ...] = ()) -> None:
+    """Raise SecateurError where weights of a loaded network are not in its files; loads them once more to find out.
+
+    unused: beginnings of names of weights that are not used.
+    """
+    _, info = type(network).from_pretrained(network.config._name_or_path, output_loading_info=True)
+    missing = {name for name in info["missing_keys"] if not name.startswith(unused)}
+    refuse_incomplete(address, info | {"missing_keys": missing}, key)
 
 
 def refuse_incomplete(address: str, info: Mapping, key: str = "lm.model") -> None:

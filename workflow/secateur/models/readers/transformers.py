@@ -11,10 +11,7 @@ IN_PROCESS = True
 
 
 def load(cfg, cache: Path, device: str):
-    """The model with its weights, checked once against its own attention."""
-    from secateur.models.agreement import check_once
+    """The model with its weights."""
     from secateur.models.causal import in_process
 
-    lm = in_process(cfg, cache, device)
-    check_once(lm, cache)
-    return lm
+    return in_process(cfg, cache, device)

@@ -14,6 +14,7 @@ from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
 from secateur.models.locate import locate
+from secateur.models.prepare import refuse_incomplete
 
 __all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 
@@ -122,11 +123,13 @@ def _load(model: str, device: str):
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(model)
-        network = AutoModelForSeq2SeqLM.from_pretrained(model, dtype=torch.float32).eval()
-        return tokenizer, network.to("cuda" if device == "cuda" and torch.cuda.is_available() else "cpu")
+        settings = {"dtype": torch.float32, "output_loading_info": True}
+        network, info = AutoModelForSeq2SeqLM.from_pretrained(model, **settings)
     except (OSError, ValueError) as error:
         raise SecateurError(
             f"extractor.settings.model {model}: cannot be loaded as a sequence-to-sequence model "
             f"({str(error).strip().splitlines()[0]}). Fix: name a folder with a model and its tokenizer, or a hub "
             "id that is cached or can be downloaded (HF_HUB_OFFLINE=0)."
         ) from error
+    refuse_incomplete(model, info, "extractor.settings.model")
+    return tokenizer, network.eval().to("cuda" if device == "cuda" and torch.cuda.is_available() else "cpu")
