@@ -1,6 +1,7 @@
 """Judge answers and their contexts with a language model, and check its verdicts with controls."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -51,39 +52,34 @@ def _judged(inputs, count: int) -> pl.DataFrame:
     return answered(questions, "all", count or questions.height).sort("position")
 
 
-def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, list[Item]]:
-    """The items to judge of each question, one for each gold answer: its answer, the context that reached the prompt, and
-    its gold passages."""
+def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
+    """The item to judge of each question: its answer, the context that reached the prompt, and its gold passages."""
     prompted = reached(inputs["contexts"], questions, budget)
     texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     passages = inputs["passages"].select("passage_id", gold="text")
     evidence = inputs["evidence"].drop_nulls("passage_id").join(passages, on="passage_id")
     gold = dict(evidence.group_by("question_id", maintain_order=True).agg("gold").iter_rows())
-    columns = ("question_id", "text", "generated", "answer", "aliases", "refused")
+    columns = ("question_id", "text", "generated", "answer", "refused")
     return {
-        q: [
-            Item(text, generated, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused)
-            for answer in (answer, *(aliases or ()))
-        ]
-        for q, text, generated, answer, aliases, refused in questions.select(columns).iter_rows()
+        q: Item(text, generated, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused)
+        for q, text, generated, answer, refused in questions.select(columns).iter_rows()
     }
 
 
-def _judgements(items: dict[str, list[Item]], ask: _Ask) -> dict[str, tuple[Item, Judgement]]:
-    """The item of each question with the gold answer that it meets best, by its facts, and the judgement of it."""
-    flat = [(q, item) for q, of_question in items.items() for item in of_question]
-    best: dict[str, tuple[Item, Judgement]] = {}
-    for (q, item), judgement in zip(flat, judged([item for _, item in flat], ask), strict=True):
-        if q not in best or (judgement.facts or 0) > (best[q][1].facts or 0):
-            best[q] = item, judgement
-    return best
+def _judgements(items: dict[str, Item], questions: pl.DataFrame, ask: _Ask) -> dict[str, tuple[Item, Judgement]]:
+    """Each question's item and its judgement, against the gold answer that meets most facts of its answer."""
+    aliases = dict(questions.select("question_id", "aliases").drop_nulls().iter_rows())
+    golds = {q: (item, *(replace(item, gold=alias) for alias in aliases.get(q, ()))) for q, item in items.items()}
+    judgements = iter(judged([item for of_question in golds.values() for item in of_question], ask))
+    pairs = {q: [(item, next(judgements)) for item in of_question] for q, of_question in golds.items()}
+    return {q: max(of_question, key=lambda pair: pair[1].facts or 0) for q, of_question in pairs.items()}
 
 
 def run(cfg, inputs, outputs, ctx):
     judge, name = cfg.judge, ctx.axes["judge"]
     questions = _judged(inputs, judge.judged)
     ask = _Ask(_judge(cfg, ctx))
-    best = _judgements(_items(questions, inputs, cfg.assembly.budget), ask)
+    best = _judgements(_items(questions, inputs, cfg.assembly.budget), questions, ask)
     items, judgements = ({q: pair[n] for q, pair in best.items()} for n in (0, 1))
     embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
     answer_vectors, gold_vectors = (

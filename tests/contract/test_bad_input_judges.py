@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 from scripts import judge_answers
 from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
@@ -16,7 +17,7 @@ from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
-from secateur.judging.protocol import judged
+from secateur.judging.protocol import Item, judged
 from secateur.models.reader import load
 from secateur.stage.contract import Job, run_stage
 
@@ -165,3 +166,11 @@ def test_settings_that_cannot_judge_are_refused(overrides, said):
 def test_good_judges_have_no_problems():
     for name in ("smollm2", "endpoint"):
         assert judge_problems(compose.option(CONF, "judge", name)) == []
+
+
+def test_an_answer_is_judged_against_the_gold_answer_that_it_meets_best():
+    items = {"q1": Item("Where?", "It is Oslo.", "It is Norway.", "", ()), "q2": Item("Who?", "Ann.", "Bob.", "", ())}
+    questions = pl.DataFrame({"question_id": ["q1", "q2"], "aliases": [["It is far.", "It is Oslo."], None]})
+    best = judge_answers._judgements(items, questions, lambda prompts: [*map(ruled, prompts)])
+    assert [best[q][0].gold for q in items] == ["It is Oslo.", "Bob."]
+    assert [best[q][1].facts for q in items] == [1.0, 0.0]
