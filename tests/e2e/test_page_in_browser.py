@@ -5,8 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+from tests.support.scripts import SCRIPTS
 
 from secateur.core.tables.catalog import TABLES
+from secateur.datasets.sentences import sentences
 from secateur.report.browser import Set, browsed
 from secateur.report.page import About, Figures, render
 from secateur.report.trace import Traces
@@ -55,6 +57,19 @@ def _questions() -> Set:
     figures, without = _recalls(ids), sent.filter(pl.col("passage_id") == "p1")
     secateur = Traces(asked, gold, sent, figures, {"q0": HOSTILE})
     return Set("harbour", {"secateur": secateur, "title_zsum": Traces(asked, gold, without, figures.head(0))}, 512)
+
+
+def _six_scripts() -> Set:
+    """A question in each of six scripts, with its ten sentences as the context."""
+    ids, texts = list(SCRIPTS), {name: [t for t, _, _ in sentences(script.text)] for name, script in SCRIPTS.items()}
+    asked = pl.DataFrame({"question_id": ids, "text": [SCRIPTS[name].question for name in ids]})
+    asked = asked.with_columns(answer=pl.Series([SCRIPTS[name].answer for name in ids]), type=pl.lit(None, pl.String))
+    gold = pl.DataFrame({"question_id": ids, "n": [0] * 6, "passage_id": [f"{name}:2" for name in ids]})
+    gold = gold.with_columns(text=pl.Series([texts[name][2] for name in ids]))
+    rows = [(name, n, f"{name}:{n}", f"{text}\n", 90) for name in ids for n, text in enumerate(texts[name])]
+    sent = pl.DataFrame(rows, schema=["question_id", "place", "passage_id", "text", "tokens"], orient="row")
+    answers = {name: SCRIPTS[name].answer for name in ids}
+    return Set("scripts", {"secateur": Traces(asked, gold, sent, _recalls(ids), answers)}, 512)
 
 
 def _recalls(ids: list[str]) -> pl.DataFrame:
@@ -249,3 +264,23 @@ def test_a_browser_without_scripts_shows_everything_but_the_questions(opened, pa
         assert not opened.find_element("id", "browser").is_displayed()
     finally:
         opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_each_script_is_read_from_its_side_and_its_words_are_marked(driver, tmp_path):
+    driver.get(_written(tmp_path / "scripts.html", browsed([_six_scripts()])))
+    sized(driver, 1200, 1400)
+    for number, name in enumerate(SCRIPTS):
+        driver.execute_script(
+            "const s = document.querySelector('#question'); s.value = arguments[0]; s.dispatchEvent(new Event('change'));"
+            "document.querySelector('#browser').scrollIntoView()",
+            str(number),
+        )
+        side = "rtl" if name == "Arabic" else "ltr"
+        for place in ("#asked .finding", "#asked .golden li", "#asked bdi", "#leftside .context"):
+            shown = driver.execute_script(
+                "return getComputedStyle(document.querySelector(arguments[0])).direction", place
+            )
+            assert shown == side, (name, place)
+        marked = driver.execute_script("return document.querySelectorAll('#leftside .gold mark').length")
+        assert marked >= 3, name
+        driver.save_screenshot(str(tmp_path / f"{name}.png"))

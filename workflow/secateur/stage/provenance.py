@@ -51,6 +51,7 @@ PACKAGES = (
     "numpy",
     "polars",
     "pyarrow",
+    "regex",
     "rouge-score",
     "scikit-learn",
     "scipy",
