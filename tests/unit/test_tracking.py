@@ -271,7 +271,7 @@ def test_artifacts_that_were_refused_are_added_once_they_can_be(client, server, 
     assert caplog.messages == [warning]
 
 
-def test_figures_are_written_before_artifacts(client, server, monkeypatch):
+def test_all_figures_are_written_before_any_artifact(client, server, monkeypatch):
     ran()
     calls = []
     for name in ("log_batch", "log_text"):
@@ -282,8 +282,10 @@ def test_figures_are_written_before_artifacts(client, server, monkeypatch):
             return original(*given, **named)
 
         monkeypatch.setattr(type(client), name, noted)
-    tracking.sync(runs_of(*collect(RESULTS))[:1], server)
-    assert calls == ["log_batch", "log_text", "log_text", "log_batch"]
+    tracking.sync(runs_of(*collect(RESULTS)), server)
+    figures, artifacts = calls[: calls.index("log_text")], calls[calls.index("log_text") :]
+    assert figures == ["log_batch"] * 2 * (VARIANTS + JOBS)
+    assert set(artifacts) == {"log_text"}
 
 
 def test_a_deleted_experiment_is_restored(client):

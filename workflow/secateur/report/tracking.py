@@ -2,8 +2,8 @@
 
 The tag `secateur.key` identifies a run. The tag `secateur.digest` is written last, so a run that was interrupted is
 written again, and one whose digest is up to date is skipped. Stages never talk to MLflow: one process does, under a lock.
-Figures go to the tracking server, artifacts often elsewhere, to a root that the server names: they come after the figures,
-and a server's root that refuses them costs no figure. The tag `secateur.artifacts` marks such runs for the next call.
+Figures go to the tracking server, artifacts often elsewhere, to a root that the server names. They come when all figures
+are written, so a root that refuses them costs no figure; the tag `secateur.artifacts` marks the runs that lack them.
 """
 
 import json
@@ -32,7 +32,7 @@ __all__ = ["CURRENT", "LOCAL", "Run", "check_store", "experiments", "mlflow_name
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"
-ARTIFACTS, REFUSED, WRITTEN = "secateur.artifacts", "refused", "written"  # tag of a run that was refused its artifacts
+ARTIFACTS = "secateur.artifacts"  # tag of a run that lacks its artifacts
 STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change with its next run
 CURRENT = f"tags.`{STATE}` = 'current'"  # as a search in MLflow
 JOBS = ".jobs"
@@ -178,41 +178,8 @@ def _up_to_date(run: Run, tags: dict[str, str]) -> bool:
     return all(tags.get(name) == value for name, value in expected.items())
 
 
-@dataclass
-class _Artifacts:
-    """Writes the artifacts of runs until a server's artifact root refuses one: then it warns once and tries no other."""
-
-    client: Any
-    uri: str
-    refused: bool = False
-
-    def write(self, run: Run, tracked: Any) -> bool:
-        """Whether all artifacts of a run were written. Errors of a local store are raised."""
-        run_id = tracked.info.run_id
-        if self.refused:
-            return False
-        try:
-            for name, text in run.texts.items():
-                self.client.log_text(run_id, text, name)
-            for path in run.files:
-                self.client.log_artifact(run_id, str(path))
-        except Exception as error:  # each kind of artifact root has errors of its own, also of missing packages
-            if not self.uri.startswith("http"):
-                raise
-            self.refused = True
-            root = redacted(tracked.info.artifact_uri.partition(f"/{run_id}")[0])
-            fix = "make this root writable from here, or start the server with --serve-artifacts before the first run"
-            if root.startswith("mlflow-artifacts:"):  # the server writes them itself
-                fix = "start the server with --serve-artifacts and an --artifacts-destination that it can write to"
-            logging.getLogger(__name__).warning(
-                f"MLflow at {redacted(self.uri)}: figures are written, artifacts are not: {redacted(_reason(error))} "
-                f"(artifact root {root}). Fix: {fix}; then `secateur track`."
-            )
-        return not self.refused
-
-
-def _write(client: Any, artifacts: _Artifacts, experiment_id: str, run: Run, tracked: Any) -> None:
-    """Creates or updates a run; of one with the same digest only the tags `standing` are written."""
+def _write(client: Any, experiment_id: str, run: Run, tracked: Any) -> Any:
+    """Creates or updates a run, without its artifacts, and returns MLflow's. With the same digest, only its tags change."""
     from mlflow.entities import Metric, Param, RunTag
 
     tracked = tracked or client.create_run(experiment_id, run.started, {KEY: run.key}, run.name)
@@ -224,11 +191,30 @@ def _write(client: Any, artifacts: _Artifacts, experiment_id: str, run: Run, tra
         for batch in zip_longest(_batches(metrics, METRICS), _batches(params, PARAMS), fillvalue=()):
             client.log_batch(run_id, *batch)
         client.set_terminated(run_id, "FAILED" if run.failed else "FINISHED", run.ended)
-        state = WRITTEN if artifacts.write(run, tracked) else REFUSED
-        final |= {ARTIFACTS: state} if state == REFUSED or ARTIFACTS in tags else {}
+        final[ARTIFACTS] = "missing"
     if SUPERSEDED in tags and SUPERSEDED not in run.standing:
         client.delete_tag(run_id, SUPERSEDED)
     client.log_batch(run_id, tags=[RunTag(name, value) for name, value in final.items()])
+    return tracked
+
+
+def _write_artifacts(client: Any, run: Run, run_id: str) -> None:
+    for name, text in run.texts.items():
+        client.log_text(run_id, text, name)
+    for path in run.files:
+        client.log_artifact(run_id, str(path))
+    client.delete_tag(run_id, ARTIFACTS)
+
+
+def _warn(uri: str, root: str, error: Exception) -> None:
+    """Warn that the artifact root of a server took no artifacts."""
+    fix = "make this root writable from here, or start the server with --serve-artifacts before the first run"
+    if root.startswith("mlflow-artifacts:"):  # the server writes them itself
+        fix = "start the server with --serve-artifacts and an --artifacts-destination that it can write to"
+    logging.getLogger(__name__).warning(
+        f"MLflow at {redacted(uri)}: figures are written, artifacts are not: {redacted(_reason(error))} "
+        f"(artifact root {redacted(root)}). Fix: {fix}; then `secateur track`."
+    )
 
 
 def _batches(values: Sequence, size: int) -> Iterator[Sequence]:
@@ -275,30 +261,46 @@ def _reason(error: Exception) -> str:
 def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = SECONDS) -> int:
     """Writes the runs that MLflow lacks or has out of date, with `rebuild` all of them anew. Returns their number.
 
-    Raises SecateurError where MLflow cannot be reached or refuses, or where a server takes longer than `seconds`.
+    Raises SecateurError where MLflow cannot be reached or refuses, or where a server takes longer than `seconds`. Warns
+    where only the artifact root of a server refuses.
     """
-    deadline = time.monotonic() + (seconds if uri.startswith("http") else float("inf"))
-    written = 0
+    is_server = uri.startswith("http")
+    deadline = time.monotonic() + (seconds if is_server else float("inf"))
+    written: set[str] = set()
+    without: list[tuple[Run, Any]] = []  # runs that lack their artifacts
+
+    def check_time() -> None:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not all runs were written within {seconds:.0f} s")
+
     with _client(uri) as client:
-        artifacts = _Artifacts(client, uri)
         for name, group in groupby(runs, key=lambda run: run.experiment):
             experiment_id = _experiment_id(client, name)
             tracked = _tracked(client, experiment_id)
             for run in group:
                 present = tracked.get(run.key)
-                if not rebuild and present is not None and _up_to_date(run, present.data.tags):
-                    if present.data.tags.get(ARTIFACTS) == REFUSED and artifacts.write(run, present):
-                        client.set_tag(present.info.run_id, ARTIFACTS, WRITTEN)
-                        written += 1
-                    continue
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"not all runs were written within {seconds:.0f} s")
                 if rebuild and present is not None:
+                    check_time()
                     client.delete_run(present.info.run_id)
                     present = None
-                _write(client, artifacts, experiment_id, run, present)
-                written += 1
-    return written
+                tags = present.data.tags if present else {}
+                if not _up_to_date(run, tags):
+                    check_time()
+                    present = _write(client, experiment_id, run, present)
+                    written.add(present.info.run_id)
+                if tags.get(DIGEST) != run.digest or ARTIFACTS in tags:
+                    without.append((run, present.info))
+        for run, info in without:
+            check_time()
+            try:
+                _write_artifacts(client, run, info.run_id)
+            except Exception as error:  # each kind of artifact root has errors of its own, also of missing packages
+                if not is_server:
+                    raise
+                _warn(uri, info.artifact_uri.partition(f"/{info.run_id}")[0], error)
+                break
+            written.add(info.run_id)
+    return len(written)
 
 
 def track(results: Path, rebuild: bool = False, seconds: float = SECONDS) -> tuple[int, int, str]:
