@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from secateur.answers.ask import fitted, generator
+from secateur.answers.ask import fitted, generator, losses
 from secateur.answers.ending import is_refusal
 from secateur.answers.generate import Completion, Generator
 from secateur.contexts.table import made_for
@@ -60,6 +60,12 @@ def run(cfg, inputs, outputs, ctx):
             "the end that is farthest from the question"
         )
     answers = model([prompt for prompt, _ in prompts])
+    lost = losses(answers, cfg.answer, "answer")
+    ctx.note_counts(lost)
+    if lost["thoughts_without_answer"]:
+        ctx.warn(
+            "these answers are empty. Fix: a higher answer.max_tokens, or answer.template={enable_thinking: false}"
+        )
     names = ("prompt_tokens", "completion_tokens", "text", "stopped")
     columns = {name: [getattr(answer, name) for answer in answers] for name in names}
     columns |= {"cut": [units for _, units in prompts]}

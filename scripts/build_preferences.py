@@ -20,6 +20,7 @@ from secateur.graph.retrieval.candidates import question_symbols
 from secateur.graph.triples.extraction import text_extractor
 from secateur.memory.sessions import sessions
 from secateur.memory.store import GOLD, Store, Support, exchange, memories, support
+from secateur.models.chat import THOUGHT
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
@@ -63,6 +64,7 @@ class _Replay:
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
         self.terms, self.features, self.runs, self.supports = [], [], [], []
+        self.thoughts = 0  # answers that end in a thought
 
     def session(self, questions: pl.DataFrame) -> None:
         """Replays one session and appends its rows."""
@@ -119,7 +121,9 @@ class _Replay:
             return row["answer"], GOLD
         units = StringIO(context).readlines()  # splitlines would also split inside a text, at U+2028
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, row["question_id"], row["text"], units)
-        return self.generate([prompt])[0].text, self.lm.name
+        (answer,) = self.generate([prompt])
+        self.thoughts += answer.stopped == THOUGHT
+        return answer.text, self.lm.name
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -127,6 +131,7 @@ def run(cfg, inputs, outputs, ctx):
     parts = chosen.partition_by("split", "session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
         replay.session(part)
+    ctx.note_counts({"thoughts_without_answer": replay.thoughts})
     for table, rows in (("preferences", replay.terms), ("features", replay.features)):
         outputs[table] = TABLES[table].frame(rows)
     placed = chosen.select("question_id", "session_id", "n")

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from secateur.answers.ending import FAILED
 from secateur.contexts.table import NOTHING, names_passages, reached, reads
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
@@ -44,9 +45,10 @@ def run(cfg, inputs, outputs, ctx):
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}
     for question in questions:
         answer = by_question[question.id]
-        values = answer_scores(answer["text"], question.answer, aliases.get(question.id, ()))
-        values |= {"refused": float(answer["refused"]), "read_tokens": float(answer["prompt_tokens"])}
-        values |= {"completion_tokens": float(answer["completion_tokens"])}
+        values = {"read_tokens": float(answer["prompt_tokens"])}
+        if answer["stopped"] != FAILED:  # a refused prompt has no answer, so its scores are missing
+            values |= answer_scores(answer["text"], question.answer, aliases.get(question.id, ()))
+            values |= {"refused": float(answer["refused"]), "completion_tokens": float(answer["completion_tokens"])}
         if question.id in gold:
             values |= {f"read_{name}": value for name, value in read_figures[question.id].items()}
         figures += [(question.id, order, None, False, name, value) for name, value in values.items()]

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
+from secateur.answers.ask import losses
+from secateur.answers.ending import FAILED
 from secateur.answers.endpoint import Remote
-from secateur.answers.generate import Generator, InProcess
+from secateur.answers.generate import Completion, Generator, InProcess
 from secateur.config.models import Lm
 from secateur.contexts.table import reached
 from secateur.core.cache import digest
@@ -23,16 +25,19 @@ from secateur.stage.contract import main
 
 
 class _Ask:
-    """Asks a judge and keeps its replies by prompt; None for a prompt that exceeds its window."""
+    """Asks a judge and keeps its replies by prompt; None for a prompt that exceeds its window or is refused."""
 
     def __init__(self, generator: Generator) -> None:
         self._generator, self.replies = generator, {}
+        self.completions: list[Completion] = []
 
     def __call__(self, prompts: Sequence[str]) -> list[str | None]:
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in self.replies]
         fitting = [prompt for prompt in new if self._generator.size(prompt) <= self._generator.window]
-        self.replies |= dict.fromkeys(new)
-        self.replies |= {p: reply.text for p, reply in zip(fitting, self._generator(fitting), strict=True)}
+        completions = self._generator(fitting)
+        self.completions += completions
+        read = zip(fitting, completions, strict=True)
+        self.replies |= dict.fromkeys(new) | {p: reply.text for p, reply in read if reply.stopped != FAILED}
         return [self.replies[prompt] for prompt in prompts]
 
 
@@ -42,12 +47,17 @@ def _judge(cfg, ctx) -> Generator:
         lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{cfg.judge.lm}"), ctx.cache, ctx.device)
         return InProcess(lm, cfg.judge, ctx.cache)
     count = lm_counter(cfg.lm.model, ctx.cache)
-    return Remote(cfg.judge, count, cfg.judge.window + cfg.judge.max_tokens, ctx.cache, ctx.log)
+    return Remote(cfg.judge, count, cfg.judge.window + cfg.judge.max_tokens, ctx.cache, ctx.log, "judge")
 
 
 def _judged(inputs, count: int) -> pl.DataFrame:
-    """The answered questions to judge, with columns refused, cut and generated; at most `count`, or all if it is 0."""
-    answers = inputs["answers"].select("question_id", "refused", "cut", generated="text")
+    """The answered questions to judge, with columns refused, cut and generated; at most `count`, or all if it is 0.
+
+    Questions whose prompt was refused have no answer to judge.
+    """
+    answers = (
+        inputs["answers"].filter(pl.col("stopped") != FAILED).select("question_id", "refused", "cut", generated="text")
+    )
     questions = inputs["questions"].join(answers, on="question_id")
     return answered(questions, "all", count or questions.height).sort("position")
 
@@ -103,7 +113,8 @@ def run(cfg, inputs, outputs, ctx):
     outputs["verdicts"] = TABLES["verdicts"].frame(replies).sort("prompt")
     unread = sum(judgement.unread for judgement in judgements.values())
     verdicts = sum(judgement.asked for judgement in judgements.values())
-    ctx.counts |= {"verdicts": verdicts, "unread": unread, "too_long": sum(reply is None for *_, reply in replies)}
+    ctx.counts |= {"verdicts": verdicts, "unread": unread, "too_long": len(replies) - len(ask.completions)}
+    ctx.note_counts(losses(ask.completions, judge, "judge"))
     if unread:
         ctx.warn(f"{unread} of {verdicts} verdicts of judge {name} could not be read; they are missing, not 0")
     return {"questions": len(items), "unread": unread / max(verdicts, 1)}

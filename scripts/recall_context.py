@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from secateur.answers.ask import fitted, generator
+from secateur.answers.ask import fitted, generator, losses
+from secateur.answers.generate import Completion
 from secateur.contexts.piece import Edge, Query, Row
 from secateur.contexts.session import Unit, fact_unit
 from secateur.contexts.table import recalled_rows, sizes_of
@@ -36,6 +37,7 @@ class _Reader:
     def __init__(self, cfg, embedder, generate, extract, choose, write, shown) -> None:
         self.cfg, self.generate, self.extract, self.choose, self.write = cfg, generate, extract, choose, write
         self.store, self.transcript, self.shown = Store(cfg.retriever, embedder), Transcript(cfg.memory.window), shown
+        self.completions: list[Completion] = []
 
     def context(
         self, question_id: str, query: Query, symbols: Symbols, blocks: Sequence[Block]
@@ -61,7 +63,8 @@ class _Reader:
         """Answer a question; returns the question and the answer, which are added to the store."""
         units = [row.text for row in rows]
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question_id, query.text, units)
-        answer, source = self.generate([prompt])[0].text, self.cfg.answer.model or self.cfg.lm.model
+        self.completions += self.generate([prompt])
+        answer, source = self.completions[-1].text, self.cfg.answer.model or self.cfg.lm.model
         runs = exchange(question_id, query.text, (symbols, query.triples), answer, source, self.extract, self.shown)
         for run in runs:
             self.store.add(run)
@@ -97,6 +100,7 @@ def run(cfg, inputs, outputs, ctx):
     generate, extract = generator(cfg, ctx), text_extractor(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
     choose, rows, exchanges, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
+    completions: list[Completion] = []
     parts = of_session.join(questions.select("question_id", "text"), on="question_id", maintain_order="left")
     parts = parts.partition_by("session_id", maintain_order=True)
     for part in ctx.progress(parts, len(parts), "sessions"):
@@ -110,6 +114,8 @@ def run(cfg, inputs, outputs, ctx):
             scored = Question(qid, text, answer.text)
             gains = unit_gains(lm, cfg.ecs, scored, [fact.text for fact in needed], ctx.cache)
             supports += [support(qid, fact, gain) for fact, gain in zip(needed, gains, strict=True)]
+        completions += reader.completions
+    ctx.note_counts(losses(completions, cfg.answer, "answer"))
     outputs["contexts"] = TABLES["contexts"].frame(rows)
     outputs["memories"], outputs["session_edges"] = memories(exchanges, supports, of_session, book)
     return {"questions": questions.height, "sessions": len(parts), "rows": len(rows)}

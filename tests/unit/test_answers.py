@@ -203,3 +203,87 @@ def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path):
     assert InProcess(lm, settings(), tmp_path).window == 256 - 12
     assert InProcess(lm, settings(window=100), tmp_path).window == 100
     assert InProcess(lm, settings(window=1000), tmp_path).window == 256 - 12
+
+
+# --- thoughts --------------------------------------------------------------------------------------
+
+OPENING = (
+    "{% for m in messages %}{{ m.content }}\n{% endfor %}{% if enable_thinking is not defined %}<think>\n{% endif %}"
+)
+CHATS = {
+    "tags": ("{# <think> #}{{ messages[0].content }}", [], "<think>\nMira?\n\nNo.</think>\n\nJonas.\n\nAnd so on"),
+    "opened by the template": (OPENING, [], "Mira?\n\nNo.</think>\n\nJonas.\n\nAnd so on"),
+    "special tokens": (
+        "{{ messages[0].content }}",
+        ["[THINK]", "[/THINK]"],
+        "[THINK]Mira? Who is she?\n\nNo, it is not.[/THINK]Jonas.</s>",
+    ),
+    "channels": (
+        "{{ messages[0].content }}",
+        ["<|channel|>", "<|message|>", "<|end|>", "<|start|>"],
+        "<|channel|>analysis<|message|>Mira?\n\n<|end|><|start|>assistant<|channel|>final<|message|>Jonas.</s>",
+    ),
+    "none": ("{{ messages[0].content }}", [], "Jonas.\n\nAnd so on"),
+}
+
+
+@pytest.fixture
+def writing(tiny_lm, tmp_path, monkeypatch):
+    """A function that answers with a model that writes a text, and the number of tokens that it had written."""
+    import torch
+
+    def answer(kind: str, **changes):
+        template, marks, text = CHATS[kind]
+        lm = tiny_lm(chat=True, window=256)
+        lm.tokenizer.chat_template = template
+        lm.tokenizer.add_special_tokens({"additional_special_tokens": marks})
+
+        def generate(given, stopping_criteria, generation_config, **_):
+            for token in lm.tokenizer(text, add_special_tokens=False).input_ids[: generation_config.max_new_tokens]:
+                given = torch.cat([given, torch.tensor([[token]])], dim=1)
+                if stopping_criteria[0](given, None).all():
+                    break
+
+        monkeypatch.setattr(lm.model, "generate", generate)
+        return InProcess(lm, settings(**{"max_tokens": 120} | changes), tmp_path / "cache")
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", CHATS)
+def test_stop_rules_hold_after_the_thoughts_of_a_model(writing, kind):
+    (answer,) = writing(kind)(["Who left his flat?"])
+    assert answer.text == "Jonas."
+    assert answer.stopped in ("stop", "end")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CHATS if kind != "none"])
+def test_a_thought_that_is_cut_is_an_empty_answer(writing, kind):
+    (answer,) = writing(kind, max_tokens=9)(["Who left his flat?"])
+    assert (answer.text, answer.stopped, answer.completion_tokens) == ("", "thought", 9)
+
+
+def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp_path):
+    thinking, plain = (
+        writing("opened by the template"),
+        writing("opened by the template", template={"enable_thinking": 0}),
+    )
+    assert thinking._text("Who?").endswith("<think>\n")
+    assert plain._text("Who?") == "Who?\n"
+    for model in (thinking, plain):
+        model(["Who?"])
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2
+    with pytest.raises(SecateurError, match=r"chat template reads no enable_thinkin.*Fix: "):
+        writing("tags", template={"enable_thinkin": 0})(["Who?"])
+
+
+def test_a_thought_that_an_earlier_version_took_for_an_answer_is_answered_anew(writing, tmp_path):
+    from dataclasses import asdict, replace
+
+    from secateur.core.cache import RequestCache
+
+    model = writing("none")
+    (answer,) = model(["Who?"])
+    (path,) = (tmp_path / "cache").rglob("*.json")
+    RequestCache(tmp_path / "cache/answers").put(path.stem, asdict(replace(answer, text="<think>\nMira?")))
+    assert model(["Who?"]) == [answer]

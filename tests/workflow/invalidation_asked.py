@@ -3,7 +3,7 @@
 import re
 
 SERVER = ("backend", "url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait")
-ENDPOINT = ("backend", "url", "model", "concurrency", "timeout", "delays", "max_wait")
+ENDPOINT = ("backend", "url", "model", "parameters", "concurrency", "timeout", "delays", "max_wait")
 OWNERS = {  # keys that only some front ends or backends have: an option that has them
     **{f"extractor.{key}": "rebel" for key in ("model", "beams", "length_penalty", "max_tokens")},
     **{f"extractor.{key}": "llm" for key in ("url", "timeout", "delays", "max_wait", "max_failed")},

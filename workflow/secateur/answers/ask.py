@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from secateur.answers.ending import FAILED
 from secateur.answers.endpoint import Remote
-from secateur.answers.generate import Generator, InProcess
+from secateur.answers.generate import Completion, Generator, InProcess
 from secateur.answers.prompt import compose, units_cut
+from secateur.core.errors import SecateurError
+from secateur.models.chat import THOUGHT
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 
-__all__ = ["fitted", "generator"]
+__all__ = ["fitted", "generator", "losses"]
 
 
 def generator(cfg, ctx) -> Generator:
@@ -26,3 +29,21 @@ def fitted(instructions: str, model: Generator, name: str, question: str, units:
 
     cut = units_cut(len(units), lambda cut: model.size(without(cut)), model.window, name)
     return without(cut), cut
+
+
+def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
+    """Counts of refused prompts, and of thoughts without an answer. cfg: an option of `group`.
+
+    Raises SecateurError above the share of refused prompts that the option allows.
+    """
+    failed = [answer for answer in answers if answer.stopped == FAILED]
+    if len(failed) > cfg.max_failed * len(answers):
+        raise SecateurError(
+            f"{len(failed)} of {len(answers)} prompts were refused, above the allowed share {group}.max_failed "
+            f"({cfg.max_failed:g}). The last one: {failed[-1].problem} "
+            f"Fix: a lower {group}.window where prompts are too long, or a higher {group}.max_failed."
+        )
+    return {
+        "refused_prompts": len(failed),
+        "thoughts_without_answer": sum(answer.stopped == THOUGHT for answer in answers),
+    }

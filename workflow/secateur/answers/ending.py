@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-__all__ = ["finished", "is_over", "is_refusal"]
+__all__ = ["FAILED", "finished", "is_over", "is_refusal"]
+
+FAILED = "failed"  # how an answer ends whose prompt was refused
 
 
 def _kept_of_repeats(text: str, times: int, least: int) -> int | None:

@@ -1,7 +1,8 @@
 """Answers from an OpenAI-compatible endpoint, by chat or by plain completion.
 
 Each reply is cached at once under the digest of its request, so after a failure of the endpoint only missing replies are
-requested. The API key comes from the environment only (models/http.py).
+requested. Replies are cached with their thoughts and read anew each time. The API key comes from the environment only
+(models/http.py).
 """
 
 import time
@@ -10,27 +11,28 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from secateur.answers.ending import finished
+from secateur.answers.ending import FAILED, finished
 from secateur.answers.generate import Completion, Seconds
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
-from secateur.models.http import Endpoint, Unusable, used, why_ended
+from secateur.models import chat
+from secateur.models.http import Endpoint, Refused, Unusable
+from secateur.models.thoughts import spoken
 from secateur.models.word_pieces import Counter
 
 __all__ = ["Remote"]
 
-FILTERED = "content_filter"  # the finish_reason of a withheld reply
 PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 
 
 class Remote:
-    """Answers from an endpoint. cfg: an `answer` option with a url; count: a tokenizer in place of the endpoint's
-    unknown one; longest: tokens of its model's window."""
+    """Answers from an endpoint. cfg: an option of `group` with a url; count: a tokenizer in place of the endpoint's unknown
+    one; longest: tokens of its model's window."""
 
-    def __init__(self, cfg, count: Counter, longest: int, cache: Path, log) -> None:
+    def __init__(self, cfg, count: Counter, longest: int, cache: Path, log, group: str = "answer") -> None:
         self.cfg, self.seconds, self._count = cfg, Seconds(), count
         self.window = min(longest - cfg.max_tokens, cfg.window or longest)
-        self._endpoint, self._replies = Endpoint(cfg, "answer", log), RequestCache(cache / "replies")
+        self._endpoint, self._replies = Endpoint(cfg, group, log), RequestCache(cache / "replies")
 
     def size(self, prompt: str) -> int:
         return int(self._count([prompt])[0])
@@ -38,14 +40,18 @@ class Remote:
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
         """Answers in the order of prompts, `concurrency` requests at once; after a failure no request starts.
 
-        Raises SecateurError where the endpoint gives no usable reply.
+        The answer to a refused prompt has failed. Raises SecateurError where the endpoint gives no usable reply.
         """
         with ThreadPoolExecutor(self.cfg.concurrency) as pool:
             return list(pool.map(self._answer, prompts))
 
     def _answer(self, prompt: str) -> Completion:
-        reply = self._reply(self._request(prompt))
-        text, why = finished(reply["text"], self.cfg)
+        try:
+            reply = self._reply(self._request(prompt))
+        except Refused as problem:
+            return Completion("", self.size(prompt), 0, FAILED, str(problem))
+        said = None if reply["stopped"] == chat.THOUGHT else spoken(reply["text"])
+        text, why = ("", chat.THOUGHT) if said is None else finished(said, self.cfg)
         tokens_in = self.size(prompt) if reply["tokens_in"] is None else reply["tokens_in"]
         tokens_out = int(self._count([reply["text"]])[0]) if reply["tokens_out"] is None else reply["tokens_out"]
         return Completion(text, tokens_in, tokens_out, why or reply["stopped"])
@@ -54,7 +60,7 @@ class Remote:
         asked = {"messages": [{"role": "user", "content": prompt}]}
         if self.cfg.backend == "completions":
             asked = {"prompt": f"{prompt}\nAnswer:"}
-        return {"model": self.cfg.model, **asked, "temperature": 0, "max_tokens": self.cfg.max_tokens}
+        return chat.request(self.cfg, asked, temperature=0, max_tokens=self.cfg.max_tokens)
 
     def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         path, started = PATHS[self.cfg.backend], time.perf_counter()
@@ -63,7 +69,7 @@ class Remote:
         if known is not None:
             return known
         try:
-            reply = self._endpoint.ask(path, request, _content)
+            reply = self._endpoint.ask(path, request, chat.received)
         except Unusable as problem:
             raise SecateurError(
                 f"{self.cfg.url}{path}: {problem}, after {len(self.cfg.delays) + 1} attempts. "
@@ -73,23 +79,3 @@ class Remote:
         self.seconds.prompts += 1
         self.seconds.prefill += time.perf_counter() - started
         return reply
-
-
-def _content(response) -> dict[str, Any]:
-    """text, stopped and token usage of a response; the text of a refusal where there is no other.
-
-    Raises Unusable for a response that is no completion.
-    """
-    try:
-        body = response.json()
-        choice = body["choices"][0]
-        message, reason = choice.get("message") or {}, why_ended(choice)
-        text = choice["text"] if "text" in choice else message["content"]
-        text = text or message.get("refusal") or ("" if reason == FILTERED else text)
-        counts = used(body)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Unusable(f"no completion ({type(error).__name__})") from error
-    if not isinstance(text, str):
-        raise Unusable(f"a completion without a text ({type(text).__name__})")
-    text = text.encode("utf-8", "replace").decode()  # JSON allows half a surrogate pair, UTF-8 does not
-    return {"text": text, "stopped": {"length": "length", FILTERED: "filtered"}.get(reason, "end")} | counts

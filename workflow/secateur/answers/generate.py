@@ -4,27 +4,36 @@ An answer so depends on its prompt alone. In a batch, padding and batch size wou
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from secateur.answers.ending import finished, is_over
 from secateur.core.cache import RequestCache, digest
+from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import end_tokens
 from secateur.models.causal import CausalLM
+from secateur.models.chat import THOUGHT
+from secateur.models.thoughts import begun_in, marked, spoken
 
 __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer. stopped: end (the model's end token, which counts), stop, length or repeats."""
+    """An answer without thoughts. problem: why its prompt was refused.
+
+    stopped: end (the model's end token, which counts), stop, length, repeats, filtered, thought (no answer follows), or
+    failed (the endpoint refused the prompt).
+    """
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     stopped: str
+    problem: str = ""
 
 
 @dataclass
@@ -52,15 +61,15 @@ class Generator(Protocol):
 
 @dataclass
 class _Row:
-    """An unfinished answer."""
+    """An unfinished answer. text: None within a thought."""
 
-    text: str = ""
+    text: str | None = ""
     tokens: int = 0
     stopped: str | None = None
 
 
-def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
-    """A stopping criterion that also notes the time of each step. width: tokens of the prompt."""
+def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float], said: Callable[[list[int]], str | None]):
+    """A stopping criterion that also notes the time of each step. width: tokens of the prompt; said: text of tokens."""
     import torch
     from transformers import StoppingCriteria
 
@@ -71,8 +80,9 @@ def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float]):
             clock.append(time.perf_counter())
             ids = input_ids[0, width:].tolist()
             row.tokens = len(ids)
-            row.text = lm.tokenizer.decode(ids, skip_special_tokens=True)
-            row.stopped = "end" if ids[-1] in final else "cut" if is_over(row.text, cfg) else None
+            row.text = said(ids)
+            over = row.text is not None and is_over(row.text, cfg)
+            row.stopped = "end" if ids[-1] in final else "cut" if over else None
             return torch.tensor([row.stopped is not None], device=input_ids.device)
 
     return Watch()
@@ -96,48 +106,92 @@ class InProcess:
         return len(self._ids(prompt))
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
-        known, cfg = RequestCache(self.cache / "answers"), self.cfg
-        rules = (
-            cfg.max_tokens,
-            cfg.stop,
-            cfg.repeats,
-            cfg.least_repeated,
-            "alone",
-        )  # "alone": earlier versions answered in batches
-        keys = {prompt: digest(self.lm.identity, prompt, rules) for prompt in prompts}
-        found = {prompt: Completion(**reply) for prompt, key in keys.items() if (reply := known.get(key))}
-        for prompt in [prompt for prompt in keys if prompt not in found]:
-            found[prompt] = self._answer(self._ids(prompt))
-            known.put(keys[prompt], asdict(found[prompt]))
-        return [found[prompt] for prompt in prompts]
+        known = RequestCache(self.cache / "answers")
+        keys = {prompt: digest(self.lm.identity, prompt, self._rules) for prompt in prompts}
+        cached = {prompt: known.get(key) for prompt, key in keys.items()}
+        answers = {
+            prompt: Completion(**reply)
+            for prompt, reply in cached.items()
+            if reply and not marked(reply["text"])  # earlier versions took thoughts for answers
+        }
+        for prompt in [prompt for prompt in keys if prompt not in answers]:
+            answers[prompt] = self._answer(prompt)
+            known.put(keys[prompt], asdict(answers[prompt]))
+        return [answers[prompt] for prompt in prompts]
+
+    @cached_property
+    def _thinks(self) -> bool:
+        """Whether the chat template or the vocabulary has marks of thoughts."""
+        tokenizer = self.lm.tokenizer
+        return marked(" ".join([str(tokenizer.chat_template), *tokenizer.get_added_vocab()]))
+
+    @cached_property
+    def _rules(self) -> tuple:
+        """What an answer depends on besides model and prompt."""
+        cfg = self.cfg
+        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated, "alone")  # before, answers came in batches
+        return (*rules, "spoken", self._template) if self._thinks or self._template else rules
+
+    @cached_property
+    def _template(self) -> dict[str, Any]:
+        """Arguments of the chat template. Raises SecateurError for one that it does not read."""
+        arguments, template = getattr(self.cfg, "template", None) or {}, str(self.lm.tokenizer.chat_template or "")
+        if unread := [name for name in arguments if name not in template]:
+            raise SecateurError(
+                f"lm {self.lm.name}: its chat template reads no {', '.join(unread)}. "
+                "Fix: `template` with names that it reads, or {}."
+            )
+        return dict(arguments)
+
+    def _text(self, prompt: str) -> str:
+        """A prompt through the chat template, where the tokenizer has one."""
+        if not self.lm.tokenizer.chat_template:
+            return f"{prompt}\nAnswer:"
+        turns = [{"role": "user", "content": prompt}]
+        return self.lm.tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True, **self._template
+        )
 
     def _ids(self, prompt: str) -> tuple[int, ...]:
-        """The tokens of a prompt, through the chat template where the tokenizer has one."""
-        text = f"{prompt}\nAnswer:"
-        if self.lm.tokenizer.chat_template:
-            turns = [{"role": "user", "content": prompt}]
-            text = self.lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-        return self.lm.encoder.encode([text], [""], [None], ["a prompt"])[0].ids
+        """The tokens of a prompt."""
+        return self.lm.encoder.encode([self._text(prompt)], [""], [None], ["a prompt"])[0].ids
 
-    def _answer(self, prompt: Sequence[int]) -> Completion:
-        """The answer to a prompt's tokens."""
+    def _said(self, ids: list[int], begun: str) -> str | None:
+        """The text of tokens outside thoughts, None within one. begun: the mark of a thought that the prompt opened.
+
+        Marks may be special tokens, so these are left out after the thoughts.
+        """
+        tokenizer = self.lm.tokenizer
+        whole = begun + tokenizer.decode(ids) if self._thinks else ""
+        if not marked(whole):
+            return spoken(tokenizer.decode(ids, skip_special_tokens=True))
+        said = spoken(whole)
+        for token in tokenizer.all_special_tokens if said else ():
+            said = said.replace(token, "")
+        return said
+
+    def _answer(self, prompt: str) -> Completion:
         import torch
         from transformers import StoppingCriteriaList
 
-        row, clock, given = _Row(), [time.perf_counter()], torch.tensor([prompt], device=self.lm.model.device)
+        ids, begun = self._ids(prompt), begun_in(self._text(prompt))
+        row, clock, given = _Row(), [time.perf_counter()], torch.tensor([ids], device=self.lm.model.device)
+        watch = _watch(self.lm, self.cfg, len(ids), row, clock, lambda written: self._said(written, begun))
         with torch.inference_mode():
             self.lm.model.generate(
                 given,
                 attention_mask=torch.ones_like(given),
-                stopping_criteria=StoppingCriteriaList([_watch(self.lm, self.cfg, len(prompt), row, clock)]),
+                stopping_criteria=StoppingCriteriaList([watch]),
                 generation_config=_greedily(self.cfg.max_tokens, sorted(end_tokens(self.lm))),
             )
         self.seconds.prompts += 1
         self.seconds.prefill += clock[1] - clock[0]
         self.seconds.steps += len(clock) - 2
         self.seconds.decode += clock[-1] - clock[1]
+        if row.text is None:
+            return Completion("", len(ids), row.tokens, THOUGHT)
         text, why = finished(row.text, self.cfg)
-        return Completion(text, len(prompt), row.tokens, why or ("end" if row.stopped == "end" else "length"))
+        return Completion(text, len(ids), row.tokens, why or ("end" if row.stopped == "end" else "length"))
 
 
 def _greedily(most: int, final: list[int]):

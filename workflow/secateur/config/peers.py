@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.core.fields import ADDRESS, key
+from secateur.core.fields import ADDRESS, key, parameter_problems
 
 __all__ = ["Peer", "Service", "service_problems"]
 
@@ -31,6 +31,8 @@ class Service:
     timeout: float = key("seconds for one reply", low=0)
     delays: tuple[float, ...] = key("seconds before each further attempt", low=0)
     max_wait: float = key("maximum seconds of a wait that an endpoint asks for", low=0)
+    parameters: dict[str, Any] = key("parameters of each request besides the peer's; null leaves one out", default={})
+    template: dict[str, Any] = key("arguments of the chat template, e.g. {enable_thinking: false}", default={})
 
 
 def service_problems(service: Service) -> list[str]:
@@ -38,4 +40,5 @@ def service_problems(service: Service) -> list[str]:
     if service.url is None:
         return []
     wrong = [] if ADDRESS.fullmatch(service.url) else [f"service.url is {service.url!r}, http://host:port/v1 is needed"]
+    wrong += parameter_problems("service", service.parameters)
     return wrong + ([] if service.model else ["service.model is null, and service.url names an endpoint"])

@@ -36,7 +36,7 @@ GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=def
 MEASURING = "eval.metrics=default"
 ANSWERING = keys_but("answer", "shards")  # shards are in paths
 WRITING = keys_of(  # an answer written in process
-    *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated")
+    *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated", "template")
 )
 JUDGING = ("budget", "frontier", "classifier_steps")  # policy keys that training does not read
 WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "clip", "latency", *JUDGING)

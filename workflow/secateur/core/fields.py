@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from secateur.core.errors import SecateurError, nearest
 
-__all__ = ["ADDRESS", "ConfigError", "from_dict", "key", "misfits"]
+__all__ = ["ADDRESS", "ConfigError", "from_dict", "key", "misfits", "parameter_problems"]
 
 
 class ConfigError(SecateurError):
@@ -28,6 +28,7 @@ def key(
 
 
 ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")  # no user, password or query: keys come from the environment
+ASKED = {"model", "messages", "prompt", "stream", "n"}  # parameters of a request that decide what is asked
 
 
 def misfits(group: str, config: Any, kind: str, needs: Mapping[str, frozenset[str]]) -> list[str]:
@@ -45,6 +46,11 @@ def misfits(group: str, config: Any, kind: str, needs: Mapping[str, frozenset[st
             f"{group}.url is no http address without user, password and query (keys come from the environment)"
         )
     return problems
+
+
+def parameter_problems(group: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Parameters of a request that an option may not set, each in a clause."""
+    return [f"{group}.parameters may not set {name}" for name in sorted(ASKED & set(parameters))]
 
 
 def _convert(value: Any, hint: Any, where: str, problems: list[str]) -> Any:

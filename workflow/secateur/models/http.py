@@ -1,5 +1,6 @@
 """An HTTP endpoint with retries: it may be busy, silent, or reply with something else for a while."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -9,14 +10,21 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from secateur.core.errors import SecateurError, Unusable
+from secateur.models.network import client_of, through
+from secateur.models.refusals import Refusal, refusal
 
-__all__ = ["KEYS", "Endpoint", "Unusable", "retry_after", "used", "why_ended"]
+__all__ = ["KEYS", "Endpoint", "Refused", "Unusable", "retry_after", "used", "why_ended"]
 
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables; the first one set is used
 LONGEST = 1 << 24  # bytes of a reply; real replies have a thousandth of it
 MOST = 1 << 31  # a larger token count is invalid
 SHOWN = 200  # characters of a refusal that are shown
+BUSY = {408, 409, 425, 429}  # statuses that a later attempt may pass, besides 5xx
 Answer = TypeVar("Answer")
+
+
+class Refused(Exception):
+    """A prompt without a reply that no further attempt would better: too long, filtered, or thought about without end."""
 
 
 class Endpoint:
@@ -31,7 +39,8 @@ class Endpoint:
     def ask(self, path: str, body: dict[str, Any] | None, read: Callable[[Any], Answer]) -> Answer:
         """read(response) to a POST of the body, or to a GET without one; retried after each of cfg.delays.
 
-        Raises Unusable after the last attempt, and SecateurError where a retry cannot help.
+        Raises Unusable after the last attempt, Refused where the endpoint refuses this prompt, and SecateurError where
+        it refuses the request whatever the prompt.
         """
         for delay in (*self.cfg.delays, None):
             try:
@@ -59,14 +68,22 @@ class Endpoint:
         try:
             with self._client.stream(method, f"{self.cfg.url.rstrip('/')}{path}", json=body) as coming:
                 content = b"".join(self._whole(coming.iter_bytes(), end))
+        except httpx.InvalidURL as error:
+            raise SecateurError(f"{self.cfg.url}: {error}. Fix: correct {self.group}.url.") from None
         except httpx.RequestError as error:
-            raise Unusable(f"{type(error).__name__}: {error}") from error
-        kept = {name: value for name, value in coming.headers.items() if name.lower() == "retry-after"}
-        response = httpx.Response(coming.status_code, headers=kept, content=content)
-        if response.status_code == 429 or response.status_code >= 500:
-            raise Unusable(f"status {response.status_code}", retry_after(response.headers.get("Retry-After", "")))
-        if response.status_code != 200:
-            raise SecateurError(self._refusal(response.status_code, response.text))
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                raise SecateurError(
+                    f"{self.cfg.url}: its certificate is not trusted ({error}). "
+                    "Fix: name the file of your certificate authority in SSL_CERT_FILE."
+                ) from None
+            raise Unusable(f"{type(error).__name__}: {error}{through(self.cfg.url)}") from error
+        status = coming.status_code
+        if status in BUSY or status >= 500:
+            raise Unusable(f"status {status}", retry_after(coming.headers.get("Retry-After", "")))
+        response = httpx.Response(status, content=content)
+        if not 200 <= status < 300:
+            why = refusal(status, response.text)
+            raise (Refused if why.of_prompt else SecateurError)(self._refusal(status, response.text, why))
         return response
 
     def _whole(self, chunks: Iterator[bytes], end: float) -> Iterator[bytes]:
@@ -83,17 +100,24 @@ class Endpoint:
     @cached_property
     def _client(self):
         """The client, made at the first request. It follows no redirects, so the key goes nowhere else."""
-        import httpx
+        return client_of({"Authorization": f"Bearer {self.key}"} if self.key else {}, self.cfg.timeout)
 
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return httpx.Client(timeout=self.cfg.timeout, headers=headers)
-
-    def _refusal(self, status: int, body: str) -> str:
+    def _refusal(self, status: int, body: str, why: Refusal) -> str:
+        """The message of a refusal: its words, and what to correct."""
         shown = " ".join((body.replace(self.key, "***") if self.key else body)[:SHOWN].split())
-        return (
-            f"{self.cfg.url}: refused the request with status {status}: {shown or 'no reason given'}. "
-            f"Fix: correct {self.group}.url and {self.group}.model, and set the key in {' or '.join(KEYS)}."
-        )
+        whose, group = "prompt" if why.of_prompt else "request", self.group
+        fix = f"correct {group}.url and {group}.model, and set the key in {' or '.join(KEYS)}"
+        if why.of_prompt:
+            fix = "a shorter prompt, or an endpoint that takes this one"
+        elif why.parameter == "max_tokens":
+            fix = f"lower {group}.max_tokens, or name it {group}.parameters={{max_completion_tokens: 1024}}"
+        elif why.parameter == "chat_template_kwargs":
+            fix = f"{group}.template={{}}"
+        elif why.parameter not in (None, "model"):
+            fix = f"{group}.parameters={{{why.parameter}: null}} leaves it out"
+        elif status == 407:
+            fix = f"correct the proxy{through(self.cfg.url)}"
+        return f"{self.cfg.url}: refused the {whose} with status {status}: {shown or 'no reason given'}. Fix: {fix}."
 
 
 def used(body: Any) -> dict[str, int | None]:
@@ -123,10 +147,17 @@ def _key() -> str:
 
 
 def retry_after(value: str) -> float:
-    """Seconds of a Retry-After header, a number or a date; 0 for anything else."""
-    if value.strip().isdecimal():
-        return float(value)
+    """Seconds of a Retry-After header, a number or a date; 0 for anything else.
+
+    >>> retry_after("0.4"), retry_after("soon")
+    (0.4, 0.0)
+    """
     try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return 0.0
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(value)
+        except (TypeError, ValueError):
+            return 0.0
+        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0

@@ -5,7 +5,6 @@ log-probabilities of the prompt's tokens and of a few next tokens, never of the 
 """
 
 import logging
-import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.encoding import Encoded, Encoder
-from secateur.models.http import Endpoint, Unusable
+from secateur.models.http import Endpoint, Refused, Unusable
 from secateur.models.prepare import prepare
 
 __all__ = ["KEYS", "Served", "Wire", "connect"]
@@ -23,6 +22,7 @@ __all__ = ["KEYS", "Served", "Wire", "connect"]
 KEYS = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})  # of conf/lm
 
 ROUNDING = 1e-3  # a log-probability may exceed 0 by this much
+LEAST = -500.0  # less is no log-probability: servers write -9999.0, or the least number of a type, for one they lack
 LOG = logging.getLogger(__name__)
 Item, Value = TypeVar("Item"), TypeVar("Value")
 
@@ -121,6 +121,8 @@ class Served:
 
         try:
             return self._endpoint.ask(path, body, usable)
+        except Refused as problem:
+            raise SecateurError(str(problem)) from problem
         except Unusable as problem:
             raise SecateurError(
                 f"{self.cfg.url}{path}: {problem}, after {len(self.cfg.delays) + 1} attempts. "
@@ -149,8 +151,11 @@ class Served:
 
 def _logprobs(values: list[float] | None) -> list[float] | None:
     """The values, unchanged. Raises ValueError for values that cannot be log-probabilities."""
-    if values is not None and not all(math.isfinite(value) and value <= ROUNDING for value in values):
-        raise ValueError("log-probabilities above 0 or not finite (vLLM: --logprobs-mode raw_logprobs)")
+    if values is not None and not all(LEAST <= value <= ROUNDING for value in values):
+        odd = next(value for value in values if not LEAST <= value <= ROUNDING)
+        raise ValueError(
+            f"{odd} is no log-probability; allowed: {LEAST:g} to 0. Above 0, take vLLM's --logprobs-mode raw_logprobs"
+        )
     return values
 
 

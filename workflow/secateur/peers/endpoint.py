@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.core.errors import SecateurError
 from secateur.models.word_pieces import Counter as TokenCounter
 from secateur.peers.replies import Body, Reply, Unanswered
 from secateur.peers.wire import Prompt
@@ -28,11 +29,15 @@ __all__ = ["Endpoint"]
 
 @dataclass
 class Phase:
-    """Calls of one phase or one question: counts, the captured context, messages of unanswered calls."""
+    """Calls of one phase or one question: counts, the captured context, messages of unanswered calls.
+
+    error: what is wrong with the service, and no result of the peer.
+    """
 
     counts: Counter = field(default_factory=Counter)
     context: list[str] | None = None
     unanswered: list[str] = field(default_factory=list)
+    error: SecateurError | None = None
 
 
 class Endpoint:
@@ -44,12 +49,20 @@ class Endpoint:
 
     @contextmanager
     def counting(self) -> Iterator[Phase]:
-        """The calls of the `with` block. Raises PeerFailed for an unanswered call, even if the peer ignores it."""
+        """The calls of the `with` block.
+
+        Raises PeerFailed for an unanswered call, even if the peer ignores it, and SecateurError where the service refuses
+        every call.
+        """
         self.phase = phase = Phase()
         try:
             yield phase
         except PeerFailed as error:
+            if phase.error:
+                raise phase.error from None
             raise PeerFailed("; ".join([str(error), *phase.unanswered[:1]])) from error
+        if phase.error:
+            raise phase.error
         if phase.unanswered:
             raise PeerFailed(phase.unanswered[0])
 
@@ -142,8 +155,9 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             body = self._body()
             try:
                 reply = endpoint.embeddings(body) if self.path.endswith("/embeddings") else endpoint.chat(body)
-            except Unanswered as error:
+            except (SecateurError, Unanswered) as error:
                 endpoint.phase.unanswered.append(str(error))
+                endpoint.phase.error = endpoint.phase.error or (error if isinstance(error, SecateurError) else None)
                 self._send(400, {"error": {"message": str(error), "type": "invalid_request_error"}})
                 return
             self._send(200, reply)

@@ -6,7 +6,9 @@ from types import ModuleType
 from typing import Any
 
 from secateur.core.cache import RequestCache, digest
-from secateur.models.http import Endpoint, Unusable, why_ended
+from secateur.models import chat
+from secateur.models.http import Endpoint, Refused, Unusable
+from secateur.models.thoughts import spoken
 from secateur.peers.wire import Extraction, Prompt
 
 __all__ = ["Body", "Reply", "Unanswered", "controlled", "released"]
@@ -23,6 +25,9 @@ FORWARDED = (
     "max_completion_tokens",
     "temperature",
 )
+
+
+THOUGHT = "a thought without an answer. Fix: a larger limit of tokens, or service.template={enable_thinking: false}"
 
 
 class Unanswered(Exception):
@@ -43,11 +48,11 @@ def controlled(adapter: ModuleType, extraction: Extraction) -> Reply:
 
 
 def released(service, cache: Path, log) -> Reply:
-    """Replies of the model behind `service`, to the peer's unchanged calls; each reply is cached."""
+    """Replies of the model behind `service`, without thoughts, to the peer's unchanged calls; each reply is cached."""
     endpoint, replies = Endpoint(service, "service", log), RequestCache(cache / "peer_replies")
 
     def reply(_: Prompt, body: Body) -> str:
-        request = {"model": service.model} | {name: body[name] for name in FORWARDED if body.get(name) is not None}
+        request = chat.request(service, {name: body[name] for name in FORWARDED if body.get(name) is not None})
         address = digest(service.url, request)
         text = replies.get(address)
         if text is None:
@@ -55,24 +60,29 @@ def released(service, cache: Path, log) -> Reply:
                 text = endpoint.ask("/chat/completions", request, _completion_text)
             except Unusable as problem:
                 raise Unanswered(f"{service.url}: {problem}, after {len(service.delays) + 1} attempts") from problem
+            except Refused as problem:
+                raise Unanswered(str(problem)) from problem
             replies.put(address, text)
-        return text
+        if (said := spoken(text)) is None:
+            raise Unanswered(f"{service.url}: {THOUGHT}")
+        return said
 
     return reply
 
 
 def _completion_text(response: Any) -> str:
-    """Text of a completion, its refusal, or the arguments of its tool call. Raises Unusable for anything else."""
+    """Text of a completion, its refusal, or the arguments of its tool call, with thoughts.
+
+    Raises Unusable for anything else, and Refused for a thought alone.
+    """
     try:
-        choice = response.json()["choices"][0]
-        why_ended(choice)
-        message, calls = choice["message"], choice["message"].get("tool_calls")
-        if calls:
-            text = calls[0]["function"]["arguments"]
-        else:
-            text = message["content"] or message.get("refusal") or message["content"]
+        calls = response.json()["choices"][0]["message"].get("tool_calls")
+        arguments = calls[0]["function"]["arguments"] if calls else None
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unusable(f"no completion ({type(error).__name__})") from error
-    if not isinstance(text, str):
-        raise Unusable(f"a completion without a text ({type(text).__name__})")
-    return text
+    if isinstance(arguments, str):
+        return arguments
+    reply = chat.received(response)
+    if reply["stopped"] == chat.THOUGHT:
+        raise Refused(THOUGHT)
+    return reply["text"]

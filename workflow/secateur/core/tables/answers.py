@@ -24,12 +24,13 @@ DECLARED = (
             "refused": Column(B, "whether the answer is a refusal (answer.refusals)"),
             "stopped": Column(
                 S,
-                "why the answer ends: end (by itself), stop (answer.stop), length, repeats, or filtered (by an endpoint)",
+                "why the answer ends: end (by itself), stop (answer.stop), length, repeats, filtered (by an endpoint), "
+                "thought (no answer follows it), or failed (the endpoint refused the prompt)",
             ),
         },
         {
-            "stopped in end, stop, length, repeats, filtered": pl.col("stopped").is_in(
-                ["end", "stop", "length", "repeats", "filtered"]
+            "stopped in end, stop, length, repeats, filtered, thought, failed": pl.col("stopped").is_in(
+                ["end", "stop", "length", "repeats", "filtered", "thought", "failed"]
             ),
             "counts not negative": pl.min_horizontal("n", "cut", "prompt_tokens", "completion_tokens") >= 0,
             "one place for each question of a session": ("session_id", "n"),
@@ -44,7 +45,9 @@ DECLARED = (
         {
             "prompt": Column(S, "digest of the prompt"),
             "characters": Column(I32, "characters of the prompt"),
-            "reply": Column(S, "reply word for word; null if the prompt does not fit the judge's window", True),
+            "reply": Column(
+                S, "reply without its thoughts; null if the prompt does not fit the judge's window or is refused", True
+            ),
         },
         {"characters not negative": pl.col("characters") >= 0},
     ),

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.core.cache import RequestCache, digest
-from secateur.core.fields import ADDRESS, key
+from secateur.core.fields import ADDRESS, key, parameter_problems
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
-from secateur.models.http import Endpoint, Unusable, used, why_ended
+from secateur.models import chat
+from secateur.models.http import Endpoint, Refused, Unusable
+from secateur.models.thoughts import spoken
 
 __all__ = ["FrontEnd", "Settings", "parse", "problems"]
 
-LINE = re.compile(r"\s*(\d{1,9})\s*\|([^|]*)\|([^|]*)\|([^|]*)")
+LINE = re.compile(r"\s*(?:[-*•]\s+)?\|?\s*(\d{1,9})[.):]?\s*\|([^|]*)\|([^|]*)\|([^|]*)\|?\s*")  # a table's row too
 NOTHING = "NONE"
 PROMPT = """\
 You extract facts from text. The user gives numbered sentences of one document, in order.
@@ -42,26 +44,35 @@ class Settings:
     delays: tuple[float, ...] = key("seconds before each retry", low=0)
     max_wait: float = key("longest Retry-After that is accepted, seconds", low=0)
     max_failed: float = key("largest share of passages without a valid reply", low=0, high=1)
+    parameters: dict[str, Any] = key(
+        "parameters of each request, e.g. {max_completion_tokens: 2048}; null leaves out a default (temperature, max_tokens)",
+        default={},
+    )
+    template: dict[str, Any] = key("arguments of the chat template, e.g. {enable_thinking: false}", default={})
 
 
 def problems(settings: Settings, extractor) -> list[str]:
     """Problems of the settings, each a clause; the address is not shown, since it may hold a key."""
     problem = "extractor.settings.url is not an http address without user, password and query (keys come from the environment)"
-    return [] if ADDRESS.fullmatch(settings.url) else [problem]
+    problems = parameter_problems("extractor.settings", settings.parameters)
+    return problems if ADDRESS.fullmatch(settings.url) else [problem, *problems]
 
 
 def parse(reply: str, count: int) -> tuple[list[list[Fact]], int] | None:
     """(facts of each of `count` sentences, number of malformed lines), or None for an unusable reply.
 
-    >>> parse("1 | Basel | lies on | Rhine\\nThat is all.", 1)
+    >>> parse("<think>1 | it | is | so</think>1 | Basel | lies on | Rhine\\nThat is all.", 1)
     ([[('Basel', 'lies on', 'Rhine')]], 1)
     """
     facts: list[list[Fact]] = [[] for _ in range(count)]
+    if (said := spoken(reply)) is None:
+        return None
+    reply = said
     if reply.strip().strip(".").upper() == NOTHING:
         return facts, 0
     malformed = 0
     for line in filter(None, map(str.strip, reply.split("\n"))):  # a name may hold other separators of lines
-        match = LINE.fullmatch(line)
+        match = LINE.fullmatch(line if "|" in line else line.replace("｜", "|"))
         parts = tuple(part.strip() for part in match.groups()[1:]) if match else ()
         if match and all(parts) and 1 <= int(match[1]) <= count:
             facts[int(match[1]) - 1].append(parts)
@@ -79,6 +90,8 @@ class FrontEnd:
         self.cfg, self.endpoint, self.max_failed = cfg, Endpoint(cfg, "extractor.settings", ctx.log), cfg.max_failed
         self.replies = RequestCache(ctx.cache / "replies")
         self.identity = (cfg.url, cfg.model, cfg.max_tokens)
+        if cfg.parameters or cfg.template:
+            self.identity += (cfg.parameters, cfg.template)
 
     def __call__(self, texts: Sequence[str], title: str | None) -> Extraction:
         """The triples of consecutive texts of one document, or a `problem` without a valid reply."""
@@ -88,7 +101,7 @@ class FrontEnd:
         if reply is None or parse(reply["text"], len(texts)) is None:
             try:
                 reply = self.endpoint.ask("/chat/completions", request, lambda response: _content(response, len(texts)))
-            except Unusable as problem:
+            except (Refused, Unusable) as problem:
                 return Extraction([[] for _ in texts], Counter(failed_passages=len(texts)), str(problem))
             self.replies.put(cache_key, reply)
         facts, malformed = parse(reply["text"], len(texts))
@@ -101,28 +114,24 @@ class FrontEnd:
         """Body of the chat completion."""
         lines = [f"{n}. {' '.join(text.split())}" for n, text in enumerate(texts, 1)]
         prompt = "\n".join([f"Document: {title}\n"] * bool(title) + lines)
-        return {
-            "model": self.cfg.model,
-            "messages": [{"role": "system", "content": PROMPT}, {"role": "user", "content": prompt}],
-            "temperature": 0,
-            "max_tokens": self.cfg.max_tokens,
-        }
+        messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": prompt}]
+        return chat.request(self.cfg, {"messages": messages}, temperature=0, max_tokens=self.cfg.max_tokens)
 
 
 def _content(response, count: int) -> dict[str, Any]:
-    """Cached content of a response; raises Unusable unless it is a chat completion whose text parses.
+    """Cached content of a response; raises Unusable unless its text parses, and Refused for a thought without an end.
 
     The last line of a truncated reply may be half a fact and is removed.
     """
-    try:
-        body = response.json()
-        choice = body["choices"][0]
-        text, truncated, counts = choice["message"]["content"], why_ended(choice) == "length", used(body)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Unusable(f"not a chat completion ({type(error).__name__})") from error
-    if truncated and isinstance(text, str):
-        text = text.rstrip("\n").rpartition("\n")[0]
-    if not isinstance(text, str) or parse(text, count) is None:
+    reply = chat.received(response)
+    text, truncated = reply["text"], reply["stopped"] == "length"
+    if reply["stopped"] == chat.THOUGHT or spoken(text) is None:
+        raise Refused(
+            "a thought and no facts. Fix: a higher extractor.settings.max_tokens, or "
+            "extractor.settings.template={enable_thinking: false}"
+        )
+    text = text.rstrip("\n").rpartition("\n")[0] if truncated else text
+    if parse(text, count) is None:
         raise Unusable("a reply without a line of the form `number | head | relation | tail`")
-    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is valid JSON but not valid text
-    return {"text": text, "truncated": truncated} | {name: count or 0 for name, count in counts.items()}
+    tokens = {name: reply[name] or 0 for name in ("tokens_in", "tokens_out")}
+    return {"text": text, "truncated": truncated} | tokens

@@ -1,0 +1,65 @@
+"""Requests for a text to an OpenAI-compatible endpoint, and its replies: the one place that reads them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from secateur.models.http import Unusable, used, why_ended
+
+__all__ = ["FILTERED", "THOUGHT", "received", "request"]
+
+THOUGHT, FILTERED = "thought", "filtered"
+ENDS = {"length": "length", "content_filter": FILTERED}  # finish_reason -> how the text ended
+TEXTS = {"text", "output_text", None}  # types of the parts that hold text
+REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")  # where servers put thoughts
+
+
+def request(cfg, asked: Mapping[str, Any], **defaults: Any) -> dict[str, Any]:
+    """The body of a request. cfg: an option with model, parameters and template; null removes a default.
+
+    `max_completion_tokens` takes the place of `max_tokens`, its name for other models.
+    """
+    parameters, template = getattr(cfg, "parameters", None) or {}, getattr(cfg, "template", None)
+    body = {"model": cfg.model, **asked, **defaults}
+    if "max_completion_tokens" in parameters:
+        body.pop("max_tokens", None)
+    body |= {"chat_template_kwargs": dict(template)} if template else {}
+    return {name: value for name, value in (body | dict(parameters)).items() if value is not None}
+
+
+def received(response) -> dict[str, Any]:
+    """text, stopped and token usage of a response; the text may hold thoughts (models/thoughts.py).
+
+    stopped: end, length, filtered, or thought where reasoning is all there is. The text of a refusal counts where there
+    is no other. Raises Unusable for a response that is no completion.
+    """
+    try:
+        body = response.json()
+        choice = body["choices"][0]
+        message, counts, stopped = choice.get("message") or {}, used(body), ENDS.get(why_ended(choice), "end")
+        text, reasoned = (choice["text"], False) if "text" in choice else _content(message)
+        text = text or message.get("refusal") or ("" if stopped == FILTERED else text)
+        if not text and stopped != FILTERED and (reasoned or _reasoning_tokens(body)):
+            text, stopped = "", THOUGHT
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise Unusable(f"no completion ({type(error).__name__})") from error
+    if not isinstance(text, str):
+        raise Unusable(f"a completion without a text ({type(text).__name__})")
+    text = text.encode("utf-8", "replace").decode()  # JSON allows half a surrogate pair, UTF-8 does not
+    return {"text": text, "stopped": stopped} | counts
+
+
+def _content(message: Mapping[str, Any]) -> tuple[Any, bool]:
+    """The text of a message, None without one, and whether it holds reasoning; a content may come in parts."""
+    content, reasoned = message.get("content"), any(message.get(name) for name in REASONING)
+    if not isinstance(content, list):
+        return content, reasoned
+    parts = [{"text": part} if isinstance(part, str) else part for part in content]
+    spoken = [part for part in parts if part.get("type") in TEXTS and not part.get("thought")]
+    texts = [part["text"]["value"] if isinstance(part["text"], dict) else part["text"] for part in spoken]
+    return "".join(texts) if texts else None, reasoned or len(spoken) < len(parts)
+
+
+def _reasoning_tokens(body: Mapping[str, Any]) -> bool:
+    """Whether the usage of a reply counts tokens of reasoning."""
+    details = (body.get("usage") or {}).get("completion_tokens_details") or {}
+    return bool(details.get("reasoning_tokens"))

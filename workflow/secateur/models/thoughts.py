@@ -1,0 +1,73 @@
+"""What a reply says outside its thoughts: models that reason write thoughts and answer into one text.
+
+Known are tags (`<think>`, `<thinking>`, `<reasoning>`, ..., `[THINK]` and the like) and the channels of gpt-oss. A closing
+tag alone ends a thought that the chat template opened.
+"""
+
+import re
+from collections import deque
+
+__all__ = ["begun_in", "marked", "spoken"]
+
+PAIRS = {  # opening and closing marks besides tags
+    "[THINK]": "[/THINK]",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "◁think▷": "◁/think▷",
+    "<unused94>": "<unused95>",
+}
+OPENED_BY = {end: start for start, end in PAIRS.items()}
+TAGS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|seed:think"
+MARK = re.compile(
+    rf"(?i:<(?P<end>/?)(?P<tag>{TAGS})(?:\s+[\w-]+\s*=[^<>]*)?\s*>)"
+    rf"|(?P<other>{'|'.join(map(re.escape, [*PAIRS, *OPENED_BY]))})"
+)
+CHANNEL, FINAL = "<|channel|>", "final"
+CHANNEL_TEXT = re.compile(
+    r"\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>(?P<text>.*?)(?:<\|\w+\|>|$)", re.DOTALL
+)
+BARE_CHANNEL = re.compile(
+    r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z\"'(])"
+)  # a server dropped the special tokens
+BARE_FINAL = "assistantfinal"
+
+
+def spoken(text: str) -> str | None:
+    """The text outside thoughts, unchanged where there is none; None for a thought without an end.
+
+    >>> spoken("<think>Ann?\\n\\nNo.</think>\\n\\nBob."), spoken("Bob."), spoken("<think>Ann?\\n\\nNo")
+    ('\\n\\nBob.', 'Bob.', None)
+    """
+    if CHANNEL in text:
+        texts = [match for part in text.split(CHANNEL)[1:] if (match := CHANNEL_TEXT.match(part))]
+        return next((match["text"] for match in reversed(texts) if match["name"] == FINAL), None)
+    if BARE_CHANNEL.match(text):
+        _, final, answer = text.rpartition(BARE_FINAL)
+        return answer if final else None
+    kept, start, opened, opened_at = [], 0, None, 0
+    for mark in MARK.finditer(text):
+        tag, opens = _kind(mark)
+        if opens and opened is None:
+            opened, opened_at = tag, mark.start()
+        elif not opens and opened is None:
+            kept, start = [], mark.end()
+        elif not opens and opened == tag:
+            kept, start, opened = [*kept, text[start:opened_at]], mark.end(), None
+    return "".join([*kept, text[start:]]) if opened is None else None
+
+
+def marked(text: str) -> bool:
+    """Whether a text holds a mark of thoughts."""
+    return CHANNEL in text or MARK.search(text) is not None
+
+
+def begun_in(prompt: str) -> str:
+    """The opening mark that ends a prompt, so that its reply begins within a thought; empty without one."""
+    mark = next(iter(deque(MARK.finditer(prompt), maxlen=1)), None)
+    return mark[0] if mark and _kind(mark)[1] and not prompt[mark.end() :].strip() else ""
+
+
+def _kind(mark: re.Match) -> tuple[str, bool]:
+    """(name of the pair, whether the mark opens a thought)."""
+    other = mark["other"]
+    return (OPENED_BY.get(other, other), other in PAIRS) if other else (mark["tag"].lower(), not mark["end"])
