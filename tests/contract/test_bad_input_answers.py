@@ -75,6 +75,7 @@ def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
         ({"message": {"content": None, "refusal": "I cannot."}}, "I cannot.", "end"),
         ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "filtered"),
         ({"message": {"content": "It was"}, "finish_reason": "content_filter"}, "It was", "filtered"),
+        ({"message": {"role": "assistant"}, "finish_reason": "content_filter: SAFETY"}, "", "filtered"),
         ({"finish_reason": "length"}, "What is 0?", "length"),
         ({"message": {"content": "\n\nAnn.\n\nShe left."}}, "Ann.", "stop"),
         (

@@ -249,13 +249,17 @@ def cut_short(reply):
     inside[next(name for name in ("input_token_logprobs", "prompt_logprobs") if name in inside)].pop()
 
 
-def logits(reply):
-    """As vLLM with --logprobs-mode raw_logits."""
-    inside = reply.get("meta_info") or reply["choices"][0]
-    if "prompt_logprobs" in inside:
-        inside["prompt_logprobs"][-1] = {name: {"logprob": 12.5} for name in inside["prompt_logprobs"][-1]}
-    else:
-        inside["input_token_logprobs"][-1][0] = 12.5
+def ending_in(value):
+    """A change of the last token's log-probability: 12.5 as vLLM with --logprobs-mode raw_logits, -9999.0 as for -inf."""
+
+    def change(reply):
+        inside = reply.get("meta_info") or reply["choices"][0]
+        if "prompt_logprobs" in inside:
+            inside["prompt_logprobs"][-1] = {name: {"logprob": value} for name in inside["prompt_logprobs"][-1]}
+        else:
+            inside["input_token_logprobs"][-1][0] = value
+
+    return change
 
 
 UNUSABLE = {
@@ -266,7 +270,12 @@ UNUSABLE = {
     "empty": (200, {}, '{"choices": []}'),
     "cut": (200, {}, '{"choices": [{"prompt_logp'),
     "short": cut_short,
-    "logits": logits,
+    "logits": ending_in(12.5),
+    "vllm's stand-in": ending_in(-9999.0),
+    "least half": ending_in(-65504.0),
+    "least float": ending_in(-3.4028234663852886e38),
+    "minus infinity": ending_in(float("-inf")),
+    "none": ending_in(None),
     "not a number": (200, {}, '{"choices": [{"prompt_logprobs": NaN}], "meta_info": {"input_token_logprobs": [NaN]}}'),
 }
 
@@ -279,6 +288,20 @@ def test_an_unusable_answer_is_asked_for_again(server, tiny_lm, ecs, kind):
     server.script.append(UNUSABLE[kind])
     assert table(lm, cfg).equals(expected)
     assert len(server.asked) == 2 * asked + 1
+
+
+def test_a_stand_in_for_a_log_probability_is_never_a_score(server, tiny_lm, ecs):
+    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
+    server.always = ending_in(-9999.0)
+    with pytest.raises(SecateurError, match=r"-9999.0 is no log-probability; allowed: -500 to 0.*3 attempts"):
+        table(lm, ecs())
+
+
+def test_a_prompt_that_a_server_refuses_ends_the_stage_in_its_own_words(server, tiny_lm, ecs):
+    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
+    server.always = (400, {}, '{"message": "This model\'s maximum context length is 8 tokens."}')
+    with pytest.raises(SecateurError, match=r"refused the prompt with status 400: .*maximum context length"):
+        table(lm, ecs())
 
 
 def test_silence_is_asked_again_after_the_timeout(server, tiny_lm, ecs):

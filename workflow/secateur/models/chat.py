@@ -8,7 +8,8 @@ from secateur.models.http import Unusable, used, why_ended
 __all__ = ["FILTERED", "THOUGHT", "received", "request"]
 
 THOUGHT, FILTERED = "thought", "filtered"
-ENDS = {"length": "length", "content_filter": FILTERED}  # finish_reason -> how the text ended
+ENDS = {"length": "length", "max_tokens": "length"}  # finish_reason -> how the text ended
+ENDS |= dict.fromkeys(("content_filter", "refusal", "safety", "sensitive"), FILTERED)
 TEXTS = {"text", "output_text", None}  # types of the parts that hold text
 REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")  # where servers put thoughts
 
@@ -35,7 +36,8 @@ def received(response) -> dict[str, Any]:
     try:
         body = response.json()
         choice = body["choices"][0]
-        message, counts, stopped = choice.get("message") or {}, used(body), ENDS.get(why_ended(choice), "end")
+        message, counts = choice.get("message") or {}, used(body)
+        stopped = ENDS.get(why_ended(choice).lower().partition(":")[0], "end")
         text, reasoned = (choice["text"], False) if "text" in choice else _content(message)
         text = text or message.get("refusal") or ("" if stopped == FILTERED else text)
         if not text and stopped != FILTERED and (reasoned or _reasoning_tokens(body)):
