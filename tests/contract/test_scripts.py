@@ -25,6 +25,7 @@ from secateur.evaluation.answers import answer_scores, exact_match, rouge_l, tok
 from secateur.evaluation.evidence import Case, Gold, gold_of
 from secateur.evaluation.metric import measure_all
 from secateur.evaluation.metrics._qualified import qualifiers_of
+from secateur.graph.consolidation.groups import acronyms
 from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.graph.triples.extractors import imported
@@ -32,6 +33,7 @@ from secateur.peers.tracing import Tracer
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
 from secateur.ranking.rank import rank
+from secateur.report.plots.subgraph import _label
 
 METRICS = ("evidence_recall", "evidence_coverage", "token_recall")
 LUCENE = {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
@@ -231,10 +233,11 @@ def test_a_published_ranker_keeps_its_words_where_most_letters_are_latin(kind):
     assert plugins.load("ranker", kind).score(settings, group, Questions(queries), 0).shape == (1, 3)
 
 
-def test_a_corpus_of_emoji_is_counted_and_not_divided_by_zero():
+@pytest.mark.parametrize("kind", ["bm25", "tfidf", "tfidf_question"])
+def test_passages_without_a_word_rank_nothing_and_fail_nothing(kind):
     group = Group(["😀", "🎉"], ["", ""], np.zeros(2, int), alike)
-    settings = plugins.settings("ranker", RANKERS["bm25"], "conf/rankers/mine")
-    assert plugins.load("ranker", "bm25").score(settings, group, Questions(["What?"]), 0).tolist() == [[0, 0]]
+    settings = plugins.settings("ranker", RANKERS[kind], "conf/rankers/mine")
+    assert plugins.load("ranker", kind).score(settings, group, Questions(["?"]), 0).tolist() == [[0, 0]]
 
 
 def test_latin_letters_with_accents_are_latin():
@@ -342,3 +345,24 @@ def test_rivals_stand_in_any_script():
 def test_words_with_accents_are_neither_negations_nor_dropped():
     assert qualifiers_of("Noé, là, 1982年 isn’t", frozenset({"no", "not"})) == {"1982", "not"}
     assert without("Là ôi amé of it", frozenset({"i", "l", "am", "of", "it"})) == "Là ôi amé"
+
+
+def test_acronyms_of_other_capitals_have_their_long_forms():
+    found = acronyms(["Организация Объединённых Наций (ООН) велика.", "The Digital Services Act (DSA)."])
+    assert found == {"ООН": "Организация Объединённых Наций", "DSA": "Digital Services Act"}
+
+
+def test_a_question_that_shares_no_word_says_so(caplog):
+    caplog.set_level(logging.WARNING, "secateur")
+    memory = secateur.Memory("rankers/bm25_k1.2_b0.75")
+    memory.index({"a": "Река разлилась. Дом стоит."})
+    assert "reading order" not in caplog.text
+    memory.retrieve("谁？")
+    assert "reading order" in caplog.text
+
+
+def test_wide_characters_fill_a_box_of_the_drawing_twice_as_fast():
+    assert ">abcdefghij<" in _label("abcdefghij", 10, 0, 0, "")
+    assert ">abcdefghi…<" in _label("abcdefghijk", 10, 0, 0, "")
+    assert ">云岭茶厂由<" in _label("云岭茶厂由", 10, 0, 0, "")
+    assert ">云岭茶厂…<" in _label("云岭茶厂由周", 10, 0, 0, "")

@@ -27,7 +27,7 @@ from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best
 from secateur.graph.triples.extraction import text_extractor
 from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
-from secateur.library.options import cache_folder, chosen, context
+from secateur.library.options import LOG, cache_folder, chosen, context
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
@@ -226,6 +226,8 @@ class Memory:
             )
         triples = self._triples(question)
         units = self._ranked(ready, question, triples)
+        if len(units) > 1 and len({value for _, _, value in units}) == 1:
+            LOG.warning("question %r tells no passage from another: they stand in reading order", question)
         context = self._written(ready, question, triples, units, budget)
         sources = tuple(
             Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in context.rows

@@ -49,7 +49,7 @@ _RUN = regex.compile(rf"(?V1)(?P<unspaced>(?:{UNSPACED}{INNER}*)+)|(?:[[\p{{L}}\
 _UNIT = regex.compile(rf"(?V1){UNSPACED}{INNER}*|(?:[[\p{{L}}\p{{N}}_]--{UNSPACED}]{INNER}*)+")
 _IGNORED = regex.compile(rf"(?V1){IGNORABLE}")
 _CASED = regex.compile(r"(?V1)[[\p{Lu}\p{Ll}\p{Lt}]--[\p{Georgian}]]")  # Georgian text has no capitals
-_LETTER, _OUTSIDE_LATIN = regex.compile(r"\p{L}"), regex.compile(r"(?V1)[\p{L}--\p{Latin}]")
+_LETTERS, _OUTSIDE_LATIN = regex.compile(r"\p{L}+"), regex.compile(r"(?V1)[\p{L}--\p{Latin}]+")
 
 
 def folded(text: str) -> str:
@@ -129,8 +129,8 @@ def share_outside_latin(texts: Iterable[str]) -> float:
     """
     letters = outside = 0
     for text in texts:
-        letters += len(_LETTER.findall(text))
-        outside += 0 if text.isascii() else len(_OUTSIDE_LATIN.findall(text))
+        letters += sum(map(len, _LETTERS.findall(text)))
+        outside += 0 if text.isascii() else sum(map(len, _OUTSIDE_LATIN.findall(text)))
     return outside / letters if letters else 0.0
 
 

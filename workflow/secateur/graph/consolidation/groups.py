@@ -3,11 +3,11 @@
 Candidate pairs come from an exact range graph; guards and complete link prevent false merges.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from secateur.graph.consolidation.guards import blocked_by, normal_form
@@ -34,11 +34,11 @@ def acronyms(texts: Iterable[str]) -> dict[str, str]:
     """
     expansions: dict[str, dict[str, str]] = defaultdict(dict)  # by acronym, then case-folded
     for text in texts:
-        for match in re.finditer(r"\(([A-Z][A-Za-z]{1,7})\)", text):
+        for match in regex.finditer(r"\((\p{Lu}\p{L}{1,7})\)", text):
             capitals = [c for c in match[1] if c.isupper()]
             if phrase := _expansion(text[: match.start()].split(), capitals):
                 expansions[match[1]].setdefault(phrase.casefold(), phrase)
-        for match in re.finditer(r"\b([A-Z]{2,8}) \(([^()]{4,80})\)", text):
+        for match in regex.finditer(r"\b(\p{Lu}{2,8}) \(([^()]{4,80})\)", text):
             if _expansion(match[2].split(), match[1]) == match[2]:
                 expansions[match[1]].setdefault(match[2].casefold(), match[2])
     return {short: next(iter(forms.values())) for short, forms in expansions.items() if len(forms) == 1}

@@ -3,6 +3,8 @@
 Words are scikit-learn's; where most letters of the passages are outside Latin, those of models/words.py.
 """
 
+import numpy as np
+
 from secateur.config.plugins import NoSettings as Settings
 from secateur.models.words import words
 from secateur.ranking.group import Group, Questions, Scores
@@ -14,7 +16,11 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
 
     def fit():
         vectorizer = TfidfVectorizer(**({"analyzer": words} if group.is_outside_latin else {}))
-        return vectorizer, vectorizer.fit_transform(group.texts)
+        analyse = vectorizer.build_analyzer()
+        return (vectorizer, vectorizer.fit_transform(group.texts)) if any(map(analyse, group.texts)) else None
 
-    vectorizer, passages = group.once("tfidf", fit)
+    index = group.once("tfidf", fit)
+    if index is None:  # no passage has a word
+        return np.zeros((len(questions.queries), len(group.texts)))
+    vectorizer, passages = index
     return (vectorizer.transform(questions.queries) @ passages.T).toarray()

@@ -15,6 +15,8 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(**({"analyzer": words} if group.is_outside_latin else {"stop_words": "english"}))
+    if not any(map(vectorizer.build_analyzer(), [*group.texts, *questions.queries])):
+        return np.zeros((len(questions.queries), len(group.texts)))
     counts = vectorizer.fit_transform([*group.texts, *questions.queries]).astype(np.float64).tocsr()
     passages, queries = counts[: len(group.texts)], counts[len(group.texts) :]
     df, squared = np.asarray((passages > 0).sum(0)).ravel(), passages.multiply(passages).tocsr()

@@ -1,8 +1,11 @@
 """A small graph as SVG for the page: trees from left to right, with one row per edge, so that no label is hidden."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 __all__ = ["Box", "Drawn", "Row", "draw", "layout"]
 
@@ -114,8 +117,10 @@ def _y(row: int) -> float:
 
 
 def _label(text: str, room: int, x: float, y: float, style: str) -> str:
-    """A text cut to `room` characters, with the full text as tooltip."""
-    shown = text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
+    """A text cut to `room` characters, wide ones of East Asia counting twice, with the full text as tooltip."""
+    ends = list(accumulate(1 + (east_asian_width(character) in "WF") for character in text))
+    kept = bisect_right(ends, room - 1)
+    shown = text if not ends or ends[-1] <= room else f"{text[:kept].rstrip()}…"
     return f'<text x="{x:g}" y="{y:g}" {style}>{escape(shown)}<title>{escape(text)}</title></text>'
 
 
