@@ -18,7 +18,7 @@ from secateur.core.errors import SecateurError
 from secateur.models.attention import attend_in_blocks, blocks
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
-from secateur.models.prepare import is_gguf, loading, prepare, refuse_incomplete, weights_digest
+from secateur.models.prepare import fast_tokenizer, is_gguf, loading, prepare, refuse_incomplete, weights_digest
 
 __all__ = ["NOTHING", "CausalLM", "Prefix", "in_process"]
 
@@ -220,15 +220,15 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
     """
     steady()
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a bar would fill the job's log
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
     address = prepare(cfg.model, cache)
+    tokenizer = fast_tokenizer(cfg.model, address)
     with loading(cfg.model):
-        tokenizer = AutoTokenizer.from_pretrained(address)
         settings = {
             "dtype": getattr(torch, cfg.dtype[device]),
             "output_loading_info": True,
@@ -236,11 +236,6 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
         }
         model, info = AutoModelForCausalLM.from_pretrained(address, **settings)
     refuse_incomplete(cfg.model, info)
-    if not getattr(tokenizer, "is_fast", False):
-        raise SecateurError(
-            f"lm.model {cfg.model}: its tokenizer has no fast form, which tells a token's characters. "
-            "Fix: a model with a tokenizer.json."
-        )
     if problem := _position_problem(model.config.get_text_config(), cfg.window):
         raise SecateurError(f"lm.model {cfg.model}: {problem}")
     weights = _weights(cfg.model, address, model)

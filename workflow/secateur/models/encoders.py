@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import file_digest, remade, whole, write_json
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
-from secateur.models.prepare import refuse_random
+from secateur.models.prepare import loading, refuse_random
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
@@ -50,7 +50,8 @@ def sentence_transformer(cfg, device: str):
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(locate(cfg.model), device=device)
+    with loading(cfg.model, "sentence-transformers model", "embedder.model"):
+        model = SentenceTransformer(locate(cfg.model), device=device)
     refuse_random(model[0].auto_model, cfg.model, "embedder.model", unused=("pooler.",))
     model.max_seq_length = cfg.max_tokens
     return model

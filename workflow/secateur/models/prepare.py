@@ -20,10 +20,20 @@ from secateur.core.artifacts import file_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
 
-__all__ = ["gguf_file", "is_gguf", "loading", "prepare", "refuse_incomplete", "refuse_random", "weights_digest"]
+__all__ = [
+    "fast_tokenizer",
+    "gguf_file",
+    "is_gguf",
+    "loading",
+    "prepare",
+    "refuse_incomplete",
+    "refuse_random",
+    "weights_digest",
+]
 
 ASSEMBLE = "assemble:"
 SEAL = "sha256.json"  # digests of converted weights
+READER = "lm.model"  # the key of a reader's address
 POINTER = b"version https://git-lfs"
 SHOWN = 3  # names of weights in a message
 LOG = logging.getLogger("secateur")
@@ -61,7 +71,7 @@ def _refuse_pointers(address: str, files: Iterable[Path]) -> None:
 
 
 @contextmanager
-def loading(address: str, kind: str = "causal language model", key: str = "lm.model") -> Iterator[None]:
+def loading(address: str, kind: str = "causal language model", key: str = READER) -> Iterator[None]:
     """Turn what a library raises for files that it cannot load into a SecateurError that names their address."""
     try:
         yield
@@ -70,9 +80,24 @@ def loading(address: str, kind: str = "causal language model", key: str = "lm.mo
     except Exception as error:  # libraries raise anything for files that they cannot load
         cause = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise SecateurError(
-            f"{key} {address}: cannot be loaded as a {kind} ({cause}). Fix: name a GGUF file, "
-            "a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
+            f"{key} {address}: cannot be loaded as a {kind} ({cause}). Fix: name a folder with such a model and its "
+            f"tokenizer{' or a GGUF file' if key == READER else ''}, or a hub id that is in the local cache or can be "
+            "downloaded (HF_HUB_OFFLINE=0)."
         ) from error
+
+
+def fast_tokenizer(named: str, address: str):
+    """The tokenizer at an address, in its fast form, which tells the characters of each token."""
+    from transformers import AutoTokenizer
+
+    with loading(named, "tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(address)
+    if not getattr(tokenizer, "is_fast", False):
+        raise SecateurError(
+            f"{READER} {named}: its tokenizer has no fast form, which tells a token's characters. "
+            "Fix: a model with a tokenizer.json."
+        )
+    return tokenizer
 
 
 def refuse_random(network, address: str, key: str, unused: tuple[str, ...] = ()) -> None:
@@ -85,7 +110,7 @@ def refuse_random(network, address: str, key: str, unused: tuple[str, ...] = ())
     refuse_incomplete(address, info | {"missing_keys": missing}, key)
 
 
-def refuse_incomplete(address: str, info: Mapping, key: str = "lm.model") -> None:
+def refuse_incomplete(address: str, info: Mapping, key: str = READER) -> None:
     """Raise SecateurError where weights of a model are not in its files: they would be random numbers.
 
     info: what `from_pretrained` returns with `output_loading_info`.

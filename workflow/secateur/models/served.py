@@ -15,7 +15,7 @@ from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.encoding import Encoded, Encoder
 from secateur.models.http import Endpoint, Refused, Unusable
-from secateur.models.prepare import prepare
+from secateur.models.prepare import fast_tokenizer, prepare
 
 __all__ = ["KEYS", "Served", "Wire", "connect"]
 
@@ -174,13 +174,4 @@ def _cards(reply: Any) -> list[dict[str, Any]]:
 
 def connect(cfg, cache: Path, wire: Wire) -> Served:
     """The served model of an `lm` option. Raises SecateurError where the address holds no tokenizer."""
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(prepare(cfg.model, cache))
-    except (OSError, ValueError) as error:
-        raise SecateurError(
-            f"lm.model {cfg.model}: no tokenizer can be loaded ({str(error).strip().splitlines()[0]}). "
-            "Fix: name a folder, or a hub id that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
-        ) from error
-    return Served(cfg, tokenizer, wire)
+    return Served(cfg, fast_tokenizer(cfg.model, prepare(cfg.model, cache)), wire)

@@ -59,16 +59,10 @@ def _loaded(settings: Settings, device: str):
 
     from secateur.core.errors import SecateurError
     from secateur.models.locate import locate
-    from secateur.models.prepare import refuse_random
+    from secateur.models.prepare import loading, refuse_random
 
-    try:
+    with loading(settings.model, "cross-encoder", "reranker.spec.model"):
         model = CrossEncoder(locate(settings.model), device=device, max_length=settings.max_tokens)
-    except (OSError, ValueError) as error:
-        raise SecateurError(
-            f"reranker.spec.model {settings.model}: cannot be loaded as a cross-encoder "
-            f"({str(error).strip().splitlines()[0]}). Fix: name a folder with such a model and its tokenizer, or a hub id "
-            "that is in the local cache or can be downloaded (HF_HUB_OFFLINE=0)."
-        ) from error
     refuse_random(model[0].auto_model, settings.model, "reranker.spec.model")
     if model.num_labels != 1:
         raise SecateurError(

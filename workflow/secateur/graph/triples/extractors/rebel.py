@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.core.artifacts import file_digest
-from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
 from secateur.models.locate import locate
-from secateur.models.prepare import refuse_incomplete
+from secateur.models.prepare import loading, refuse_incomplete
 
 __all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 
@@ -121,15 +120,9 @@ def _load(model: str, device: str):
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    try:
+    with loading(model, "sequence-to-sequence model", "extractor.settings.model"):
         tokenizer = AutoTokenizer.from_pretrained(model)
         settings = {"dtype": torch.float32, "output_loading_info": True}
         network, info = AutoModelForSeq2SeqLM.from_pretrained(model, **settings)
-    except (OSError, ValueError) as error:
-        raise SecateurError(
-            f"extractor.settings.model {model}: cannot be loaded as a sequence-to-sequence model "
-            f"({str(error).strip().splitlines()[0]}). Fix: name a folder with a model and its tokenizer, or a hub "
-            "id that is cached or can be downloaded (HF_HUB_OFFLINE=0)."
-        ) from error
     refuse_incomplete(model, info, "extractor.settings.model")
     return tokenizer, network.eval().to("cuda" if device == "cuda" and torch.cuda.is_available() else "cpu")
