@@ -1,12 +1,13 @@
 """Replies as servers and models really send them: thoughts, parts, refusals of a prompt, waits; over a real socket."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
 
 import pytest
-from scripts import answer_questions, judge_answers
+from scripts import answer_questions, evaluate_answers, judge_answers
 from test_bad_input_answers import CONF, PROMPTS, Log, job_of, remote
 from test_bad_input_judges import Judging, figures
 from test_bad_input_judges import job_of as judging_job
@@ -16,9 +17,10 @@ from tests.support.rule_judge import ruled
 
 from secateur.config import compose
 from secateur.config.answers import answer_problems, judge_problems
+from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table
+from secateur.core.tables.table import read_table, write_table
 from secateur.graph.triples.extractors.llm import FrontEnd, Settings
 from secateur.models.http import KEYS, retry_after
 from secateur.models.refusals import refusal
@@ -277,10 +279,35 @@ def test_the_stage_counts_refused_prompts_and_their_scores_are_missing(tmp_path,
         record = json.loads(job.record.read_text())
         assert (record["counts"]["refused_prompts"], record["counts"]["thoughts_without_answer"]) == (1, 1)
         assert "enable_thinking" in " ".join(record["warnings"])
+        assert record["counts"]["replies_cut"] == 0
         server.script.extend([FILTERED])
         strict = job_of(tmp_path, server.url, **{"answer.max_failed": "0.1"})
         with pytest.raises(SecateurError, match=r"1 of 5 prompts were refused.*max_failed \(0\.1\).*status 400.*Fix: "):
             run_stage(answer_questions.run, strict)
+
+
+def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    job = job_of(tmp_path, "http://127.0.0.1:9/v1")
+    endings = ("failed", "thought", "end", "end", "end")
+    rows = [(f"q{n}", "g", n, 0, 9, 1, "" if n < 2 else f"{n}", False, end) for n, end in enumerate(endings)]
+    tables = {"answers": rows, "contexts": []}
+    inputs = dict(job.inputs)
+    for name, own in tables.items():
+        inputs[name] = [tmp_path / f"{name}.parquet"]
+        write_table(TABLES[name], TABLES[name].frame(own), inputs[name][0])
+    flat = dict(job.leaves) | leaves("eval", compose.option(CONF, "eval", "default")) | {"extra.order": '"blind"'}
+    flat |= leaves("ecs", compose.option(CONF, "ecs", "default"))
+    outputs = {"question_metrics": tmp_path / "out/question_metrics.parquet"}
+    job = replace(job, rule="evaluate_answers", inputs=inputs, outputs=outputs, leaves=flat)
+    run_stage(evaluate_answers.run, job)
+    values = read_table(TABLES["question_metrics"], outputs["question_metrics"])
+    by_question = {
+        q: dict(zip(m, v, strict=True)) for q, m, v in values.group_by("question_id").agg("metric", "value").iter_rows()
+    }
+    assert "token_f1" not in by_question["q0"]
+    assert by_question["q0"]["read_tokens"] == 9
+    assert (by_question["q1"]["token_f1"], by_question["q2"]["token_f1"]) == (0, 1)
 
 
 def test_a_verdict_in_a_thought_does_not_count(tmp_path, monkeypatch):

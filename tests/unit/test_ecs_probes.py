@@ -8,7 +8,7 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import generate, greedily, sampling
 from secateur.ecs.reading.engine import read_on
-from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, judge, verdict_tokens
+from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, _prompt, judge, prompt_form, verdict_tokens
 from secateur.ecs.reading.pairs import encode, total_logprobs
 from secateur.ecs.reading.template import Passage, Question, prompt
 from secateur.ecs.reading.trajectory import along_base, along_context, prefilled_prompts
@@ -120,6 +120,22 @@ def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat
             for ws in (("yes", "Yes", "YES"), ("no", "No", "NO"))
         )
         assert value == pytest.approx(yes / (yes + no), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages[0].content }}<think>\n",
+        "{{ messages[0].content }}{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}",
+    ],
+)
+def test_a_judge_that_thinks_is_asked_for_its_verdict_alone(tiny_lm, template):
+    lm = tiny_lm(chat=True)
+    assert prompt_form(lm) == ()
+    lm.tokenizer.chat_template = template
+    assert prompt_form(lm) == ("ended",)
+    (text,) = {_prompt(lm, ASKED[0], SHOWN[0], HELPS, False)}
+    assert text.endswith("Answer yes or no.<think>\n\n</think>\n\n")
 
 
 def test_yes_and_no_are_told_apart_with_and_without_a_space(tiny_lm):

@@ -1,5 +1,6 @@
 """The model that answers, and prompts cut to its window."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from secateur.answers.ending import FAILED
@@ -32,7 +33,9 @@ def fitted(instructions: str, model: Generator, name: str, question: str, units:
 
 
 def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
-    """Counts of refused prompts, and of thoughts without an answer. cfg: an option of `group`.
+    """Counts of refused prompts, of thoughts without an answer, and of an endpoint's cut replies. cfg: an option of `group`.
+
+    A cut reply may be a thought: some servers leave out the mark that opens it.
 
     Raises SecateurError above the share of refused prompts that the option allows.
     """
@@ -43,7 +46,6 @@ def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
             f"({cfg.max_failed:g}). The last one: {failed[-1].problem} "
             f"Fix: a lower {group}.window where prompts are too long, or a higher {group}.max_failed."
         )
-    return {
-        "refused_prompts": len(failed),
-        "thoughts_without_answer": sum(answer.stopped == THOUGHT for answer in answers),
-    }
+    endings = Counter(answer.stopped for answer in answers)
+    cut = {"replies_cut": endings["length"]} if cfg.backend != "lm" else {}
+    return {"refused_prompts": len(failed), "thoughts_without_answer": endings[THOUGHT]} | cut

@@ -110,7 +110,8 @@ class Endpoint:
         if why.of_prompt:
             fix = "a shorter prompt, or an endpoint that takes this one"
         elif why.parameter == "max_tokens":
-            fix = f"lower {group}.max_tokens, or name it {group}.parameters={{max_completion_tokens: 1024}}"
+            most = getattr(self.cfg, "max_tokens", 1024)
+            fix = f"{group}.parameters={{max_completion_tokens: {most}}}, its other name, or a lower {group}.max_tokens"
         elif why.parameter == "chat_template_kwargs":
             fix = f"{group}.template={{}}"
         elif why.parameter not in (None, "model"):

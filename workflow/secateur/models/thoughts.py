@@ -7,7 +7,7 @@ tag alone ends a thought that the chat template opened.
 import re
 from collections import deque
 
-__all__ = ["begun_in", "marked", "spoken"]
+__all__ = ["begun_in", "ended", "marked", "spoken"]
 
 PAIRS = {  # opening and closing marks besides tags
     "[THINK]": "[/THINK]",
@@ -65,6 +65,17 @@ def begun_in(prompt: str) -> str:
     """The opening mark that ends a prompt, so that its reply begins within a thought; empty without one."""
     mark = next(iter(deque(MARK.finditer(prompt), maxlen=1)), None)
     return mark[0] if mark and _kind(mark)[1] and not prompt[mark.end() :].strip() else ""
+
+
+def ended(prompt: str) -> str:
+    """The prompt with the thought that it begins ended at once, so that the next word is spoken.
+
+    >>> ended("Who?<think>\\n"), ended("Who?")
+    ('Who?<think>\\n\\n</think>\\n\\n', 'Who?')
+    """
+    mark = begun_in(prompt)
+    end = PAIRS.get(mark) or f"</{mark[1:]}"
+    return f"{prompt.rstrip()}\n\n{end}\n\n" if mark else prompt
 
 
 def _kind(mark: re.Match) -> tuple[str, bool]:

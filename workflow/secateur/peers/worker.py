@@ -108,6 +108,12 @@ class Worker:
 def _variables(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Environment variables of a peer's process: no key, and its folder as home and for temporary files."""
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
+    for name in (
+        "SSL_CERT_FILE",
+        "REQUESTS_CA_BUNDLE",
+    ):  # its endpoint is on this machine, and a dead file ends a client
+        if not Path(inherited.get(name, "")).is_file():
+            inherited.pop(name, None)
     library = os.pathsep.join(filter(None, [str(LIBRARY.parent), inherited.get("PYTHONPATH")]))
     return {
         **inherited,

@@ -8,8 +8,9 @@ from secateur.ecs.reading.pairs import Pairs
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
+from secateur.models.thoughts import ended, marked
 
-__all__ = ["JUDGES", "judge", "verdict_tokens"]
+__all__ = ["JUDGES", "judge", "prompt_form", "verdict_tokens"]
 
 HELPS = "Does this passage help answer the question correctly?"
 ACCURATE = "Based on your knowledge, does this passage contain accurate information for answering this question?"
@@ -38,14 +39,20 @@ def verdict_tokens(lm: CausalLM | Served) -> tuple[list[int], list[int]]:
 
 
 def _prompt(lm: CausalLM | Served, question: Question, passage: Passage, sentence: str, answered: bool) -> str:
-    """The judge's prompt, in the chat template if the tokenizer has one."""
+    """The judge's prompt, in the chat template if the tokenizer has one; the next word is spoken, not thought."""
     lines = [f"Passage: {passage_line(passage)}", f"Question: {question.text.strip()}"]
     lines += [f"Correct answer: {question.answer}"] if answered else []
     text = "\n".join([*lines, "", f"{sentence} Answer yes or no."])
     if not lm.tokenizer.chat_template:
         return f"{text}\nAnswer:"
     turns = [{"role": "user", "content": text}]
-    return lm.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    template = lm.tokenizer.apply_chat_template  # one that cannot think reads no `enable_thinking`
+    return ended(template(turns, tokenize=False, add_generation_prompt=True, enable_thinking=False))
+
+
+def prompt_form(lm: CausalLM | Served) -> tuple[str, ...]:
+    """What the key of cached verdicts needs besides: a mark for models that think, whose prompts were once others."""
+    return ("ended",) if marked(str(lm.tokenizer.chat_template)) else ()
 
 
 def judge(

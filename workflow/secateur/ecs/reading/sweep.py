@@ -19,7 +19,7 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.ecs.columns import PROBES, check_backend
 from secateur.ecs.reading.decode import generate, greedily
-from secateur.ecs.reading.judge import JUDGES, judge
+from secateur.ecs.reading.judge import JUDGES, judge, prompt_form
 from secateur.ecs.reading.pairs import Base, Pairs, base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.rivals import rival_share
 from secateur.ecs.reading.template import Passage, Question, passage_line
@@ -106,7 +106,8 @@ def _with_probes(
 ) -> pl.DataFrame:
     """The pending rows with the columns of the probes."""
     for names in _grouped(probes) if pending.pairs else ():
-        probe_key = (*key, _identified(pending.passages), pending.pairs, *names)
+        form = prompt_form(reader.lm) if names[0] in JUDGES else ()
+        probe_key = (*key, _identified(pending.passages), pending.pairs, *names, *form)
         values = _cached(store, probe_key, reader.probe, names, pending.passages, pending.pairs)
         for n, value in zip(pending.probed, values, strict=True):
             pending.rows[n] = pending.rows[n] | value
