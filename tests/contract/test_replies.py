@@ -21,8 +21,11 @@ from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
+from secateur.datasets.fetch import fetch
+from secateur.datasets.registry import RegistryFile
 from secateur.graph.triples.extractors.llm import FrontEnd, Settings
 from secateur.models.http import KEYS, retry_after
+from secateur.models.network import through
 from secateur.models.refusals import refusal
 from secateur.models.thoughts import begun_in, spoken
 from secateur.peers.replies import Unanswered, released
@@ -482,6 +485,28 @@ def test_a_dead_proxy_is_named_where_it_is_taken(tmp_path, monkeypatch):
             remote(server, tmp_path)(PROMPTS[:1])
         monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1,::1")
         assert remote(server, tmp_path)(PROMPTS[:1])[0].text == "What is 0?"
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({}, ""),
+        ({"HTTPS_PROXY": "http://127.0.0.1:9"}, ", through the proxy in HTTPS_PROXY"),
+        ({"https_proxy": "no authority"}, ", through the proxy in https_proxy"),
+        ({"ALL_PROXY": "http://127.0.0.1:9"}, ", through the proxy in ALL_PROXY"),
+        ({"HTTP_PROXY": "http://127.0.0.1:9"}, ""),
+        ({"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": ".invalid"}, ""),
+        ({"SSL_CERT_FILE": "/nonexistent/ca.pem"}, ", while SSL_CERT_FILE names no file"),
+    ],
+)
+def test_a_download_that_fails_names_the_variables_it_went_by(tmp_path, monkeypatch, variables, said):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    url = "https://data.invalid/file.json"
+    assert through(url) == said
+    entry = RegistryFile("file.json", "owner/repo@1", url, "0" * 64, 1, "MIT", tmp_path)
+    with pytest.raises(SecateurError, match=f"could not be downloaded from {url} .*{said}\\)"):
+        fetch(entry, tmp_path / "file.json", None)
 
 
 def test_a_key_is_not_shown_in_a_refusal(tmp_path, monkeypatch):

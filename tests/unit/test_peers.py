@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from secateur.core.errors import SecateurError
 from secateur.models.http import Unusable
 from secateur.peers import work
 from secateur.peers.corpus import TracedExtraction, documents_of, extraction_of
@@ -166,6 +167,21 @@ def test_a_call_that_nobody_can_answer_is_refused_and_kept(started):
     refused = pytest.raises(urllib.error.HTTPError)
     with pytest.raises(PeerFailed, match="'SING'"), endpoint.counting(), refused:  # though the peer may take no notice
         urllib.request.urlopen(again)
+
+
+def test_a_service_that_refuses_every_call_is_no_failure_of_the_peer(adapter):
+    def reply(prompt, body):
+        raise SecateurError("refused the request with status 401. Fix: set the key")
+
+    endpoint, body = Endpoint(adapter, reply, None, count), json.dumps({"messages": []}).encode()
+    with endpoint.serving() as url:
+        call = urllib.request.Request(f"{url}/chat/completions", body)
+        with pytest.raises(SecateurError, match="Fix: set the key"), endpoint.counting():
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(call)
+            raise PeerFailed("the peer gave up")
+        with pytest.raises(SecateurError), endpoint.counting(), pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(call)
 
 
 def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):

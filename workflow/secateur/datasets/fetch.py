@@ -15,12 +15,15 @@ from typing import BinaryIO
 from secateur.core.artifacts import naming
 from secateur.core.errors import SecateurError
 from secateur.datasets.registry import RegistryFile
+from secateur.models.network import through
 
 __all__ = ["FetchResult", "fetch"]
 
 TIMEOUT = 60.0  # seconds without a byte
 CHUNK = 1 << 20  # bytes
-UNREADABLE = (OSError, EOFError, zlib.error, http.client.HTTPException)  # raised by a path, a gzip stream, a connection
+UNREADABLE = (  # raised by a path, a gzip stream, a connection, the address of a proxy
+    *(OSError, EOFError, zlib.error, http.client.HTTPException, ValueError),
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeou
         if isinstance(source, Path):
             raise SecateurError(f"{source}: not readable ({cause}). {_replace_hint(source)}") from error
         raise SecateurError(
-            f"{entry.name}: could not be downloaded from {source} ({cause}). {_mirror_hint(entry, mirror)}"
+            f"{entry.name}: could not be downloaded from {source} ({cause}{through(source)}). {_mirror_hint(entry, mirror)}"
         ) from error
 
 

@@ -3,6 +3,7 @@
 import os
 import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment
 
@@ -26,13 +27,14 @@ def client_of(headers: Mapping[str, str], timeout: float):
 
 
 def through(url: str) -> str:
-    """`, through the proxy in HTTP_PROXY`: the variable whose proxy a request to an address takes; empty without one."""
-    parts = urlsplit(url)
-    proxies = getproxies_environment()
+    """`, through the proxy in HTTP_PROXY`: what the environment adds to a request to an address, for its error message."""
+    parts, proxies, path = urlsplit(url), getproxies_environment(), os.environ.get("SSL_CERT_FILE")
     scheme = next((scheme for scheme in (parts.scheme, "all") if proxies.get(scheme)), None)
-    if scheme is None or proxy_bypass_environment(parts.hostname or "", proxies):
-        return ""
-    return f", through the proxy in {_set(f'{scheme}_proxy')[0]}"
+    proxied = scheme and not proxy_bypass_environment(parts.hostname or "", proxies)
+    certificates = path and parts.scheme == "https" and not Path(path).is_file()
+    return (f", through the proxy in {_set(f'{scheme}_proxy')[0]}" if proxied else "") + (
+        ", while SSL_CERT_FILE names no file" if certificates else ""
+    )
 
 
 def _set(name: str) -> list[str]:

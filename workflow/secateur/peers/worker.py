@@ -112,7 +112,7 @@ def _variables(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
         "SSL_CERT_FILE",
         "REQUESTS_CA_BUNDLE",
     ):  # its endpoint is on this machine, and a dead file ends a client
-        if not Path(inherited.get(name, "")).is_file():
+        if not Path(inherited.get(name, "")).exists():
             inherited.pop(name, None)
     library = os.pathsep.join(filter(None, [str(LIBRARY.parent), inherited.get("PYTHONPATH")]))
     return {
