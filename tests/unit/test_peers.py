@@ -174,14 +174,17 @@ def test_a_service_that_refuses_every_call_is_no_failure_of_the_peer(adapter):
         raise SecateurError("refused the request with status 401. Fix: set the key")
 
     endpoint, body = Endpoint(adapter, reply, None, count), json.dumps({"messages": []}).encode()
-    with endpoint.serving() as url:
-        call = urllib.request.Request(f"{url}/chat/completions", body)
-        with pytest.raises(SecateurError, match="Fix: set the key"), endpoint.counting():
-            with pytest.raises(urllib.error.HTTPError):
-                urllib.request.urlopen(call)
+
+    def call(url: str, gives_up: bool) -> None:
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body))
+        if gives_up:
             raise PeerFailed("the peer gave up")
-        with pytest.raises(SecateurError), endpoint.counting(), pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(call)
+
+    with endpoint.serving() as url:
+        for gives_up in (True, False):
+            with pytest.raises(SecateurError, match="Fix: set the key"), endpoint.counting():
+                call(url, gives_up)
 
 
 def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):
