@@ -53,6 +53,7 @@ def run_of(tmp_path):
         ("q1 Q0 p1 1 2.5", "line 2: 5 fields, a run has 6"),
         ("q1 Q0 p1 1 2.5 my run", "line 2: 7 fields, a run has 6"),
         ("q1 Q0 p1 1 high mine", "line 2: score 'high' is no number"),
+        ("q1 Q0 p1 1 1_0 mine", "line 2: score '1_0' is no number"),
         ("q1 Q0 p1 1 nan mine", "line 2: score nan is not finite"),
         ("q1 Q0 p1 1 -inf mine", "line 2: score -inf is not finite"),
         ("q1 Q0 p2 1 2.5 mine", "line 2: passage 'p2' stands under question 'q1' in line 1 already"),

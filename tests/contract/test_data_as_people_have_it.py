@@ -382,6 +382,13 @@ def test_evidence_of_locomo_may_be_one_text(tmp_path):
     assert [holders(found, f"c:q{n}") for n in range(3)] == [["c:D1:1"], ["c:D1:1", "c:D1:2"], ["c:D1:2"]]
 
 
+@pytest.mark.parametrize("twice", ['"session_1": [], "session_1": []', '"session_1_date_time": NaN, "session_1": []'])
+def test_a_session_of_locomo_that_is_no_json_is_refused(tmp_path, twice):
+    text = f'[{{"sample_id": "c", "qa": [], "note": NaN, "conversation": {{{twice}, "session_2": [], "event": NaN}}}}]'
+    with pytest.raises(SecateurError, match=r"1 problem; c: session_1.*(twice|NaN)"):
+        load_corpus("locomo", {"conversations": table(tmp_path / "x.json", text)})
+
+
 # --- samples and options -----------------------------------------------------------------------------
 
 

@@ -9,7 +9,16 @@ from typing import Any
 import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.datasets.reading import STRING, Forms, Problems, form_problems, of_type, read_records, unique_ids
+from secateur.datasets.reading import (
+    STRING,
+    Forms,
+    Problems,
+    Unreadable,
+    form_problems,
+    of_type,
+    read_records,
+    unique_ids,
+)
 from secateur.datasets.schema import (
     Corpus,
     Files,
@@ -163,5 +172,8 @@ def _conversations(path: Path) -> list[Conversation]:
     for conversation in conversations:
         if not conversation.sessions:
             problems.add(conversation.sample_id, "has no session_1, session_2, ...")
+        for key, value in conversation.body.items():
+            if key.startswith("session_") and isinstance(value, Unreadable):
+                problems.add(conversation.sample_id, f"{key}: {value}")
     problems.stop()
     return conversations

@@ -61,7 +61,7 @@ def _add(run: Run, n: int, parts: list[str]) -> str | None:
     question, _, passage, _, text, _ = parts
     scores = run.setdefault(question, {})
     try:
-        value = float(text)
+        value = float(text.replace("_", "no digit"))  # Python reads 1_0 as 10
     except ValueError:
         return f"score {text!r} is no number"
     if not math.isfinite(value):
