@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -13,14 +14,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.cli import parse_config
 from snakemake.script import PythonScript, ScriptBase
+from snakemake_interface_executor_plugins import utils
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 import secateur
-from secateur.cluster import interpreter, leftovers
+from secateur.cluster import executor, leftovers, quoting
 from secateur.commands import doctor, processes, running
 from secateur.core.errors import SecateurError
+from secateur.planning.dry_run import arguments
 from secateur.planning.snakemake_output import RunProgress
 
 LIMIT = 60  # seconds after which a process of these tests hangs
@@ -33,10 +37,11 @@ ODD = ["my project", "it's", 'a"b', "$HOME", "a;b", "(a)", "Prüfung", "a&b", "t
 @pytest.fixture
 def quoted(monkeypatch):
     """Snakemake with the patch, taken back afterwards."""
-    for owner, name in ((ScriptBase, "_execute_cmd"), (RemoteExecutor, "get_python_executable")):
+    owned = ((ScriptBase, "_execute_cmd"), (RemoteExecutor, "get_python_executable"), (utils, "format_cli_pos_arg"))
+    for owner, name in owned:
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    interpreter.patch()
-    interpreter.patch()  # a second time changes nothing
+    quoting.patch()
+    quoting.patch()  # a second time changes nothing
 
 
 def python_in(folder: Path) -> str:
@@ -75,6 +80,28 @@ def test_a_job_on_a_cluster_starts_under_an_environment_of_any_name(tmp_path, mo
 
 def test_a_plain_path_stays_as_it_is(quoted):
     assert of_executors() == sys.executable
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["/my data", "/it's", '/a"b', "/a #1", "/a: b", "/a'", "/$HOME/`id`", "/back\\slash", "/Prüfung 😀", "/[x", "/-"],
+)
+@pytest.mark.parametrize(
+    "override", ['lm.model="a b"', "lm.model='it''s'", "eval.budgets=[64,128]", "lm.url=${oc.env:X}"]
+)
+def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folder, override):
+    """From `secateur run` to the Snakemake in a job, by the shells on the way."""
+    _, *texts = arguments("custom", [override, "retriever.top_k=9"], Path(folder))
+    config = parse_config(texts)
+    assert config == {"experiment": "custom", "data": [folder], "overrides": [override, "retriever.top_k=9"]}
+    print_arguments = f"{shlex.quote(sys.executable)} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
+    original = lambda self, job: f"{print_arguments} {utils.format_cli_arg('--config', config)}"  # noqa: E731
+    plugin = SimpleNamespace(workflow=SimpleNamespace(executor_settings=SimpleNamespace(pass_command_as_script=False)))
+    command = executor._in_one_snakemake(original)(plugin, SimpleNamespace(threads=1))
+    escaped = command.replace('"', '\\"')  # as the plugin writes it behind --wrap
+    script = subprocess.run(["sh", "-c", f'printf %s "{escaped}"'], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert parse_config(json.loads(found)[1:]) == config
 
 
 # --- signals -------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ ORDER = [
     "cli",
 ]
 FRAMEWORKS = {  # the modules that may import each of them
-    "snakemake": {"cluster.resources", "cluster.executor", "cluster.needs", "cluster.interpreter"},
+    "snakemake": {"cluster.resources", "cluster.executor", "cluster.needs", "cluster.quoting"},
     "hydra": {"config.compose"},
     "omegaconf": {"config.compose"},
     "mlflow": {"report.tracking"},

@@ -1,6 +1,6 @@
 # Resources of rules on a cluster, and patches of its executor (docs/cluster.md). Included before the rules, which read them.
 
-from secateur.cluster import executor, interpreter, leftovers, needs, resources
+from secateur.cluster import executor, leftovers, needs, quoting, resources
 
 NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
@@ -9,7 +9,7 @@ if config.get("resources"):
     resources.override(workflow, or_stop(resources.parse)(words(config["resources"]), rules_here))
 
 needs.patch()
-interpreter.patch()
+quoting.patch()
 
 if workflow.is_main_process:  # the driver, not its jobs
     executor.patch()

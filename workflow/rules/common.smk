@@ -47,7 +47,7 @@ def words(value):
 EXPERIMENT = str(config.get("experiment", "quickstart"))
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; sums depend on it
-FOLDER = config.get("data")
+FOLDER = "".join(config.get("data") or "")  # a text, or a list of one text from `secateur run`
 OVERRIDES = words(config.get("overrides")) + plan.folder_overrides(FOLDER)
 
 if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue", "custom_beir"):

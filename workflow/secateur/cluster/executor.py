@@ -119,10 +119,15 @@ def _log_group(self: Any, job: Any, message: str) -> None:
 
 
 def _in_one_snakemake(original: Callable) -> Callable:
-    """Runs a job's stages in the Snakemake that its allocation starts, one after another on the requested cores."""
+    """Runs a job's stages in the Snakemake that its allocation starts, one after another on the requested cores.
+
+    The plugin puts the command in double quotes and protects no more than double quotes.
+    """
 
     def format_job_exec(self: Any, job: Any) -> str:
-        return re.sub(r"--cores \S+", f"--cores {job.threads}", original(self, job)).replace(*INNER)
+        command = re.sub(r"--cores \S+", f"--cores {job.threads}", original(self, job)).replace(*INNER)
+        as_script = self.workflow.executor_settings.pass_command_as_script
+        return command if as_script else re.sub(r"([\\$`])", r"\\\1", command)
 
     return format_job_exec
 

@@ -63,7 +63,7 @@ def run(
     """Run an experiment with a progress line, then print its main results."""
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += arguments(experiment, changed or (), data)
-    command += [f"resources=[{','.join(map(json.dumps, resources))}]"] if resources else []
+    command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []
     if plain:
         if code := _driven(command):
             raise SystemExit(code)

@@ -17,11 +17,15 @@ SHOWN = 3  # last lines of Snakemake's output in a message
 def arguments(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[str]:
     """Snakemake's arguments for an experiment. data: the user's folder.
 
+    Texts stand in lists: of a text by itself Snakemake drops quotes, and what YAML takes for a comment or a mapping.
+
     >>> arguments("custom", ["eval.budgets=[64,128]"], Path("/mine"))
-    ['--config', 'experiment=custom', 'data="/mine"', 'overrides=["eval.budgets=[64,128]"]']
+    ['--config', 'experiment=custom', 'data=["/mine"]', 'overrides=["eval.budgets=[64,128]"]']
     """
-    folder = [f"data={json.dumps(str(data.resolve()), ensure_ascii=False)}"] if data else []
-    changed = [f"overrides=[{','.join(map(json.dumps, overrides))}]"] if overrides else []
+    folder = [f"data={json.dumps([str(data.resolve())], ensure_ascii=False)}"] if data else []
+    changed = (
+        [f"overrides={json.dumps(list(overrides), ensure_ascii=False, separators=(',', ':'))}"] if overrides else []
+    )
     return ["--config", f"experiment={experiment}", *folder, *changed]
 
 
