@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from scripts import prepare_corpus
 from tests.support.scripts import SCRIPTS
 
 import secateur
@@ -16,7 +17,7 @@ from secateur.config import plugins
 from secateur.contexts.forms.dense import without
 from secateur.contexts.table import NOTHING, Read
 from secateur.core.errors import SecateurError
-from secateur.datasets.description import english_only
+from secateur.datasets.description import describe, english_only
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.sentences import sentences
 from secateur.ecs.reading.rivals import rivals
@@ -34,6 +35,7 @@ from secateur.ranking.group import Group, Questions
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
 from secateur.ranking.rank import rank
 from secateur.report.plots.subgraph import _label
+from secateur.report.sections.datasets import statistics_part
 
 METRICS = ("evidence_recall", "evidence_coverage", "token_recall")
 LUCENE = {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
@@ -134,7 +136,9 @@ def test_an_answer_is_like_itself_and_unlike_another(script):
 def test_what_is_english_is_said_once_a_corpus_and_refused_where_nothing_else_reads_it(script, loaded):
     passages, _ = loaded
     assert re.search(r"9\d|100", english_only(passages["text"].to_list())[:4])
-    with pytest.raises(SecateurError, match=r"openie parses English; .* outside Latin. Fix: .*bm25"):
+    with pytest.raises(
+        SecateurError, match=r"openie parses English; .* outside Latin. Fix: system.extractor=llm.*bm25"
+    ):
         refuse_unreadable(passages, SimpleNamespace(kind="openie"))
     refuse_unreadable(passages, SimpleNamespace(kind="llm"))
 
@@ -246,14 +250,22 @@ def test_latin_letters_with_accents_are_latin():
     assert "50%" in english_only(["Москва", "Moskva"])
 
 
-def test_the_share_of_other_letters_stands_in_the_description(loaded, folder):
-    from secateur.datasets.description import describe
-
+def test_the_share_of_other_letters_stands_in_the_log_and_on_the_page(loaded, folder):
     passages, questions = loaded
-    count = lambda texts: np.ones(len(texts), np.int64)  # noqa: E731
-    statistics = describe(passages, questions.questions, questions.evidence, count)
-    (share,) = statistics.filter(pl.col("statistic") == "letters_outside_latin")["mean"]
-    assert share > 0.9
+    warnings, outputs, inputs = [], {}, SimpleNamespace(paths=lambda _: [folder / "passages.jsonl"])
+    ctx = SimpleNamespace(note_counts=lambda _: None, warn=warnings.append)
+    corpus = SimpleNamespace(format="folder", shuffle=None, documents=None)
+    prepare_corpus.run(SimpleNamespace(corpus=corpus), inputs, outputs, ctx)
+    assert outputs["passages"].equals(passages)
+    assert len(warnings) == 1
+    assert "outside Latin" in warnings[0]
+    statistics = describe(
+        passages, questions.questions, questions.evidence, lambda texts: np.ones(len(texts), np.int64)
+    ).with_columns(dataset=pl.lit("mine"))
+    stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
+    (part,) = statistics_part("mine", statistics, stated)
+    (row,) = [row for row in part["table"].rows if row.cells[0] == "letters of a passage outside Latin, share"]
+    assert row.cells[2] > 0.9
 
 
 # --- names, graphs and other systems ---------------------------------------------------------------

@@ -80,7 +80,8 @@ def refuse_unreadable(passages: pl.DataFrame, cfg) -> None:
     if share > MOSTLY:
         raise SecateurError(
             f"extractor {cfg.kind} parses English; {share:.0%} of the letters of this corpus are outside Latin. "
-            "Fix: extractor=llm, or a system without a graph: bm25, two_step, minilm with a multilingual embedder."
+            "Fix: system.extractor=llm, or experiment.systems=[bm25,two_step], which need no graph (docs/methods.md, What is "
+            "English here)."
         )
 
 
