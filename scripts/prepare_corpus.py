@@ -1,6 +1,6 @@
 """Reads the files of a corpus into passages."""
 
-from secateur.datasets.description import english_only
+from secateur.datasets.language import english_only
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import sample_documents, shuffle_passages
 from secateur.stage.contract import main

@@ -17,7 +17,8 @@ from secateur.config import plugins
 from secateur.contexts.forms.dense import without
 from secateur.contexts.table import NOTHING, Read
 from secateur.core.errors import SecateurError
-from secateur.datasets.description import describe, english_only
+from secateur.datasets.description import describe
+from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.sentences import sentences
 from secateur.ecs.reading.rivals import rivals

@@ -1,17 +1,17 @@
 """Statistics of a data set: sizes, lengths and evidence, to read before any result on it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
+from secateur.datasets.language import english_only
 from secateur.models.word_pieces import Counter
 from secateur.models.words import share_outside_latin
 
-__all__ = ["describe", "english_only"]
+__all__ = ["describe"]
 
 ALL = "all"
 UNTYPED = "none"
-FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to have them
 Values = tuple[str, str, pl.Series]  # statistic, of, values
 
 
@@ -28,18 +28,6 @@ def describe(passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataF
         *_answers(questions, count),
     ]
     return pl.concat([_summary(statistic, of, values) for statistic, of, values in parts if len(values)])
-
-
-def english_only(texts: Sequence[str]) -> str:
-    """What is English by nature and what works in any script, for texts in other letters; empty for Latin ones."""
-    share = share_outside_latin(texts)
-    if share < FOREIGN:
-        return ""
-    return (
-        f"{share:.0%} of the letters are outside Latin: the extractor openie, stop words, stemming and words of negation are "
-        "English. In any script: bm25, two_step, the extractor llm, and dense rankings with a multilingual embedder "
-        "(docs/methods.md, What is English here)"
-    )
 
 
 def _summary(statistic: str, of: str, values: pl.Series) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.datasets.description import english_only
+from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
