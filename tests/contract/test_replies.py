@@ -60,6 +60,7 @@ REFUSED = {
     "nginx": (413, {"Content-Type": "text/html"}, "<html><title>413 Request Entity Too Large</title></html>"),
     "dashscope": error("Input data may contain inappropriate content.", code="data_inspection_failed"),
     "openrouter": error("Input was flagged", 403, metadata={"reasons": ["violence"]}),
+    "status 200": (200, {}, json.dumps({"error": {"message": "Your input was flagged", "code": 403}})),
     "unknown 422": (422, {}, "Unprocessable"),
     "fastapi on the prompt": (422, {}, json.dumps({"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "bad"}]})),
 }  # fmt: skip
@@ -136,6 +137,8 @@ def test_a_text_without_a_thought_is_unchanged(text):
         {"message": {"content": None, "reasoning_content": "It is Rowan Pike."}, "finish_reason": "length"},
         {"message": {"content": "", "reasoning": "hmm"}},
         {"message": {"reasoning_content": "hmm"}},
+        {"message": {"content": None}, "finish_reason": "length"},
+        {"message": {"content": ""}, "finish_reason": "length"},
         {"message": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}},
     ],
 )
@@ -144,6 +147,15 @@ def test_a_thought_without_an_answer_is_an_empty_answer_and_not_asked_again(tmp_
         server.script.append(changes)
         (answer,) = remote(server, tmp_path)(PROMPTS[:1])
         assert (answer.text, answer.stopped, len(server.asked)) == ("", "thought", 1)
+
+
+def test_tokens_of_reasoning_alone_are_a_thought(tmp_path):
+    usage = {"prompt_tokens": 4, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 9}}
+    choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"}
+    with answering() as server:
+        server.script.append((200, {}, json.dumps({"choices": [choice], "usage": usage})))
+        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
+    assert (answer.stopped, answer.completion_tokens) == ("thought", 9)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +260,7 @@ def test_a_refused_prompt_is_that_prompts_failure(tmp_path, kind):
         assert len(server.asked) == 3
     assert [answer.text for answer in answers] == ["What is 0?", "", "What is 2?"]
     assert [answer.stopped for answer in answers] == ["end", "failed", "end"]
-    assert "refused the prompt with status" in answers[1].problem
+    assert "refused the prompt" in answers[1].problem
     assert len(list(tmp_path.rglob("*.json"))) == 2
 
 

@@ -1,9 +1,11 @@
 """Requests for a text to an OpenAI-compatible endpoint, and its replies: the one place that reads them."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from secateur.models.http import Unusable, used, why_ended
+from secateur.models.http import SHOWN, Refused, Unusable, used, why_ended
+from secateur.models.refusals import refusal
 
 __all__ = ["FILTERED", "THOUGHT", "received", "request"]
 
@@ -31,16 +33,20 @@ def received(response) -> dict[str, Any]:
     """text, stopped and token usage of a response; the text may hold thoughts (models/thoughts.py).
 
     stopped: end, length, filtered, or thought where reasoning is all there is. The text of a refusal counts where there
-    is no other. Raises Unusable for a response that is no completion.
+    is no other. Raises Unusable for a response that is no completion, and Refused for a refusal of the prompt with status
+    200.
     """
     try:
         body = response.json()
+        if body.get("error") and not body.get("choices") and refusal(400, why := json.dumps(body["error"])).of_prompt:
+            raise Refused(f"refused the prompt: {why[:SHOWN]}")
         choice = body["choices"][0]
         message, counts = choice.get("message") or {}, used(body)
         stopped = ENDS.get(why_ended(choice).lower().partition(":")[0], "end")
         text, reasoned = (choice["text"], False) if "text" in choice else _content(message)
         text = text or message.get("refusal") or ("" if stopped == FILTERED else text)
-        if not text and stopped != FILTERED and (reasoned or _reasoning_tokens(body)):
+        unsaid = stopped == "length" and "text" not in choice  # all tokens went into what the server does not show
+        if not text and stopped != FILTERED and (reasoned or unsaid or _reasoning_tokens(body)):
             text, stopped = "", THOUGHT
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Unusable(f"no completion ({type(error).__name__})") from error

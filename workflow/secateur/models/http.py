@@ -45,6 +45,9 @@ class Endpoint:
         for delay in (*self.cfg.delays, None):
             try:
                 return read(self._response(path, body))
+            except Refused as problem:
+                self.log.warning("%s", problem)
+                raise
             except Unusable as problem:
                 self.log.warning("%s: %s%s", self.cfg.url, problem, "" if delay is None else "; retrying")
                 if delay is None:
