@@ -85,7 +85,7 @@ NAMED = {
     "datasets.description": {"describe_dataset"},
     "evaluation.evidence": MEASURES | {"compare_variants", "build_report"},
     "evaluation.rankings": {"evaluate_selection"},
-    "ranking.select": {"combine_scores", "select_greedily", "select_context", "evaluate_selection"},
+    "ranking.select": {"combine_scores", "rank_by_graph", "select_greedily", "select_context", "evaluate_selection"},
     "ecs.selection.pool": {"propose_passages", "score_candidates", "select_greedily"},
     "ecs.scoring.combine": {"combine_scores", "select_greedily"},
     "ecs.scoring.fusion": {"combine_scores", "select_greedily"},
