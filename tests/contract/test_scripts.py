@@ -217,9 +217,11 @@ def test_gold_without_a_word_is_undefined_and_does_not_count(caplog):
     for shown in (NOTHING, Read(["😀"], ["p1"], [True], 1)):
         assert next(measure_all([Case(alone, shown)], (), METRICS, "conf/eval/default")) == {}
     caplog.set_level(logging.WARNING, "secateur")
-    rows = secateur.evaluate({"q": [("p1", "no")]}, {"q": "What?"}, {"q": {"p1": "😀"}})
-    assert rows["metric"].to_list() == ["tokens"]
-    assert "gold passages without a word" in caplog.text
+    for evidence in ({"p1": "😀"}, ["😀"]):
+        caplog.clear()
+        rows = secateur.evaluate({"q": [("p1", "no")]}, {"q": "What?"}, {"q": evidence})
+        assert rows["metric"].to_list() == ["tokens"]
+        assert "gold texts without a word" in caplog.text
 
 
 def test_gold_of_stop_words_alone_is_held_by_them_and_by_no_other_text():

@@ -12,6 +12,7 @@ from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.library.memory import Retrieved
 from secateur.library.options import LOG, cache_folder, chosen
 from secateur.models.word_pieces import lm_counter
+from secateur.models.words import lacks_words
 
 __all__ = ["compare", "evaluate"]
 
@@ -54,8 +55,8 @@ def evaluate(
         whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
         read = Read([text for _, text in parts], [p for p, _ in parts], whole, tokens[question])
         cases.append(Case(gold, read, sourced))
-    if unmeasured := sum(len(case.gold.passages) - len(case.gold.measurable) for case in cases):
-        LOG.warning("gold passages without a word, which no metric of evidence counts: %d", unmeasured)
+    if unmeasured := sum(lacks_words(text) for case in cases for text in case.gold.texts):
+        LOG.warning("gold texts without a word, which no metric of evidence counts: %d", unmeasured)
     by_question = zip(pairs, measure_all(cases, (), spec, "conf/eval/default"), strict=True)
     rows = [(question, metric, float(value)) for question, values in by_question for metric, value in values.items()]
     return pl.DataFrame(rows, schema={"question_id": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
