@@ -187,13 +187,21 @@ def test_jobs_of_another_run_in_the_folder_go_on(folder):
             other.kill()
 
 
+@pytest.fixture
+def in_background():
+    """What a process is given that a shell starts in the background: SIGINT ignored, SIGHUP not, also under nohup."""
+    before = {n: signal.signal(n, to) for n, to in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGHUP, signal.SIG_DFL))}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("shown", [True, False], ids=["progress", "plain"])
-def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, number, shown):
+def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, shown):
     command = driver(job_in(folder, JOB))
     text = f"from secateur.commands import running\nshow = (lambda child: child.stdout.read()) if {shown} else None\n"
     text += f"running._driven({command!r}, show)"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell has it for a process in the background
     env = os.environ | {"PYTHONPATH": str(Path(secateur.__file__).parents[1])}
     with subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, text=True, env=env) as run:
         wait_for(folder / "started")
