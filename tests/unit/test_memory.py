@@ -113,13 +113,13 @@ def test_gold_is_stored_of_training_questions_alone_and_only_where_asked_for(gol
             self.cfg = SimpleNamespace(
                 memory=SimpleNamespace(gold=gold), answer=SimpleNamespace(instructions="Answer.")
             )
-            self.lm, self.generate = SimpleNamespace(name="lm"), Parrot()
+            self.lm, self.generate, self.thoughts = SimpleNamespace(name="lm"), Parrot(), 0
 
     class Parrot:
         window, size = 99, staticmethod(len)
 
         def __call__(self, prompts):
-            return [SimpleNamespace(text="said")]
+            return [SimpleNamespace(text="said", stopped="end")]
 
     row = {"question_id": "q", "text": "Why?", "answer": "Because.", "split": split}
     assert Replay().answer(row, "One.") == ("Because." if source == GOLD else "said", source)
