@@ -62,7 +62,7 @@ smoke: $(READY)  ## run the whole pipeline on 40 passages
 ui: $(READY)  ## serve MLflow's pages until Ctrl-C, and print a link for each experiment
 	@$(BIN)/secateur ui
 
-test: $(READY)  ## run the fast tests of all parts, ten minutes on two cores
+test: $(READY)  ## run the fast tests of all parts
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: $(READY)  ## run the slow tests: chaos, a SLURM cluster, a browser, the wheel, planted keys, CPU kernels

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from secateur.core.artifacts import write_text
+from secateur.core.artifacts import file_digest, write_text
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.attention import BLOCK, attend_in_blocks
@@ -29,10 +29,11 @@ LONG = BLOCK + 16  # tokens of a sequence that is read in more than one block
 def check_once(lm: CausalLM, cache: Path) -> None:
     """Raise SecateurError for a model that reads other scores in packs; one that passed is not checked again.
 
-    cache/checked holds a file for each model, data type, device and version of PyTorch and transformers.
+    cache/checked holds a file for each model, data type, device, version of PyTorch and transformers, and code that reads.
     """
     versions = [version(name) for name in ("torch", "transformers")]
-    passed = cache / "checked" / digest(lm.identity, str(lm.model.device), *versions)
+    code = [file_digest(Path(__file__).with_name(f"{name}.py")) for name in ("agreement", "attention", "causal")]
+    passed = cache / "checked" / digest(lm.identity, str(lm.model.device), *versions, *code)
     if passed.is_file():
         return
     difference, allowed = largest_difference(lm)

@@ -52,7 +52,8 @@ def sentence_transformer(cfg, device: str):
 
     with loading(cfg.model, "sentence-transformers model", "embedder.model"):
         model = SentenceTransformer(locate(cfg.model), device=device)
-    refuse_random(model[0].auto_model, cfg.model, "embedder.model", unused=("pooler.",))
+    if network := getattr(model[0], "auto_model", None):  # static embeddings have none; their loader is strict
+        refuse_random(network, cfg.model, "embedder.model", unused=("pooler.",))
     model.max_seq_length = cfg.max_tokens
     return model
 
