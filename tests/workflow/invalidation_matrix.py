@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.project import copy_project
+from tests.support.rules import read_rules
 
-from secateur.cluster import executor
 from secateur.planning import plan
 from secateur.stage import provenance
 
@@ -113,23 +113,13 @@ class Matrix:
 @pytest.fixture(scope="module")
 def matrix(tmp_path_factory):
     """The rules as Snakemake reads them for the experiment `matrix`."""
-    from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
-
     root = copy_project(tmp_path_factory.mktemp("matrix") / "project").root
     (root / "conf/experiment/matrix.yaml").write_text(MATRIX)
     (root / "conf/system/elsewhere.yaml").write_text("defaults: [_default, _self_]\ncontexts: data/elsewhere.jsonl\n")
     (root / "data/elsewhere.jsonl").touch()
     for group, option in OTHERS.items():
         (root / f"conf/{group}/other.yaml").write_text(f"defaults: [{option}, _self_]\n")
-    with pytest.MonkeyPatch.context() as patch, SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "variant_problems", lambda *_: [])  # half of the time; tests of the plan look for them
-        patch.setattr(executor, "patch", lambda: None)  # other tests of this process see the plugin as it is
-        patch.setattr("sys.argv", ["snakemake", "--dry-run"])
-        workflow = api.workflow(
-            ResourceSettings(cores=1),
-            config_settings=ConfigSettings(config={"experiment": "matrix"}),
-            snakefile=root / "Snakefile",
-            workdir=root,
-        )._workflow
-        yield Matrix(root, workflow)
+        with read_rules(root, "matrix") as workflow:
+            yield Matrix(root, workflow)

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from tests.support.project import copy_project
+from tests.support.rules import read_rules
 
 from secateur.config import compose
 from secateur.stage import provenance
@@ -116,9 +117,6 @@ def add_statement(path) -> None:
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory):
     """The rules as Snakemake reads them; in the copy are more lists of rankers, new files, and a package beside it."""
-    from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
-
     root = copy_project(tmp_path_factory.mktemp("kinds") / "project").root
     for name, text in OTHERS.items():
         (root / f"conf/rankers/{name}.yaml").write_text(f"{text}suffixes: []\nneighbour: 0\nkeep: 9\n")
@@ -127,15 +125,10 @@ def jobs(tmp_path_factory):
     (root.parent / "mypackage").mkdir()
     for name, text in PACKAGE.items():
         (root.parent / f"mypackage/{name}.py").write_text(text)
-    with pytest.MonkeyPatch.context() as patch, SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root.parent))
-        workflow = api.workflow(
-            ResourceSettings(cores=1),
-            config_settings=ConfigSettings(config={"experiment": "smoke"}),
-            snakefile=root / "Snakefile",
-            workdir=root,
-        )._workflow
-        yield Jobs(root, workflow.rules)
+        with read_rules(root, "smoke") as workflow:
+            yield Jobs(root, workflow.rules)
 
 
 FOLDERS = {  # the group whose options name the kinds of a folder
