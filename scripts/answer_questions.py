@@ -63,9 +63,8 @@ def run(cfg, inputs, outputs, ctx):
     lost = losses(answers, cfg.answer, "answer")
     ctx.note_counts(lost)
     if lost["thoughts_without_answer"]:
-        ctx.warn(
-            "these answers are empty. Fix: a higher answer.max_tokens, or answer.template={enable_thinking: false}"
-        )
+        template = ", or answer.template={enable_thinking: false}" if cfg.answer.backend != "completions" else ""
+        ctx.warn(f"these answers are empty. Fix: a higher answer.max_tokens{template}")
     names = ("prompt_tokens", "completion_tokens", "text", "stopped")
     columns = {name: [getattr(answer, name) for answer in answers] for name in names}
     columns |= {"cut": [units for _, units in prompts]}

@@ -73,9 +73,9 @@ def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
     [
         ({"message": {"content": ""}}, "", "end"),
         ({"message": {"content": None, "refusal": "I cannot."}}, "I cannot.", "end"),
-        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "filtered"),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "failed"),
         ({"message": {"content": "It was"}, "finish_reason": "content_filter"}, "It was", "filtered"),
-        ({"message": {"role": "assistant"}, "finish_reason": "content_filter: SAFETY"}, "", "filtered"),
+        ({"message": {"role": "assistant"}, "finish_reason": "content_filter: SAFETY"}, "", "failed"),
         ({"finish_reason": "length"}, "What is 0?", "length"),
         ({"message": {"content": "\n\nAnn.\n\nShe left."}}, "Ann.", "stop"),
         (
@@ -252,7 +252,10 @@ def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path):
         ),
         (("answer.backend=chat",), r"answer.url is needed by backend chat"),
         (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
-        (("answer.max_tokens=9000",), r"answer.max_tokens is 9000, lm.window \(8192\) must hold a prompt besides"),
+        (
+            ("answer.max_tokens=9000",),
+            r"answer.max_tokens \(9000\) leaves no room for a prompt in lm.window \(8192\). Fix: lower",
+        ),
         (("answer.stop=['']",), r"answer.stop holds an empty text"),
         (("answer.refusals=[No]",), r"answer.refusals holds 'No', which is not in lower case"),
         (("system.reader=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),

@@ -18,12 +18,13 @@ from tests.support.rule_judge import ruled
 from secateur.config import compose
 from secateur.config.answers import answer_problems, judge_problems
 from secateur.config.leaves import leaves
+from secateur.core.cache import RequestCache
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile
-from secateur.graph.triples.extractors.llm import FrontEnd, Settings
+from secateur.graph.triples.extractors.llm import FrontEnd, Settings, parse
 from secateur.models.http import KEYS, retry_after
 from secateur.models.network import through
 from secateur.models.refusals import refusal
@@ -128,11 +129,33 @@ def test_a_text_without_a_thought_is_unchanged(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "The <thought> tag",
+        "Well. <thinking> a <reflection>b</reflection> c",
+        "Its </think> tag ends it.",
+        "Close it with `</think>`.",
+        "Write <think>why</think> first.",
+        "Qwen3 has '<think>' and \"</think>\", Magistral [THINK] and [/THINK].",
+        "The token <|channel|> of gpt-oss",
+        "Reason between these:\n<think>\nwhy\n</think>\nand then reply.",
+    ],
+)
+def test_a_mark_that_a_text_mentions_is_part_of_it(tmp_path, text):
+    assert spoken(text) == text
+    assert spoken(f"<think>{THOUGHT}</think>{text}") == text
+    with answering() as server:
+        server.script.append({"message": {"content": text}})
+        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
+    assert (answer.text, answer.stopped) == (text, "end")
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"message": {"content": "<think>\nThe mill."}, "finish_reason": "length"},
         {"message": {"content": "<think>a</think><think>b"}, "finish_reason": "length"},
-        {"message": {"content": "Well. <thinking> a <reflection>b</reflection> c"}},
+        {"message": {"content": "<thinking> a <reflection>b</reflection> c"}},
         {"message": {"content": "<|channel|>analysis<|message|>We need"}, "finish_reason": "length"},
         {"message": {"content": None, "reasoning_content": "It is Rowan Pike."}, "finish_reason": "length"},
         {"message": {"content": "", "reasoning": "hmm"}},
@@ -301,6 +324,61 @@ def test_the_stage_counts_refused_prompts_and_their_scores_are_missing(tmp_path,
             run_stage(answer_questions.run, strict)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"message": {"content": None}, "finish_reason": "content_filter"},
+        {"message": {"content": ""}, "finish_reason": "SAFETY"},
+        {"message": {"content": f"<think>{THOUGHT}</think>\n"}, "finish_reason": "refusal"},
+        {"message": {"content": f"<think>{THOUGHT}"}, "finish_reason": "sensitive"},
+    ],
+)
+def test_a_filtered_reply_fails_its_prompt(tmp_path, changes):
+    with answering() as server:
+        server.script.extend([changes, {"message": {"content": "It was"}, "finish_reason": "content_filter"}])
+        answers = remote(server, tmp_path)(PROMPTS[:2])
+        assert len(server.asked) == 2
+    assert [(answer.text, answer.stopped) for answer in answers] == [("", "failed"), ("It was", "filtered")]
+    assert answers[0].problem == "the reply was filtered"
+
+
+def test_the_stage_counts_filtered_replies_as_refused_prompts(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    filtered = {"message": {"content": None}, "finish_reason": "content_filter"}
+    with answering() as server:
+        server.script.append(filtered)
+        job = job_of(tmp_path, server.url, **{"answer.max_failed": "0.2"})
+        run_stage(answer_questions.run, job)
+        assert json.loads(job.record.read_text())["counts"]["refused_prompts"] == 1
+        server.script.append(filtered)
+        strict = job_of(tmp_path, server.url, **{"answer.max_failed": "0.1"})
+        with pytest.raises(SecateurError, match=r"1 of 5 prompts were refused.*one: the reply was filtered\. Fix: "):
+            run_stage(answer_questions.run, strict)
+
+
+def test_a_filtered_reply_of_an_earlier_version_is_asked_again(tmp_path):
+    with answering() as server:
+        model = remote(server, tmp_path)
+        model(PROMPTS[:1])
+        (path,) = tmp_path.rglob("*.json")
+        kept = json.loads(path.read_text().partition("\n")[2])
+        model._replies.put(path.stem, kept | {"text": "", "stopped": "filtered"})
+        assert model(PROMPTS[:1])[0].text == "What is 0?"
+        assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("backend", ["chat", "completions"])
+def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, monkeypatch, backend):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    thought = "<think>hm"
+    with answering() as server:
+        server.script.append({"message": {"content": thought}, "text": thought, "finish_reason": "length"})
+        job = job_of(tmp_path, server.url, **{"answer.backend": f'"{backend}"'})
+        run_stage(answer_questions.run, job)
+    (said,) = [text for text in json.loads(job.record.read_text())["warnings"] if "answers are empty" in text]
+    assert ("answer.template" in said) == (backend == "chat")
+
+
 def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
     job = job_of(tmp_path, "http://127.0.0.1:9/v1")
@@ -349,10 +427,10 @@ def test_a_judges_refused_prompts_are_missing_up_to_a_share(tmp_path, monkeypatc
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
     with running(Judging(ruled)) as server:
         job = judging_job(tmp_path, server.url)
-        server.script.append(FILTERED)
+        server.script.extend([FILTERED, {"message": {"content": None}, "finish_reason": "content_filter"}])
         run_stage(judge_answers.run, job)
         counts = json.loads(job.record.read_text())["counts"]
-        assert (counts["refused_prompts"], counts["too_long"]) == (1, 0)
+        assert (counts["refused_prompts"], counts["too_long"]) == (2, 0)
         server.script.append((401, {}, "wrong key"))
         job.leaves["judge.model"] = '"other"'
         with pytest.raises(SecateurError, match=r"correct judge\.url and judge\.model"):
@@ -393,6 +471,7 @@ def test_triples_are_read_in_every_form_of_a_line_and_in_no_thought(tmp_path, te
         (REFUSED["nginx"], "status 413"),
         ({"message": {"content": f"<think>{THOUGHT}"}, "finish_reason": "length"}, "a thought and no facts"),
         ({"message": {"content": None, "reasoning": THOUGHT}}, "a thought and no facts"),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, "the reply was filtered"),
     ],
 )
 def test_a_block_without_facts_fails_alone_and_is_not_asked_again(tmp_path, entry, problem):
@@ -403,6 +482,21 @@ def test_a_block_without_facts_fails_alone_and_is_not_asked_again(tmp_path, entr
     assert problem in block.problem
     assert block.counts["failed_passages"] == 2
     assert not list(tmp_path.rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "tails"),
+    [
+        ("1 | Ann | uses | the <thinking> tag\n2 | Bob | likes | tea", ["the <thinking> tag", "tea"]),
+        ("1 | Ann | likes | tea\n2 | Bob | closes | </think> tags", ["tea", "</think> tags"]),
+        ("1 | Ann | opens | <think>\n2 | Bob | closes | </think>", ["<think>", "</think>"]),
+        ("1 | Ann | closes | </thinking>\n2 | Bob | writes | [/THINK]", ["</thinking>", "[/THINK]"]),
+    ],
+)
+def test_a_fact_about_a_mark_is_a_fact(reply, tails):
+    facts, malformed = parse(reply, 2)
+    assert [tail for ((_, _, tail),) in facts] == tails
+    assert malformed == 0
 
 
 # --- peers ---------------------------------------------------------------------------------------
@@ -424,6 +518,28 @@ def test_a_peer_gets_replies_without_thoughts_and_none_of_a_refused_prompt(tmp_p
         server.script.append((401, {}, "wrong key"))
         with pytest.raises(SecateurError, match=r"correct service\.url"):
             reply(None, {"messages": []})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"message": {"content": None}, "finish_reason": "content_filter"},
+        {"message": {"content": " "}, "finish_reason": "safety"},
+        {"message": {"content": f"<think>{THOUGHT}</think>"}, "finish_reason": "content_filter"},
+    ],
+)
+def test_a_peers_filtered_reply_is_no_empty_text_and_is_not_stored(tmp_path, changes):
+    with answering() as server:
+        service = SimpleNamespace(url=server.url, model="m", timeout=5.0, delays=(), max_wait=0)
+        reply, body = released(service, tmp_path, Log()), {"messages": [{"role": "user", "content": "What is 0?"}]}
+        server.script.append(changes)
+        with pytest.raises(Unanswered, match="the reply was filtered"):
+            reply(None, body)
+        assert not list(tmp_path.rglob("*.json"))
+        assert reply(None, body) == "What is 0?"
+        (path,) = tmp_path.rglob("*.json")
+        RequestCache(tmp_path / "peer_replies").put(path.stem, "")  # as earlier versions stored it
+        assert reply(None, body) == "What is 0?"
 
 
 # --- waits ---------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
     if len(failed) > cfg.max_failed * len(answers):
         raise SecateurError(
             f"{len(failed)} of {len(answers)} prompts were refused, above the allowed share {group}.max_failed "
-            f"({cfg.max_failed:g}). The last one: {failed[-1].problem} "
+            f"({cfg.max_failed:g}). The last one: {failed[-1].problem.rstrip('.')}. "
             f"Fix: a lower {group}.window where prompts are too long, or a higher {group}.max_failed."
         )
     endings = Counter(answer.stopped for answer in answers)

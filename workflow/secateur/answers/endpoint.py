@@ -26,8 +26,8 @@ PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 
 
 class Remote:
-    """Answers from an endpoint. cfg: an option of `group` with a url; count: a tokenizer in place of the endpoint's unknown
-    one; longest: tokens of its model's window."""
+    """Answers from an endpoint. cfg: an option of `group` with a url; count: a local tokenizer, because the endpoint's is
+    unknown; longest: tokens of its model's window."""
 
     def __init__(self, cfg, count: Counter, longest: int, cache: Path, log, group: str = "answer") -> None:
         self.cfg, self.seconds, self._count = cfg, Seconds(), count
@@ -66,7 +66,7 @@ class Remote:
         path, started = PATHS[self.cfg.backend], time.perf_counter()
         address = digest(self.cfg.url, path, request)
         known = self._replies.get(address)
-        if known is not None:
+        if known is not None and not chat.is_filtered_out(known):  # earlier versions took it for an answer
             return known
         try:
             reply = self._endpoint.ask(path, request, chat.received)

@@ -112,7 +112,7 @@ class InProcess:
         answers = {
             prompt: Completion(**reply)
             for prompt, reply in cached.items()
-            if reply and not marked(reply["text"])  # earlier versions took thoughts for answers
+            if reply and spoken(reply["text"]) == reply["text"]  # earlier versions took thoughts for answers
         }
         for prompt in [prompt for prompt in keys if prompt not in answers]:
             answers[prompt] = self._answer(prompt)

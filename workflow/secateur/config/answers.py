@@ -91,7 +91,10 @@ def answer_problems(answer: Answer, lm: Lm) -> list[str]:
     if answer.backend == "lm" and not in_process(lm):
         problems.append(f"answer.backend lm writes in process, lm.backend is {lm.backend}; take answer.backend chat")
     if answer.max_tokens >= lm.window:
-        problems.append(f"answer.max_tokens is {answer.max_tokens}, lm.window ({lm.window}) must hold a prompt besides")
+        problems.append(
+            f"answer.max_tokens ({answer.max_tokens}) leaves no room for a prompt in lm.window ({lm.window}). "
+            "Fix: lower answer.max_tokens"
+        )
     problems += [f"answer.refusals holds {p!r}, which is not in lower case" for p in answer.refusals if p != p.lower()]
     return problems + ["answer.stop holds an empty text" for text in answer.stop if not text]
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from secateur.models.http import SHOWN, Refused, Unusable, used, why_ended
 from secateur.models.refusals import refusal
+from secateur.models.thoughts import spoken
 
-__all__ = ["FILTERED", "THOUGHT", "received", "request"]
+__all__ = ["THOUGHT", "is_filtered_out", "received", "request"]
 
 THOUGHT, FILTERED = "thought", "filtered"
 ENDS = {"length": "length", "max_tokens": "length"}  # finish_reason -> how the text ended
@@ -34,7 +35,7 @@ def received(response) -> dict[str, Any]:
 
     stopped: end, length, filtered, or thought where reasoning is all there is. The text of a refusal counts where there
     is no other. Raises Unusable for a response that is no completion, and Refused for a refusal of the prompt with status
-    200.
+    200 and for a reply of which a filter left no text.
     """
     try:
         body = response.json()
@@ -53,7 +54,15 @@ def received(response) -> dict[str, Any]:
     if not isinstance(text, str):
         raise Unusable(f"a completion without a text ({type(text).__name__})")
     text = text.encode("utf-8", "replace").decode()  # JSON allows half a surrogate pair, UTF-8 does not
-    return {"text": text, "stopped": stopped} | counts
+    reply = {"text": text, "stopped": stopped} | counts
+    if is_filtered_out(reply):
+        raise Refused("the reply was filtered")
+    return reply
+
+
+def is_filtered_out(reply: Mapping[str, Any]) -> bool:
+    """Whether a filter left no text of a reply, thoughts aside."""
+    return reply["stopped"] == FILTERED and not (spoken(reply["text"]) or "").strip()
 
 
 def _content(message: Mapping[str, Any]) -> tuple[Any, bool]:
@@ -62,9 +71,9 @@ def _content(message: Mapping[str, Any]) -> tuple[Any, bool]:
     if not isinstance(content, list):
         return content, reasoned
     parts = [{"text": part} if isinstance(part, str) else part for part in content]
-    spoken = [part for part in parts if part.get("type") in TEXTS and not part.get("thought")]
-    texts = [part["text"]["value"] if isinstance(part["text"], dict) else part["text"] for part in spoken]
-    return "".join(texts) if texts else None, reasoned or len(spoken) < len(parts)
+    said = [part for part in parts if part.get("type") in TEXTS and not part.get("thought")]
+    texts = [part["text"]["value"] if isinstance(part["text"], dict) else part["text"] for part in said]
+    return "".join(texts) if texts else None, reasoned or len(said) < len(parts)
 
 
 def _reasoning_tokens(body: Mapping[str, Any]) -> bool:

@@ -125,7 +125,7 @@ class Endpoint:
 
 
 def used(body: Any) -> dict[str, int | None]:
-    """Token usage of the reply, or None if the server sent none or an invalid one."""
+    """Tokens read and written; each is None if the server sent none or an invalid number."""
     usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
     counts = {"tokens_in": usage.get("prompt_tokens"), "tokens_out": usage.get("completion_tokens")}
     return {name: n if type(n) is int and 0 <= n < MOST else None for name, n in counts.items()}

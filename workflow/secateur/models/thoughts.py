@@ -1,7 +1,8 @@
 """What a reply says outside its thoughts: models that reason write thoughts and answer into one text.
 
-Known are tags (`<think>`, `<thinking>`, `<reasoning>`, ..., `[THINK]` and the like) and the channels of gpt-oss. A closing
-tag alone ends a thought that the chat template opened.
+Known are tags (`<think>`, `<thinking>`, `<reasoning>`, ..., `[THINK]` and the like) and the channels of gpt-oss. A thought
+begins a reply. A closing tag without its opening tag ends a thought that the chat template opened, unless blanks or quotes
+part it from text on its line, as in a sentence about tags.
 """
 
 import re
@@ -30,30 +31,31 @@ BARE_CHANNEL = re.compile(
     r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z\"'(])"
 )  # a server dropped the special tokens
 BARE_FINAL = "assistantfinal"
+BESIDE = re.compile(r"[^\W_]|[.!?…)\]}。！？]")  # the end of a thought's last line; no blank, quote or `|`
 
 
 def spoken(text: str) -> str | None:
-    """The text outside thoughts, unchanged where there is none; None for a thought without an end.
+    """The text after the thoughts, unchanged where there is none; None for a thought without an end.
 
-    >>> spoken("<think>Ann?\\n\\nNo.</think>\\n\\nBob."), spoken("Bob."), spoken("<think>Ann?\\n\\nNo")
-    ('\\n\\nBob.', 'Bob.', None)
+    >>> spoken("<think>Ann?\\n\\nNo.</think>\\n\\nBob."), spoken("The <think> tag"), spoken("<think>Ann?\\n\\nNo")
+    ('\\n\\nBob.', 'The <think> tag', None)
     """
-    if CHANNEL in text:
-        texts = [match for part in text.split(CHANNEL)[1:] if (match := CHANNEL_TEXT.match(part))]
+    texts = [match for part in text.split(CHANNEL)[1:] if (match := CHANNEL_TEXT.match(part))]
+    if texts or text.lstrip().startswith(CHANNEL):
         return next((match["text"] for match in reversed(texts) if match["name"] == FINAL), None)
     if BARE_CHANNEL.match(text):
         _, final, answer = text.rpartition(BARE_FINAL)
         return answer if final else None
-    kept, start, opened, opened_at = [], 0, None, 0
+    start, opened, mentioned = 0, None, set()
     for mark in MARK.finditer(text):
         tag, opens = _kind(mark)
-        if opens and opened is None:
-            opened, opened_at = tag, mark.start()
-        elif not opens and opened is None:
-            kept, start = [], mark.end()
-        elif not opens and opened == tag:
-            kept, start, opened = [*kept, text[start:opened_at]], mark.end(), None
-    return "".join([*kept, text[start:]]) if opened is None else None
+        if opened is None and opens and not text[start : mark.start()].strip():
+            opened = tag
+        elif opened is None and opens:
+            mentioned.add(tag)
+        elif not opens and (opened == tag if opened else tag not in mentioned and _ends_thought(mark)):
+            start, opened = mark.end(), None
+    return text[start:] if opened is None else None
 
 
 def marked(text: str) -> bool:
@@ -76,6 +78,15 @@ def ended(prompt: str) -> str:
     mark = begun_in(prompt)
     end = PAIRS.get(mark) or f"</{mark[1:]}"
     return f"{prompt.rstrip()}\n\n{end}\n\n" if mark else prompt
+
+
+def _ends_thought(mark: re.Match) -> bool:
+    """Whether a closing mark without its opening mark ends a thought: alone on its line, or with text right beside it."""
+    before = mark.string[: mark.start()].rpartition("\n")[2]
+    after = mark.string[mark.end() :].partition("\n")[0]
+    return (not before.strip() or BESIDE.match(before[-1]) is not None) and (
+        not after.strip() or not after[0].isspace()
+    )
 
 
 def _kind(mark: re.Match) -> tuple[str, bool]:

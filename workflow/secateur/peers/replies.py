@@ -55,7 +55,7 @@ def released(service, cache: Path, log) -> Reply:
         request = chat.request(service, {name: body[name] for name in FORWARDED if body.get(name) is not None})
         address = digest(service.url, request)
         text = replies.get(address)
-        if text is None:
+        if not text:  # earlier versions stored filtered replies as empty texts
             try:
                 text = endpoint.ask("/chat/completions", request, _completion_text)
             except Unusable as problem:
