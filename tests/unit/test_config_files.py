@@ -2,9 +2,11 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from secateur.config import compose
 from secateur.config.compose import _composed, local, option
 from secateur.core.fields import ConfigError
 from secateur.planning.plan import folder_overrides
@@ -59,6 +61,28 @@ def test_what_the_environment_says_is_asked_each_time(tmp_path, monkeypatch):
         _composed.cache_clear()
         option.cache_clear()
         assert option(CONF, "experiment", "smoke", ("experiment.title='${oc.env:TITLE_OF_THIS_TEST}'",)).title == title
+
+
+def test_what_is_remembered_is_forgotten_with_the_code_or_hydra(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    composed = []
+    monkeypatch.setattr(compose, "_compose", lambda *_: composed.append(1) or {"runs": len(composed)})
+    for code in ("before", "before", "after"):
+        _composed.cache_clear()
+        monkeypatch.setattr(compose, "_composer", lambda code=code: code)
+        values = _composed(CONF, "order", "aware")
+    assert (values, len(composed)) == ({"runs": 2}, 2)
+
+
+@pytest.mark.parametrize("changed", ["__file__", "inline", "version"])
+def test_what_composes_is_told_apart_by_its_source_and_by_hydras_version(tmp_path, monkeypatch, changed):
+    before = compose._composer.__wrapped__()
+    assert compose._composer.__wrapped__() == before
+    edited = tmp_path / "edited.py"
+    edited.write_text("# another source\n")
+    other = {"__file__": str(edited), "inline": SimpleNamespace(__file__=str(edited)), "version": lambda name: "0"}
+    monkeypatch.setattr(compose, changed, other[changed])
+    assert compose._composer.__wrapped__() != before
 
 
 def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +110,13 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
 
 @cache
 def _composed(conf: Path, group: str, name: str, overrides: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One option as plain data, cached by the content of its group's files.
+    """One option as plain data, cached by the content of its group's files and by the code that composes.
 
     Every job parses the Snakefile anew, and importing and calling Hydra costs more than most jobs.
     """
     groups = (group, "system") if group == "study" else (group,)  # a study inherits system/_default
     texts = [(path.name, _text(path)) for folder in groups for path in sorted((conf / folder).glob("*.yaml"))]
-    key = digest(name, overrides, texts)
+    key = digest(name, overrides, texts, _composer())
     cached = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
     values = cached.get(key)
     if values is None:
@@ -124,6 +125,12 @@ def _composed(conf: Path, group: str, name: str, overrides: tuple[str, ...] = ()
         if not any(UNCACHED.search(text) for text in (*(text for _, text in texts), *overrides)):
             cached.put(key, values)
     return values
+
+
+@cache
+def _composer() -> str:
+    """Digest of what decides the meaning of a file and of an override, besides their texts."""
+    return digest(*(_text(Path(module)) for module in (__file__, inline.__file__)), version("hydra-core"))
 
 
 def _text(path: Path) -> str:
