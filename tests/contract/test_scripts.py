@@ -18,6 +18,7 @@ from secateur.contexts.forms.dense import without
 from secateur.contexts.table import NOTHING, Read
 from secateur.core.errors import SecateurError
 from secateur.datasets.description import describe
+from secateur.datasets.formats._pool import split_text
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.sentences import sentences
@@ -31,6 +32,7 @@ from secateur.graph.consolidation.groups import acronyms
 from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.graph.triples.extractors import imported
+from secateur.models.words import unit_spans, units
 from secateur.peers.tracing import Tracer
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
@@ -173,6 +175,10 @@ def test_a_memory_of_texts_finds_and_tells(caplog):
         ("هل فاض؟ لا. وہ گیا۔ پھر آیا", ["هل فاض؟", "لا.", "وہ گیا۔", "پھر آیا"]),
         ("पहला वाक्य। दूसरा वाक्य।तीसरा", ["पहला वाक्य।", "दूसरा वाक्य।", "तीसरा"]),
         ("Ποιος; Η Άννα. Ναι.", ["Ποιος;", "Η Άννα.", "Ναι."]),
+        ("Ποιος ήρθε με το iPhone; Η Άννα.", ["Ποιος ήρθε με το iPhone; Η Άννα."]),
+        ("Swan song (Greek: κύκνειον ᾆσμα; Latin: carmen).", ["Swan song (Greek: κύκνειον ᾆσμα; Latin: carmen)."]),
+        ("The angle is θ; Its sine is 1.", ["The angle is θ; Its sine is 1."]),
+        ("Слово λόγος; Потом логика.", ["Слово λόγος; Потом логика."]),
         ("ខ្ញុំទៅ។អ្នកមក", ["ខ្ញុំទៅ។", "អ្នកមក"]),
         ("Er kam; dann ging er. z.B. über", ["Er kam; dann ging er. z.B. über"]),
         ("one\u2028two\x85three é", ["one", "two", "three é"]),
@@ -180,6 +186,39 @@ def test_a_memory_of_texts_finds_and_tells(caplog):
 )
 def test_sentences_of_other_scripts(text, expected):
     assert [sentence for sentence, _, _ in sentences(text)] == expected
+
+
+def test_a_text_in_latin_letters_has_the_sentences_of_the_reference_rows_where_these_are_asked_for():
+    for text, count in (("Er sah “Emil.” Dann schlief er…  Gut", 3), ("Es regnete. Über Nacht fror es.", 2)):
+        assert split_text(text) == (text,)
+        assert len(list(sentences(text))) == count
+    assert split_text("Москва. Édouard est là. Это «Сосна». Там лес") == (
+        "Москва.",
+        "Édouard est là.",
+        "Это «Сосна».",
+        "Там лес",
+    )
+    assert split_text("下雨了。我们走了！") == ("下雨了。", "我们走了！")
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"),
+    [
+        ("Java™ runs.", "Java"),
+        ("It was 20℃ there.", "20"),
+        ("A ㎏ of Mail℠ it is.", "mail"),
+        ("See №5 at ½ past.", "½ past"),
+        ("ｶﾞｲﾄﾞです", "ガイド"),
+    ],
+)
+def test_a_quotation_is_cut_before_signs_become_letters(written, quoted):
+    assert f" {' '.join(units(quoted))} " in f" {' '.join(units(written))} "
+    assert units(written) == [unit for unit, _, _ in unit_spans(written)]
+
+
+@pytest.mark.parametrize("text", ["2021年 公司A收购了茶厂。", "A茶。 茶厂在河边。", "ฉันis ชอบ", "公司the"])
+def test_a_dense_text_keeps_clauses_without_blanks(text):
+    assert without(text, frozenset({"a", "is", "the"})) == text
 
 
 @pytest.mark.parametrize(
@@ -208,6 +247,12 @@ def test_a_gold_answer_without_words_equals_itself_alone(gold):
     assert set(answer_scores("-", gold).values()) == {0}
 
 
+@pytest.mark.parametrize(("answer", "gold"), [("", "!!!"), ("?", "!!!"), ("", "😀"), ("the", "...")])
+def test_no_words_are_not_like_other_signs(answer, gold):
+    assert rouge_l(answer, gold) == 0
+    assert rouge_l(f" {gold} ", gold) == 1
+
+
 def test_gold_without_a_word_is_undefined_and_does_not_count(caplog):
     gold = Gold("What did she send?", {"p1": "😀🎉", "p2": "A red postcard."}, ("😀🎉", "A red postcard."))
     cases = [Case(gold, Read(["anything"], ["p1"], [False], 1)), Case(gold, Read(["😀🎉"], ["p1"], [True], 1))]
@@ -226,9 +271,9 @@ def test_gold_without_a_word_is_undefined_and_does_not_count(caplog):
 
 def test_gold_of_stop_words_alone_is_held_by_them_and_by_no_other_text():
     gold = Gold("Why?", {"p1": "It was so."}, ("It was so.",))
-    for line, held in (("it: was", 1), ("bears: sleep", 0)):
+    for line, held, share in (("it: was", 1, 2 / 3), ("It was so", 1, 1), ("so", 0, 1 / 3), ("bears: sleep", 0, 0)):
         (values,) = measure_all([Case(gold, Read([line], ["p1"], [False], 1))], (), METRICS, "conf/eval/default")
-        assert values["evidence_recall"] == held
+        assert (values["evidence_recall"], values["evidence_coverage"]) == (held, pytest.approx(share))
 
 
 @pytest.mark.parametrize("kind", ["bm25", "tfidf", "tfidf_question"])

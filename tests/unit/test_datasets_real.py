@@ -69,6 +69,12 @@ def test_stem_old_has_122_scorable_questions_and_202_gold_sentences_over_31_arti
     assert (found.questions.height, found.evidence.height, articles) == (122, 202, 31)
 
 
+def test_musique_has_6777_sentences(real):
+    files = {"pool": real("musique_train100.json")}
+    corpus, found = loaded("musique", "musique", files, {"questions": files["pool"]})
+    assert (corpus.passages.height, corpus.counts["documents"], found.questions.height) == (6777, 1890, 100)
+
+
 @pytest.mark.parametrize(
     ("corpus", "questions", "documents", "count", "resolved", "renamed"),
     [

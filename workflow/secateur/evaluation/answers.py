@@ -80,7 +80,7 @@ def _rouge():
 def rouge_l(answer: str, gold: str) -> float:
     """ROUGE-L: F1 of the longest common subsequence of stemmed words (Lin, 2004). A gold without words must be equal."""
     if gold.strip() and not words(gold):
-        return exact_match(answer, gold)
+        return float(folded(answer).split() == folded(gold).split())
     return float(_rouge().score(gold, answer)["rougeL"].fmeasure)
 
 

@@ -61,9 +61,14 @@ class Case:
         return lines
 
     @cached_property
-    def words(self) -> dict[str, set[str]]:
-        """Content words of the context from each gold passage in it."""
-        return {passage: words_of(lines) for passage, lines in self.lines.items()}
+    def words(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+        """Content words of each gold passage, and of its lines in the context; all words if it has no content words."""
+        pairs = {}
+        for passage, text in self.gold.passages.items():
+            read = content_words if content_words(text) else words
+            shown = map(read, self.lines.get(passage, ()))
+            pairs[passage] = frozenset(read(text)), frozenset().union(*shown)
+        return pairs
 
     @cached_property
     def whole(self) -> frozenset[str]:
@@ -80,11 +85,8 @@ class Case:
             return True
         if passage not in self.lines:
             return False
-        text, shown = self.gold.passages[passage], self.words[passage]
-        telling = content_words(text)
-        if not telling:
-            telling, shown = frozenset(words(text)), set().union(*map(words, self.lines[passage]))
-        telling = telling - self.question_words or telling
+        stated, shown = self.words[passage]
+        telling = stated - self.question_words or stated
         return bool(telling) and len(telling & shown) / len(telling) >= min_content
 
 

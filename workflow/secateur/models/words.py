@@ -37,7 +37,7 @@ __all__ = [
 # Letters of scripts without blanks. LB=SA: those that need a dictionary to break a line, Thai to Tai Tham.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}ー&&[\p{L}\p{N}]]"
 IGNORABLE = r"[\p{Default_Ignorable_Code_Point}--[\u200B]]"  # joiners, soft hyphens, marks of direction; not the space
-INNER = rf"[\p{{M}}{IGNORABLE}]"  # goes with the character before it
+INNER = rf"[\p{{M}}\uFF9E\uFF9F{IGNORABLE}]"  # goes with the character before it, as do the marks of half-width kana
 WORD_CHARACTER = r"[\p{L}\p{M}\p{N}_]"
 PLAIN_PUNCTUATION = r"[\p{P}--[\p{ASCII}]]"
 MOSTLY = 0.5  # share of letters outside Latin above which texts are not in Latin letters
@@ -91,7 +91,9 @@ def units(text: str) -> list[str]:
     >>> units("foo_bar, 茶厂")
     ['foo_bar', '茶', '厂']
     """
-    return _ASCII_UNIT.findall(text.lower()) if text.isascii() else _UNIT.findall(folded(text))
+    if text.isascii():
+        return _ASCII_UNIT.findall(text.lower())
+    return [*map(_folded_unit, _UNIT.findall(text))]  # cut before folding, which turns the sign ™ into letters
 
 
 def parts(text: str) -> list[str]:
@@ -108,7 +110,10 @@ def with_apostrophes(text: str) -> list[str]:
 def unit_spans(text: str) -> Iterator[tuple[str, int, int]]:
     """(unit, start, end) of a text, offsets in its characters as they are."""
     for match in _UNIT.finditer(text):
-        yield folded(match[0]), match.start(), match.end()
+        yield _folded_unit(match[0]), match.start(), match.end()
+
+
+_folded_unit = lru_cache(maxsize=1 << 18)(folded)
 
 
 def lacks_words(text: str) -> bool:

@@ -6,9 +6,11 @@ Words of negation, quantity, comparison and order stay: "never given without foo
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import regex
+
 from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 from secateur.core.fields import key
-from secateur.models.words import with_apostrophes
+from secateur.models.words import UNSPACED, with_apostrophes
 
 # Prepositions of time and rank stay too.
 FUNCTION_WORDS = """
@@ -17,6 +19,8 @@ FUNCTION_WORDS = """
     herself it its itself they them their theirs themselves this that these those there here who whom whose which what
     of to in on at by for with from into as and so also such it's that's there's
 """
+
+_UNSPACED = regex.compile(f"(?V1){UNSPACED}")
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,15 @@ class Settings:
 def without(text: str, drop: frozenset[str]) -> str:
     """A text without the tokens that consist of dropped words alone; unchanged if nothing would remain.
 
+    A token with letters of a script without blanks stays: it is a clause, whatever Latin word stands in it.
+
     >>> without("It was never given without the food.", frozenset({"it", "was", "the"}))
     'never given without food.'
     """
     kept = []
     for token in text.split():
         words = with_apostrophes(token)
-        if not words or any(word not in drop for word in words):
+        if not words or any(word not in drop for word in words) or _UNSPACED.search(token):
             kept.append(token)
     return " ".join(kept) or text
 

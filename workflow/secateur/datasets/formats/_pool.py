@@ -126,8 +126,8 @@ def read_files(
 
 
 def split_text(text: str) -> tuple[str, ...]:
-    """The sentences of a paragraph."""
-    return tuple(sentence for sentence, _, _ in sentences(text))
+    """The sentences of a paragraph; in Latin letters those of the reference rows."""
+    return tuple(sentence for sentence, _, _ in sentences(text, published=True))
 
 
 def article(record: Mapping[str, str]) -> Paragraph:

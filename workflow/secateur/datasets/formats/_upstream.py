@@ -10,7 +10,6 @@ from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, Problems, of_type, read_records, unique_ids
 from secateur.datasets.schema import Pair, Questions, build_questions, check_groups, evidence_rows
 from secateur.datasets.sentences import sentences
-from secateur.models.words import MOSTLY, share_outside_latin
 
 __all__ = ["CORPUS", "Question", "questions_of", "quoted_evidence", "read_questions", "sentence_rows"]
 
@@ -33,7 +32,7 @@ def sentence_rows(document: str, text: str, seen: set[str], **columns: str) -> t
     """
     rows: list[dict[str, Any]] = []
     repeated = 0
-    for sentence, start, end in sentences(text, published=share_outside_latin([text]) <= MOSTLY):
+    for sentence, start, end in sentences(text, published=True):
         if sentence in seen:
             repeated += 1
             continue
