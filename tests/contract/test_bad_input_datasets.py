@@ -191,7 +191,7 @@ def test_passages(tmp_path, lines, said):
     ("lines", "said"),
     [
         ([QUESTION | {"question": ""}], "line 1: question must be a text that is not empty, found ''"),
-        ([QUESTION | {"answer": True}], "answer must be a text, a number or null, found True"),
+        ([QUESTION | {"answer": True}], "answer must be a text, a number, a list of these, or null, found True"),
         (['{"id": "q1", "question": "x", "answer": NaN}'], "line 1: malformed JSON: NaN is not JSON"),
         ([QUESTION | {"evidence": "p1"}], "evidence must be a list of texts, or null, found 'p1'"),
         ([QUESTION | {"evidence": [1]}], "evidence must be a list of texts, or null, found [1]"),

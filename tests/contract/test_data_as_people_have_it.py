@@ -281,6 +281,29 @@ def test_a_list_of_objects_is_read_from_json_too(tmp_path, texts):
             asked(table(tmp_path / "q.json", content), texts)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [("null", "None"), ("NaN", "NaN is not JSON"), ("1.5", "1.5"), ('{"a": 1}', "{'a': 1}"), ("[]", r"\[\]")],
+)
+def test_a_list_of_sentences_with_another_value_names_its_row(tmp_path, sentence, found):
+    path = table(
+        tmp_path / "c.jsonl",
+        f'{{"id": "a", "text": [["One. ", "Two."]]}}\n{{"id": "b", "text": [["Three.", {sentence}]]}}\n',
+    )
+    with pytest.raises(
+        SecateurError, match=rf"1 problem; c\.jsonl row 1: text must be a text.*found \['Three\.', {found}"
+    ):
+        corpus(path)
+    assert corpus(table(tmp_path / "c.jsonl", '{"id": "a", "text": [["One. ", 2]]}'))["text"].to_list() == ["One. 2"]
+
+
+@pytest.mark.parametrize("split", [{"name": "train"}, [["train"]], "often"])
+def test_a_split_of_another_form_names_its_row(tmp_path, texts, split):
+    path = table(tmp_path / "q.jsonl", lines([{"id": "x", "q": "Who?", "a": "Rowan", "s": split}]))
+    with pytest.raises(SecateurError, match=r"q\.jsonl row 0: split must be train, dev, test or null, found"):
+        asked(path, texts, id="id", question="q", answer="a", split="s")
+
+
 PARAGRAPHS = [
     {"title": "Mill", "paragraph_text": "Alder bought it.", "by": {"name": "Ann"}},
     {"title": "Inn", "paragraph_text": "Rowan runs it.", "by": None},
@@ -322,6 +345,11 @@ def test_an_answer_scores_the_best_of_all_gold_answers():
         ({"answer": [1968, "in 1968"]}, "1968", ["in 1968"]),
         ({"answer": None, "answer_aliases": ["Norway"]}, "Norway", None),
         ({"answer": []}, None, None),
+        ({"answer": "", "answer_aliases": ["Paris"]}, "Paris", None),
+        ({"answer": " ", "answer_aliases": ["", 7, "Paris"]}, "7", ["Paris"]),
+        ({"answer": ["", "Paris"], "answer_aliases": [""]}, "Paris", None),
+        ({"answer": 0, "answer_aliases": ["none"]}, "0", ["none"]),
+        ({"answer": "", "answer_aliases": [""]}, "", None),
         ({"answer": 0, "answer_aliases": None}, "0", None),
     ],
 )
@@ -335,6 +363,15 @@ def test_all_gold_answers_of_a_question_are_kept(tmp_path, texts, given, answer,
     own = load_questions("folder", "mine", files, load_corpus("folder", files).passages)
     for found in (own, asked(path, texts, **columns)):
         assert found.questions.select("answer", "aliases").rows() == [(answer, aliases)]
+
+
+@pytest.mark.parametrize("answer", [["a", None], [["a"]], {"text": "a"}, True])
+def test_an_answer_of_another_form_is_told_that_it_may_be_a_list(tmp_path, answer):
+    (tmp_path / "passages.jsonl").write_text(lines([{"id": "p", "text": "A."}]))
+    (tmp_path / "questions.jsonl").write_text(lines([{"id": "q", "question": "Who?", "answer": answer}]))
+    files = {"folder": tmp_path}
+    with pytest.raises(SecateurError, match="answer must be a text, a number, a list of these, or null, found"):
+        load_questions("folder", "mine", files, load_corpus("folder", files).passages)
 
 
 # --- dialogues -------------------------------------------------------------------------------------

@@ -253,12 +253,12 @@ def read_lines(path: Path, forms: Forms, problems: Problems, key: str = "id") ->
 
 
 def valid_objects(
-    objects: Iterable[tuple[str, Any]], forms: Forms, problems: Problems, key: str = "id", extra: bool = False
+    objects: Iterable[tuple[str, Any]], forms: Forms, problems: Problems, key: str = "id"
 ) -> list[tuple[str, dict[str, Any]]]:
     """Objects of this form whose `key` has a new value, each with its place; the faults of others go to `problems`."""
     valid, first = [], {}
     for where, value in objects:
-        clauses = form_problems(value, forms, extra)
+        clauses = form_problems(value, forms)
         if not clauses and value[key] in first:
             clauses = [f"{key} {value[key]!r} is already used in {first[value[key]]}"]
         problems.add(where, *clauses)

@@ -38,7 +38,7 @@ ANSWERS = (
     "a list of texts or numbers, or null",
     lambda value: value is None or (isinstance(value, list) and all(map(_is_answer, value))),
 )
-ANSWER = ("a text, a number or null", lambda value: _is_answer(value) or ANSWERS[1](value))  # or a list of several
+ANSWER = ("a text, a number, a list of these, or null", lambda value: _is_answer(value) or ANSWERS[1](value))
 PASSAGE: Forms = {
     "id": TEXT,
     "text": TEXT,
@@ -138,12 +138,12 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
 
 
 def _answers(question: dict[str, Any]) -> list[str]:
-    """The gold answers as texts, the first being the one that models read; empty texts of a list are none."""
-    answer, aliases = question.get("answer"), question.get("answer_aliases") or []
-    several = [
-        text for value in [*(answer if isinstance(answer, list) else ()), *aliases] if (text := str(value)).strip()
-    ]
-    return several if answer is None or isinstance(answer, list) else [str(answer), *several]
+    """The gold answers as texts, the first being the one that models read; an empty text beside others is none."""
+    answer = question.get("answer")
+    several = answer if isinstance(answer, list) else [] if answer is None else [answer]
+    texts = [str(value) for value in [*several, *(question.get("answer_aliases") or [])]]
+    stated = [text for text in texts if text.strip()]
+    return stated if stated or isinstance(answer, list) else texts[:1]
 
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:

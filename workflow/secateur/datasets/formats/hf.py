@@ -69,7 +69,8 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
             question["grades"] = [_as_grade(value) for value in question["grades"]]
         question.setdefault("id", f"q{len(objects)}")
         stem = re.split(r"[^a-z]", where, maxsplit=1)[0]  # hubs begin a file's name with its split
-        question["split"] = SPLITS.get(question.get("split") or stem, question.get("split"))
+        split = question.get("split") or stem
+        question["split"] = SPLITS.get(split, question.get("split")) if isinstance(split, str) else split
         objects.append((where, question))
     return questions_of(request, valid_objects(objects, QUESTION, problems), passages, problems)
 
@@ -160,7 +161,9 @@ def _passages(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         passage = {
             key: value[n] if isinstance(value, list) and len(value) == count else value for key, value in row.items()
         }
-        yield passage | {"text": " ".join(map(str.strip, text)) if isinstance(text, list) else text}
+        if isinstance(text, list) and all(isinstance(sentence, str) for sentence in text):
+            text = " ".join(map(str.strip, text))
+        yield passage | {"text": text}
 
 
 def _as_text(value: Any) -> Any:
