@@ -26,7 +26,7 @@ def test_each_token_is_in_one_block_with_its_prefix_its_tail_and_its_own_sequenc
         for token in range(start, start + length):
             (own,) = [block for block in found if block.rows.start <= token < block.rows.stop]
             assert range(own.prefix.start, own.prefix.stop) == behind
-            assert own.tails.start <= after and own.tails.stop >= after + tail
+            assert own.between.start <= after and own.between.stop >= after + tail
             assert own.own.start <= before + start and own.own.stop > before + token
         start, after = start + length, after + tail
 

@@ -16,35 +16,35 @@ NAME = "blocks"
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive tokens of a row, and the keys that they may see: of their prefix, of their tails, and their own."""
+    """Consecutive tokens of a row, and the keys that they may see: of their prefix, of what stands between, and their own."""
 
     rows: slice
     prefix: slice
-    tails: slice
+    between: slice
     own: slice
 
 
 def blocks(
-    lengths: Sequence[int], hung: Sequence[int | None], trunks: Sequence[int], tails: Sequence[int]
+    lengths: Sequence[int], prefixes: Sequence[int | None], prefix_lengths: Sequence[int], between: Sequence[int]
 ) -> list[Block]:
     """The blocks of packed sequences.
 
-    lengths: tokens of each sequence; hung: index of its prefix, or None; trunks: tokens of each prefix; tails: tokens
-    between a prefix and its sequence, seen by that sequence alone. A block is several short sequences with one prefix (or
+    lengths: tokens of each sequence; prefixes: index of its prefix, or None; prefix_lengths: tokens of each prefix;
+    between: tokens between a prefix and its sequence, seen by that sequence alone. A block is several short sequences with one prefix (or
     none), or a part of a long sequence, which sees only what precedes it.
     """
-    ends, stops = list(accumulate(trunks, initial=0)), list(accumulate(lengths, initial=0))
-    after = list(accumulate(tails, initial=ends[-1]))
+    ends, stops = list(accumulate(prefix_lengths, initial=0)), list(accumulate(lengths, initial=0))
+    after = list(accumulate(between, initial=ends[-1]))
     result, first = [], 0
-    for n, place in enumerate(hung):
-        if n + 1 < len(hung) and hung[n + 1] == place and stops[n + 2] - stops[first] <= BLOCK:
+    for n, place in enumerate(prefixes):
+        if n + 1 < len(prefixes) and prefixes[n + 1] == place and stops[n + 2] - stops[first] <= BLOCK:
             continue
         start, stop, before = stops[first], stops[n + 1], after[-1]
         prefix = slice(0, 0) if place is None else slice(ends[place], ends[place + 1])
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
-            own, between = slice(before + start, before + high), slice(after[first], after[n + 1])
-            result.append(Block(slice(low, high), prefix, between, own))
+            own, inserted = slice(before + start, before + high), slice(after[first], after[n + 1])
+            result.append(Block(slice(low, high), prefix, inserted, own))
         first = n + 1
     return result
 
@@ -126,5 +126,5 @@ def _seen(block: Block, keys):
     """The keys (or values, or mask) that a block's tokens may see, of an array (..., keys, any)."""
     import torch
 
-    parts = [keys[:, part] for part in (block.prefix, block.tails, block.own) if part.stop > part.start]
+    parts = [keys[:, part] for part in (block.prefix, block.between, block.own) if part.stop > part.start]
     return torch.cat(parts, 1) if len(parts) > 1 else parts[0]
