@@ -9,7 +9,7 @@ __all__ = ["patch"]
 
 
 def patch() -> None:
-    """Patches Snakemake in the driver and in its jobs. Nothing changes where nothing needs quotes; twice is as once."""
+    """Patches Snakemake in the driver and in its jobs. Has no effect if no text needs quotes. Calling it twice is safe."""
     from snakemake.script import ScriptBase
     from snakemake_interface_executor_plugins import utils
     from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor

@@ -48,7 +48,8 @@ class Eval:
     )
     claim: tuple[int, ...] = key("budgets whose mean is metric@claim, tested in pairs", low=1)
     against: tuple[str, ...] = key(
-        "scorers (of system sentences, or of the policy) that every row is compared with, besides the best one"
+        "rankers of a list, or baselines of the policy, that each scorer of a system with several is compared with, "
+        "besides the strongest ranker"
     )
     gain_budgets: tuple[int, ...] = key("context tokens at which answer gain is measured", low=1)
     gain_shards: int = key("jobs that share the questions of a row's answer gain", low=1, high=1000)

@@ -1,4 +1,4 @@
-"""What a user is told of texts in other letters than those that some parts read."""
+"""Warning for texts in other letters than those that some parts read."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,10 @@ FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to h
 
 
 def english_only(texts: Sequence[str]) -> str:
-    """What is English by nature and what works in any script, for texts in other letters; empty for Latin ones."""
+    """Warning for texts with non-Latin letters: which parts read English only, and which read any script.
+
+    Empty for Latin texts.
+    """
     share = share_outside_latin(texts)
     if share < FOREIGN:
         return ""

@@ -115,8 +115,8 @@ def build_questions(
     """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
     A row without `position` gets its place among the rows, a row without `split` that of its id; its `aliases` are
-    further gold answers. entries: evidence
-    entries before equal ones were joined, if any were; counts: further counts of the loader.
+    further gold answers. entries: evidence entries before equal ones were joined, if any were; counts: further counts of
+    the loader.
     """
     questions = questions_frame(
         {"position": n}

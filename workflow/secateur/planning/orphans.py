@@ -24,9 +24,9 @@ def size(path: Path) -> int:
 
 
 def orphaned(results: Path, cache: Path) -> list[tuple[Path, str]]:
-    """(path, reason) of partial files, and of stages' folders that no finished experiment uses.
+    """Lists partial files older than a day, and stage folders of finished experiments that no finished experiment uses.
 
-    Only outputs of finished experiments are listed. Never listed: folders that contain a used output, indexes of peers,
+    Returns (path, reason) pairs. Never listed: folders that contain a used output, indexes of peers,
     copies of results.
     """
     roots = [results, *(cache / name for name in CACHES)]

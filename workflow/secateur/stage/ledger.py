@@ -129,8 +129,8 @@ def _cost(behind: list[Record]) -> dict[str, float]:
 def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[dict[str, Any]]:
     """The cost of each variant: dataset, system, order, cpu_seconds and peak_bytes of all stages that its figures depend on.
 
-    With the prefix `sent_`: the same for the stages that its contexts depend on. Variants with a missing record are left
-    out. variants: rows {dataset, system, order, files}.
+    With the prefix `sent_`: the same for the stages that its contexts depend on. Variants with a missing record, or whose stages
+    have no output that is sent, are left out. variants: rows {dataset, system, order, files}.
     """
     made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
     rows = []

@@ -1,7 +1,7 @@
 """A ranking made elsewhere: a TREC run with lines `qid Q0 passage rank score tag`.
 
-A line with tabs is split at tabs, so that ids may hold blanks; any other line at blanks. Passages are ranked by score, highest first, ties in reading order; rank and tag are ignored. Passages that the run does not
-name are not ranked.
+A line with tabs is split at tabs, so that ids may hold blanks; any other line at blanks. Passages are ranked by
+score, highest first, ties in reading order; rank and tag are ignored. Passages that the run does not name are not ranked.
 """
 
 import math
