@@ -1,152 +1,316 @@
-"""What is said before an experiment runs: jobs, minutes, and how much a language model will read."""
+"""What is said before an experiment runs: jobs, minutes, what they rest on, and how much a language model will read."""
 
+import gzip
+import math
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.support.tracking_results import RESULTS, ran, record
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.tracking_results import record, table
 
 from secateur.core.errors import SecateurError
 from secateur.ecs.selection.pool import candidates, max_pairs, pooled
-from secateur.planning import costs
-from secateur.planning.costs import Cost, Estimate
+from secateur.planning import costs, pace
+from secateur.planning.costs import Estimate, Foretold
+from secateur.planning.pace import ENOUGH, Coefficients, Paces, Ran, blended
 from secateur.planning.plan import folder_overrides, variants
-from secateur.stage.ledger import collect
+from secateur.planning.sizes import NAMES, Data
+from secateur.planning.snakemake_output import Job
 
 ROOT = Path(__file__).parents[2]
-LEDGER = RESULTS / "ledger/job_runs.parquet"
+CONF, SHIPPED = ROOT / "conf", ROOT / "data/costs.yaml"
+RESULTS = Path("results")
 DIALOGUE = ROOT / "data/toy/dialogue"
-TOY = {"toy", "tiny"}  # the data and the experiment that have been run
-READ = {"score_candidates": 1}
+SCORING = "score_candidates"
+
+RULES = {
+    "extract_triples": {"job": 2.0, "characters": 0.01},
+    "rank_passages": {"job": 1.0, "unseen": 0.001, "compared": 0.1},
+    "score_candidates": {"job": 5.0, "pairs": 0.2},
+    "index_peer": {"characters": None},
+}
+COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, {"score_candidates": {"pairs": 100.0}})
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
-    """An empty project with results of an experiment `tiny`."""
+    """An empty project, with options of its data sets."""
     monkeypatch.chdir(tmp_path)
-    ran()
+    shutil.copytree(CONF / "dataset", "conf/dataset")
+    for name in ("toy", "small", "large"):
+        Path(f"conf/dataset/{name}.yaml").write_text("defaults: [toy_documents, _self_]\n")
     return tmp_path
 
 
-SHIPPED = """machine: a reference machine
-start: 2.5
-rules:
-  extract_triples: {seconds: 100.0}
-  score_candidates: {seconds: 30.0, tokens: 6000, pairs: 60}
-"""
+def data(name: str, passages: int, questions: int) -> None:
+    """A data set on a corpus of its name, as it is prepared: passages of ten characters in two groups."""
+    rows = [
+        {"passage_id": str(n), "doc_id": "d", "group_id": f"g{n % 2}", "position": n, "text": "0123456789"}
+        for n in range(passages)
+    ]
+    table("passages", rows, f"results/{name}/passages/passages.parquet")
+    rows = [
+        {"question_id": str(n), "group_id": "g0", "cluster_id": "d", "position": n, "text": "Who?", "split": "test"}
+        for n in range(questions)
+    ]
+    table("questions", rows, f"results/{name}/{name}/questions/questions.parquet")
+    table("evidence", [], f"results/{name}/{name}/questions/evidence.parquet")
 
 
-@pytest.fixture
-def shipped(project) -> Path:
-    """Figures of a reference machine."""
-    Path("costs.yaml").write_text(SHIPPED)
-    return Path("costs.yaml")
+def extracted(name: str, seconds: float, shard: str = "0of1", **changes) -> None:
+    """The record of an extraction."""
+    folder = f"results/{name}/triples/openie/{shard}"
+    record("extract_triples", folder, [f"{folder}/triples.parquet"], {}, cpu_seconds=seconds, **changes)
 
 
-def test_a_plan_takes_as_long_as_such_jobs_took(project):
-    collect(RESULTS)
-    estimate = Estimate({"extract_triples": 4, "consolidate": 2}, costs.measured_costs(LEDGER, TOY))
-    assert (estimate.seconds, estimate.unknown) == (4.0, ["consolidate"])
-    assert estimate.rows[0] == {
-        "rule": "extract_triples",
-        "jobs": 4,
-        "CPU s each": 1.0,
-        "CPU s": 4.0,
-        "tokens": 20,  # five a job, as its record says
-        "measured": "here",
-    }
-    nothing = dict.fromkeys(("CPU s each", "CPU s", "tokens", "measured"))
-    assert estimate.rows[1] == {"rule": "consolidate", "jobs": 2} | nothing
+def job(rule: str, folder: str) -> Job:
+    return Job(rule, f"results/{folder}/run.json")
+
+
+def estimated(*jobs: Job, coefficients: Coefficients = COEFFICIENTS) -> Estimate:
+    return costs.estimate(jobs, pace.jobs_here(RESULTS), coefficients, Path("conf"), [])
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
+    data("toy", 6, 4)
+    whole = {"job": 1, "passages": 6, "characters": 60}
+    assert Data().sizes("results/toy/codebook/openie.minilm/run.json") == whole
+    asked = {"questions": 4, "compared": 12}  # each question has the three passages of its group
+    assert Data().sizes("results/toy/toy/evidence/contexts/run.json") == whole | asked
+    assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {"job": 1, "passages": 2, "characters": 20}
+    assert Data().sizes("results/models/smollm2/run.json") == {"job": 1}
+    assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
+
+
+def sizes(name: str, *overrides: str) -> dict | None:
+    """Sizes of a data set that has not been prepared."""
+    corpus = name
+    return Data(CONF, overrides, {(corpus, None)}).sizes(f"results/{corpus}/{name}/evidence/contexts/run.json")
+
+
+def test_what_is_not_prepared_is_counted_in_the_files_that_are_here(project, monkeypatch):
+    monkeypatch.chdir(ROOT)  # the shipped data
+    known = sizes("toy_documents")
+    assert (known["passages"], known["questions"], known["answered"]) == (127, 51, 3)
+    data = Data(CONF, (), {("toy_documents", None)})
+    assert data.sizes("results/toy_documents/toy_documents@7/evidence/contexts/run.json")["questions"] == 7
+
+
+def test_a_file_of_the_mirror_is_counted_and_a_file_that_is_nowhere_is_unknown(project, monkeypatch):
+    monkeypatch.delenv("SECATEUR_MIRROR", raising=False)
+    assert sizes("musique") is None
+    monkeypatch.setenv("SECATEUR_MIRROR", str(project))
+    with gzip.open(project / "musique_train100.json.gz", "wt") as file:
+        file.write("[]")
+    assert sizes("musique") is None  # not the registered content
+    assert not RESULTS.exists()
+
+
+# --- pace ----------------------------------------------------------------------------------------
+
+
+def ran(rule: str, seconds: float, kind: str = "", **sizes: float) -> Ran:
+    return Ran(rule, kind, seconds, {"job": 1, **sizes})
+
+
+def test_without_a_job_here_the_shipped_coefficients_stand():
+    paces = Paces(COEFFICIENTS, [])
+    assert (paces.pace("extract_triples", ""), paces.ran("extract_triples")) == (1.0, False)
+    assert paces.pace("index_peer", "") is None
+
+
+def test_a_rule_that_never_ran_here_has_the_pace_of_the_others():
+    paces = Paces(COEFFICIENTS, [ran("extract_triples", 36.0, characters=1000)])
+    assert paces.pace("score_candidates", "") == pytest.approx(3.0)
+
+
+def test_jobs_with_the_same_options_count_before_others_of_the_rule():
+    jobs = [ran("extract_triples", 24.0, "triples/openie", characters=1000)]
+    jobs += [ran("extract_triples", 48.0, "triples/llm", characters=1000)]
+    paces = Paces(COEFFICIENTS, jobs)
+    assert paces.pace("extract_triples", "triples/openie") == pytest.approx(2.0)
+    assert paces.pace("extract_triples", "triples/llm") == pytest.approx(4.0)
+    assert paces.pace("extract_triples", "triples/rebel") == pytest.approx(3.0)
+
+
+def test_a_short_job_tells_little_of_a_long_one():
+    short = [ran("extract_triples", 20.0, characters=0)]  # two reference seconds
+    assert blended(20.0, 2.0, 1.0) == pytest.approx(0.2 * 10 + 0.8)
+    assert Paces(COEFFICIENTS, short).pace("extract_triples", "") < 20.0 / 2.0
+
+
+def test_a_rule_without_coefficients_is_foretold_by_its_jobs_here_alone():
+    paces = Paces(COEFFICIENTS, [ran("index_peer", 30.0, characters=100), ran("index_peer", 30.0, characters=200)])
+    assert paces.pace("index_peer", "") == pytest.approx(0.2)  # CPU seconds for each character
+    assert paces.pace("extract_triples", "") == 1.0  # its units are no reference seconds
+
+
+PACES = st.floats(0.1, 10)
+COUNTS = st.integers(1, 10**6)
+
+
+@given(PACES, st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=5))
+def test_jobs_that_follow_the_coefficients_are_foretold_exactly(factor, counted):
+    """Whatever the machine's pace, and whatever the sizes: as soon as they took long enough to tell."""
+    jobs, reference = [], []
+    for characters, compared in counted:
+        sizes = {"job": 1, "unseen": characters, "compared": compared}
+        reference.append(COEFFICIENTS.seconds("rank_passages", sizes))
+        jobs.append(Ran("rank_passages", "kind", factor * reference[-1], sizes))
+    paces = Paces(COEFFICIENTS, jobs)
+    if sum(reference) >= ENOUGH:
+        assert paces.pace("rank_passages", "kind") == pytest.approx(factor)
+        assert paces.pace("score_candidates", "kind") == pytest.approx(factor)
+    assert min(1.0, factor) <= paces.pace("rank_passages", "kind") * (1 + 1e-9)
+    assert paces.pace("rank_passages", "kind") <= max(1.0, factor) * (1 + 1e-9)
+
+
+@given(st.sampled_from(sorted(pace.load_coefficients(SHIPPED).rules)), st.sampled_from(NAMES), COUNTS, COUNTS)
+def test_no_job_takes_less_time_for_more_data(rule, name, size, more):
+    shipped = pace.load_coefficients(SHIPPED)
+    small = dict.fromkeys(NAMES, 10) | {name: size}
+    assert shipped.seconds(rule, small | {name: size + more}) >= shipped.seconds(rule, small) >= 0
+
+
+@given(st.floats(0.1, 100), st.floats(1e-4, 1), st.lists(st.integers(1, 10**5), min_size=2, max_size=6, unique=True))
+def test_fitted_coefficients_repeat_linear_times(fixed, slope, counted):
+    jobs = [ran("extract_triples", fixed + slope * count, characters=count) for count in counted]
+    row = pace.fitted(COEFFICIENTS, jobs)["extract_triples"]
+    for done in jobs:
+        assert row["job"] + row["characters"] * done.sizes["characters"] == pytest.approx(done.seconds, rel=0.02)
+
+
+def test_jobs_of_one_size_leave_all_to_the_job():
+    jobs = [ran("extract_triples", 4.0, characters=100), ran("extract_triples", 6.0, characters=100)]
+    row = pace.fitted(COEFFICIENTS, jobs)["extract_triples"]
+    assert row["job"] == pytest.approx(4.8, rel=0.05)
+    assert row["characters"] * 100 < 0.01
+
+
+# --- the estimate --------------------------------------------------------------------------------
+
+
+def test_a_job_takes_the_time_of_jobs_here_scaled_by_what_it_reads(project):
+    data("small", 100, 2)
+    data("large", 1000, 2)
+    extracted("small", 2 * (2.0 + 0.01 * 1000))  # twice the reference machine's time
+    one, two = job("extract_triples", "large/triples/openie/0of2"), job("extract_triples", "large/triples/openie/1of2")
+    estimate = estimated(one, two)
+    assert estimate.seconds == pytest.approx(2 * 2 * (2.0 + 0.01 * 5000 + 0.5))
+    assert [done.basis for done in estimate.jobs] == ["jobs that ran here"] * 2
+    (row,) = estimate.rows
+    assert (row["jobs"], row["rests on"]) == (2, "jobs that ran here")
+    assert row["CPU s"] == pytest.approx(2 * row["CPU s each"]) == pytest.approx(estimate.seconds)
+    assert "tokens" not in row
 
 
 def test_what_failed_says_nothing_of_how_long_it_takes(project):
-    record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file", cpu_seconds=900.0)
-    collect(RESULTS)
-    assert "build_codebook" not in costs.measured_costs(LEDGER, TOY)
+    data("toy", 100, 2)
+    extracted("toy", 900.0, failure="LoaderError: no such file")
+    assert pace.jobs_here(RESULTS) == []
 
 
-def test_reading_takes_as_long_as_there_are_pairs_where_their_number_is_known(project):
-    record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
-    collect(RESULTS)
-    known = costs.measured_costs(LEDGER, TOY)
-    assert known["score_candidates"] == Cost(10.0, 5.0, 50.0)
-    assert Estimate({"score_candidates": 4}, known, 1000).seconds == pytest.approx(200.0)
-    assert Estimate({"score_candidates": 4}, known).seconds == pytest.approx(40.0)
+def test_the_first_job_of_a_rule_embeds_a_corpus_and_later_ones_read_the_cache(project):
+    data("toy", 100, 2)
+    for n in (1, 2):
+        folder = f"results/toy/toy/rankings/lexical/minilm.list{n}"
+        record("rank_passages", folder, [f"{folder}/rankings.parquet"], {}, finished=f"2026-01-0{n}T00:00:00+00:00")
+    assert [done.sizes["unseen"] for done in pace.jobs_here(RESULTS)] == [1000, 0]
+    rules = {"rank_passages": {"unseen": 0.1}}
+    coefficients = Coefficients("", 0.0, rules, {})
+    data("large", 1000, 2)
+    jobs = [job("rank_passages", f"{name}/{name}/rankings/lexical/{n}") for name in ("toy", "large") for n in (1, 2)]
+    foretold = costs.estimate(jobs, pace.jobs_here(RESULTS), coefficients, Path("conf"), [])
+    seconds = [done.seconds for done in foretold.jobs]
+    assert seconds[0] == seconds[1] == seconds[3] == 0 < seconds[2]
 
 
-def test_where_this_machine_has_no_record_the_reference_machine_is_asked_and_named(project, shipped):
-    collect(RESULTS)
-    known = costs.known_costs(LEDGER, shipped, TOY)
-    assert known["extract_triples"] == Cost(1.0, 5.0, start=2.5)
-    estimate = Estimate({"extract_triples": 2, "score_candidates": 2, "index_peer": 1}, known, 120)
-    assert estimate.seconds == (1.0 + 2.5) * 2 + 30.0 * 2 + 2.5 * 2  # 120 pairs are twice 60, in two jobs
-    assert [row["measured"] for row in estimate.rows] == ["here", "on a reference machine with toy data", None]
-    assert [row["tokens"] for row in estimate.rows] == [10, 12000, None]
-    assert estimate.unknown == ["index_peer"]
-    counts = {"extract_triples": 2, "score_candidates": 2}
-    assert "1 of 2 rules measured on a reference machine" in Estimate(counts, known, 120).summary(2)
-    assert "reference" not in Estimate({"extract_triples": 2}, known, 0).summary(2)
+def test_a_record_counts_the_pairs_and_questions_that_a_language_model_read(project):
+    data("toy", 10, 9)
+    folder = "results/toy/toy/statistics/minilm.utility.smollm2.quick/0of3"
+    metrics = {"pairs": 50, "questions": 3}
+    record(SCORING, folder, [f"{folder}/statistics.parquet"], {}, metrics=metrics, cpu_seconds=30.0)
+    (done,) = pace.jobs_here(RESULTS)
+    assert (done.sizes["pairs"], done.sizes["answered"], done.tokens, done.experiment) == (50, 3, 5, "tiny")
+    assert done.sizes["questions"] == 3  # a third of nine
+    assert done.kind == "statistics/minilm.utility.smollm2.quick"
 
 
-def test_jobs_on_the_data_at_hand_count_before_others_and_others_are_named(project, shipped):
-    other = {"corpus": "large", "extractor": "openie", "shard": "0of1"}
-    for n in range(3):
-        record("extract_triples", f"results/large/{n}", [], {}, axes=other, cpu_seconds=1000.0 + n, experiment="big")
-    record(
-        "prepare_model", "results/models/smollm2", [], {}, axes={"lm": "smollm2"}, cpu_seconds=20.0, experiment="big"
+def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project):
+    data("toy", 1000, 2)
+    extracted("toy", 204.0)
+    jobs = [job("extract_triples", f"toy/triples/openie/{n}of2") for n in (0, 1)]
+    jobs += [job("rank_passages", "toy/toy/rankings/lexical/minilm.sentences")]
+    jobs += [job("rank_passages", "elsewhere/elsewhere/rankings/lexical/minilm.sentences")]
+    jobs += [job("index_peer", "toy/peers/hipporag.openie.minilm"), job("judge", "toy/toy/judged/a")]
+    estimate = estimated(*jobs)
+    assert estimate.summary(2) == (
+        "6 jobs to run; about 7.2 minutes of one core, at least 3.6 on 2, by jobs that ran here (2) and shipped "
+        "coefficients (1); time unknown of 2 jobs (no job of the rule ran here): index_peer, judge; "
+        "time unknown of 1 jobs (data not here yet): rank_passages"
     )
-    collect(RESULTS)
-    of = {
-        name: costs.measured_costs(LEDGER, {name, experiment})
-        for name, experiment in (("toy", "tiny"), ("large", "big"))
-    }
-    assert of["toy"]["extract_triples"] == Cost(1.0, 5.0)
-    assert of["large"]["extract_triples"] == Cost(1001.0, 5.0)
-    assert of["large"]["compare_variants"].measured == "here on other data"  # of another experiment
-    assert of["toy"]["compare_variants"].measured == "here"
-    assert of["toy"]["prepare_model"].measured == "here"  # whatever the data
-    known = costs.known_costs(LEDGER, shipped, {"new"})
-    counts = {"extract_triples": 1, "score_candidates": 1, "prepare_model": 1}
-    summary = Estimate(counts, known, 60).summary(2)
-    assert "1 of 3 rules measured here on other data and 1 of 3 rules measured on a reference machine" in summary
-    assert summary.count("(larger data take longer)") == 1
+    rows = {row["rule"]: row for row in estimate.rows}
+    assert rows["rank_passages"]["rests on"] == "shipped coefficients (1) and data not here yet (1)"
+    assert (rows["rank_passages"]["jobs"], rows["index_peer"]["CPU s"]) == (2, None)
+    assert "minutes" not in estimated(jobs[-1]).summary(2)
 
 
-def test_tokens_have_a_column_only_where_some_are_known(project):
-    assert "tokens" not in Estimate({"consolidate": 1}, {"consolidate": Cost(60.0)}).rows[0]
+def test_reading_is_foretold_by_pairs_and_costs_tokens():
+    paces = Paces(COEFFICIENTS, [])
+    known = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1, "pairs": 60}, paces)
+    assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.5, "shipped coefficients", 6000.0)
+    unknown = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1}, paces)
+    assert (unknown.seconds, unknown.basis) == (None, "data not here yet")
+    summary = Estimate([known], 2000).summary(2)
+    assert summary.endswith("; a language model reads at most 2,000 pairs of question and passage")
+    assert "logs/score_candidates will tell" in Estimate([unknown], None).summary(2)
+    assert Estimate([known]).rows[0]["tokens"] == 6000
+
+
+def test_money_is_said_at_stated_prices_alone():
+    estimate = Estimate([Foretold("consolidate", 1800.0, "", 0), *[Foretold("answer", 900.0, "", 250_000)] * 2])
+    assert estimate.money(None, None) == ""
+    assert estimate.money(0.5, None) == "0.50 for 1.00 hours of one core"
+    assert estimate.money(None, 2.0) == "1.00 for 500,000 tokens, if an endpoint reads them"
+
+
+# --- the shipped coefficients --------------------------------------------------------------------
 
 
 def test_what_is_written_of_a_run_is_read_again(project):
-    record("score_candidates", "results/toy/statistics", [], {}, metrics={"pairs": 50}, cpu_seconds=10.0)
-    record("build_codebook", "results/other", [], {}, experiment="other", cpu_seconds=99.0)
-    collect(RESULTS)
-    Path("costs.yaml").write_text(costs.shipped_costs(LEDGER, "tiny", 24.0, "mine, 2 cores, 2026"))
-    known = costs.known_costs(Path("none"), Path("costs.yaml"), TOY)
-    assert known["score_candidates"] == Cost(
-        10.0, 5, 50, start=2.0, measured=costs.REFERENCE
-    )  # 24 s minus 14 s of five stages
-    assert "build_codebook" not in known
+    data("toy", 100, 2)
+    data("large", 10_000, 2)
+    extracted("toy", 3.0)
+    extracted("large", 12.0)
+    folder = "results/toy/toy/statistics/minilm.utility.smollm2.quick/0of1"
+    record(SCORING, folder, [f"{folder}/s.parquet"], {}, metrics={"pairs": 50}, experiment="other", cpu_seconds=10.0)
+    text = pace.written(COEFFICIENTS, pace.jobs_here(RESULTS), "tiny", 19.0, "mine, 2 cores, 2026")
+    Path("costs.yaml").write_text(text)
+    again = pace.load_coefficients(Path("costs.yaml"))
+    assert (again.machine, again.start) == ("mine, 2 cores, 2026", 2.0)  # 19 s minus 15 s of two stages
+    small, large = ({"job": 1, "characters": count} for count in (1000, 100_000))
+    assert again.seconds("extract_triples", small) == pytest.approx(3.0, rel=0.05)
+    assert again.seconds("extract_triples", large) == pytest.approx(12.0, rel=0.05)
+    assert again.rules["rank_passages"] == RULES["rank_passages"]  # it did not run
+    assert again.tokens == {"extract_triples": {"characters": pytest.approx(1e-4, rel=0.02)}, SCORING: {"pairs": 0.1}}
+    assert not again.measured("index_peer")
     with pytest.raises(SecateurError, match=r"toys has not been run here\. Fix: make run EXPERIMENT=toys"):
-        costs.shipped_costs(LEDGER, "toys", 1.0, "mine")
+        pace.written(COEFFICIENTS, [], "toys", 1.0, "mine")
 
 
-def test_the_shipped_figures_are_of_rules_that_there_are():
-    known = costs.known_costs(Path("none"), ROOT / "data/costs.yaml", TOY)
-    rules = {path.stem for path in (ROOT / "scripts").glob("*.py")}
-    assert set(known) <= rules
-    assert {"extract_triples", "score_candidates", "build_report"} <= set(known)
-    assert all(cost.seconds > 0 and cost.start > 0 for cost in known.values())
-
-
-def test_what_is_to_come_is_one_line():
-    known = {"consolidate": Cost(60.0), "score_candidates": Cost(120.0, pairs=1000)}
-    summary = Estimate({"consolidate": 2, "score_candidates": 1, "index_peer": 3}, known, 2000).summary(2)
-    assert summary == (
-        "6 jobs to run; about 6.0 minutes of one core, at least 3.0 on 2; cost unknown: index_peer; "
-        "a language model reads at most 2,000 pairs of question and passage"
-    )
-    assert "minutes" not in Estimate({"index_peer": 3}, {}, 0).summary(2)
-    assert "logs/score_candidates will tell" in Estimate(READ, known).summary(2)
+def test_every_rule_has_coefficients_of_sizes_that_there_are():
+    shipped = pace.load_coefficients(SHIPPED)
+    assert set(shipped.rules) == {path.stem for path in (ROOT / "scripts").glob("*.py")}
+    assert {name for row in (*shipped.rules.values(), *shipped.tokens.values()) for name in row} <= set(NAMES)
+    assert all(value is None or value >= 0 for row in shipped.rules.values() for value in row.values())
+    assert shipped.start > 0
+    assert all(map(shipped.measured, ("extract_triples", "score_candidates", "assemble_contexts", "build_report")))
 
 
 # --- pairs ---------------------------------------------------------------------------------------
@@ -178,36 +342,26 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
         assert most == (3 + 2 + 4) + 3 + 5
 
 
-def pairs(experiment: str, counts: dict[str, int], *overrides: str, folder: Path | None = DIALOGUE) -> int | None:
-    """The pairs that an experiment reads at most."""
+def pairs(experiment: str, *overrides: str, folder: Path | None = DIALOGUE) -> int | None:
+    """The pairs that an experiment reads at most, before anything runs."""
     mine = (*overrides, *folder_overrides(folder))
-    return costs.pairs_to_read(ROOT / "conf", variants(ROOT / "conf", experiment, mine), mine, counts)
+    planned = variants(CONF, experiment, mine)
+    unprepared = {(v.corpus, None) for v in planned}
+    counts = Data(CONF, mine, unprepared).pairs(planned).values()
+    return None if None in counts else math.ceil(sum(counts))
 
 
 def test_pairs_are_counted_in_a_folder_before_anything_runs(project):
-    found = pairs("custom_dialogue", READ)
+    known = pairs("custom_dialogue")
     questions = len((DIALOGUE / "questions.jsonl").read_text().splitlines())
-    assert found == questions * (8 + 4 + 4 * 3)  # conf/ecs/quick: pool, pool_aware, draws + 1 of each quartile
-    assert pairs("custom_dialogue", READ, "ecs.pool=10") == found + 2 * questions
-    assert pairs("custom_dialogue@3", READ) == 3 * 24
-    assert pairs("custom_dialogue", {"select_context": 1}) == 0
+    assert known == questions * (8 + 4 + 4 * 3)  # conf/ecs/quick: pool, pool_aware, draws + 1 of each quartile
+    assert pairs("custom_dialogue", "ecs.pool=10") == known + 2 * questions
+    assert pairs("custom_dialogue@3") == 3 * 24
+    assert pairs("custom_dialogue", "ecs.shards=4") == known
 
 
-def test_of_shards_that_are_there_already_no_pair_is_counted(project):
-    whole, rest = (pairs("custom_dialogue", {"score_candidates": n}, "ecs.shards=4") for n in (4, 1))
-    assert rest == whole / 4
-
-
-def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project):
-    assert pairs("locomo", {"score_candidates": 4}, folder=None) is None
+def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project, monkeypatch):
+    monkeypatch.delenv("SECATEUR_MIRROR", raising=False)
+    assert pairs("locomo", folder=None) is None
     Path("passages.jsonl").write_text('{"id": \n')
-    assert pairs("custom_dialogue", READ, folder=Path()) is None
-
-
-def test_money_is_said_at_stated_prices_alone():
-    known = {"consolidate": costs.Cost(1800.0), "answer_questions": costs.Cost(900.0, tokens=250_000)}
-    counts = {"consolidate": 1, "answer_questions": 2}
-    estimate = Estimate(counts, known)
-    assert estimate.money(None, None) == ""
-    assert estimate.money(0.5, None) == "0.50 for 1.00 hours of one core"
-    assert estimate.money(None, 2.0) == "1.00 for 500,000 tokens, if an endpoint reads them"
+    assert pairs("custom_dialogue", folder=Path()) is None

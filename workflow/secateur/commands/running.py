@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -72,14 +73,16 @@ def run(
     phases, started = _phases(), time.monotonic()
     processors = int(cores) if cores.isdigit() else os.cpu_count() or 1
 
-    def cost(counts: dict[str, int]) -> str:
-        try:
-            return forecast(experiment, data, changed or (), counts, processors)
-        except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
-            return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
-
     progress = RunProgress(frozenset(phases))
-    with _log() as log:
+    with _log() as log, ThreadPoolExecutor(1) as pool:
+        planned = pool.submit(forecast, experiment, data, changed or (), processors)  # while Snakemake plans, too
+
+        def cost(counts: dict[str, int]) -> str:
+            try:
+                return planned.result()
+            except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
+                return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
+
         code = _driven(command, lambda child: _show(child, log, progress, phases, cost))
     if code:
         raise _failure(progress, code, _report_command(experiment, data, changed), Path(log.name))

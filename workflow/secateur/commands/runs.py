@@ -24,7 +24,7 @@ from secateur.report import reference
 
 __all__ = ["costs", "docs", "doctor", "forecast", "gc", "orphans", "plan", "status", "track", "ui", "why"]
 
-LEDGER = Path("results/ledger/job_runs.parquet")
+RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
 FILES = (".parquet", ".json", ".html", ".safetensors")  # suffixes of the files that rules write
 JOBS = 5  # jobs listed under one cause
@@ -133,43 +133,44 @@ def plan(
     ] = None,
     million_tokens: Annotated[float | None, Option(min=0, help="Price of a million tokens at an endpoint.")] = None,
 ) -> None:
-    """Estimate how long an experiment takes here, from earlier jobs of each rule."""
-    from secateur.planning.dry_run import dry_run
-
-    counts = dry_run(experiment_named(experiment), changed or (), data).counts
-    if not counts:
+    """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
+    estimate = _estimate(experiment_named(experiment), data, changed or ())
+    if not estimate.jobs:
         print("nothing to do")
         return
-    estimate = _estimate(experiment, data, changed or (), counts)
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
     if money := estimate.money(core_hour, million_tokens):
         print(money)
 
 
-def forecast(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int], cores: int) -> str:
+def forecast(experiment: str, data: Path | None, changed: Sequence[str], cores: int) -> str:
     """The cost of an experiment's jobs in one line."""
-    return _estimate(experiment, data, changed, counts).summary(cores)
+    return _estimate(experiment, data, changed).summary(cores)
 
 
-def _estimate(experiment: str, data: Path | None, changed: Sequence[str], counts: dict[str, int]):
-    """The Estimate of an experiment's jobs."""
-    from secateur.planning.costs import Estimate, known_costs, pairs_to_read
+def _estimate(experiment: str, data: Path | None, changed: Sequence[str]):
+    """The Estimate of the jobs that would run for an experiment."""
+    from secateur.planning.costs import estimate
+    from secateur.planning.dry_run import jobs_to_run
+    from secateur.planning.pace import jobs_here, load_coefficients
     from secateur.planning.plan import folder_overrides, variants
 
-    conf, overrides = Path("conf"), (*changed, *folder_overrides(data))
-    planned = variants(conf, experiment, overrides)
-    names = {experiment, *(name for v in planned for name in (v.dataset, v.corpus))}
-    return Estimate(counts, known_costs(LEDGER, SHIPPED, names), pairs_to_read(conf, planned, overrides, counts))
+    jobs, overrides = jobs_to_run(experiment, changed, data), (*changed, *folder_overrides(data))
+    planned = variants(CONF, experiment, overrides)
+    return estimate(jobs, jobs_here(RESULTS), load_coefficients(SHIPPED), CONF, planned, overrides)
 
 
 def costs(
     experiment: Experiment,
     whole: Annotated[float, Option(help="CPU seconds of the run, as `secateur run` prints them at its end.")],
 ) -> None:
-    """Print the cost of each rule's jobs after a run in a new clone, for data/costs.yaml."""
-    from secateur.planning.costs import shipped_costs
+    """Fit the coefficients of data/costs.yaml to the jobs that ran here, after a run in a new clone."""
+    from secateur.planning.pace import jobs_here, load_coefficients, written
 
-    print(shipped_costs(LEDGER, experiment_named(experiment), whole, _machine()), end="")
+    name, ran = experiment_named(experiment), jobs_here(RESULTS)
+    text = written(load_coefficients(SHIPPED), ran, name, whole, _machine())
+    SHIPPED.write_text(text, encoding="utf-8")
+    print(SHIPPED)
 
 
 def _machine() -> str:

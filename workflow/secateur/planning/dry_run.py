@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from secateur.core.errors import SecateurError
-from secateur.planning.snakemake_output import DryRun, failure, parse_dry_run
+from secateur.planning.snakemake_output import DryRun, Job, failure, parse_dry_run, parse_summary
 
-__all__ = ["arguments", "dry_run"]
+__all__ = ["arguments", "dry_run", "jobs_to_run"]
 
 SHOWN = 3  # last lines of Snakemake's output in a message
 
@@ -32,17 +32,28 @@ def arguments(experiment: str, overrides: Sequence[str] = (), data: Path | None 
 def dry_run(
     experiment: str, overrides: Sequence[str] = (), data: Path | None = None, target: Path | None = None
 ) -> DryRun:
-    """The jobs that would run for an experiment, or for a file of its results.
+    """The jobs that would run for an experiment, or for a file of its results, and their causes.
 
     Raises SecateurError with Snakemake's message.
     """
-    command = [sys.executable, "-m", "snakemake", "-n", "--profile", "profiles/local", "--quiet", "host"]
-    command += arguments(experiment, overrides, data)
-    command += ["--", str(target)] if target else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    targets = ["--", str(target)] if target else []
+    done = _snakemake("-n", *arguments(experiment, overrides, data), *targets)
     text = done.stdout + done.stderr
     if target and "MissingRuleException" in text:
         raise SecateurError(f"{target}: no rule writes it. Fix: name a file or folder of results/ that a run writes.")
     if done.returncode != 0:
         raise failure(text, SHOWN)
     return parse_dry_run(text)
+
+
+def jobs_to_run(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[Job]:
+    """The jobs that would run for an experiment, with their records. Raises SecateurError with Snakemake's message."""
+    done = _snakemake("--summary", *arguments(experiment, overrides, data))
+    if done.returncode != 0:
+        raise failure(done.stdout + done.stderr, SHOWN)
+    return parse_summary(done.stdout)
+
+
+def _snakemake(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/local", "--quiet", "host", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ from secateur.config.compose import local
 from secateur.core.errors import SecateurError
 from secateur.stage.provenance import changed_code
 
-__all__ = ["DryRun", "RunProgress", "failure", "parse_dry_run"]
+__all__ = ["DryRun", "Job", "RunProgress", "failure", "parse_dry_run", "parse_summary"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
@@ -31,6 +31,24 @@ class DryRun:
 
     counts: dict[str, int]
     causes: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that would run. record: the path of its run.json."""
+
+    rule: str
+    record: str
+
+
+def parse_summary(text: str) -> list[Job]:
+    """The jobs that would run, from the output of `snakemake --summary`: a row for each output, tab-separated.
+
+    >>> parse_summary("results/a/run.json\\t-\\tconsolidate\\t-\\tmissing\\tupdate pending")
+    [Job(rule='consolidate', record='results/a/run.json')]
+    """
+    rows = [line.split("\t") for line in text.splitlines()]
+    return [Job(row[2], row[0]) for row in rows if row[0].endswith("/run.json") and row[-1] == "update pending"]
 
 
 def parse_dry_run(text: str) -> DryRun:

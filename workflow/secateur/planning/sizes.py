@@ -1,0 +1,188 @@
+"""Sizes of the data that a job reads: what its CPU time is proportional to.
+
+job        1 for every job
+passages   passages of the corpus
+characters characters of these passages
+unseen     the same for the first job of a rule on a corpus, which embeds them; 0 for later ones, which find them in the cache
+questions  questions of the data set
+compared   pairs of a question and a passage of its group
+answered, gain, trained, grown
+           questions that a language model reads in answers, answer gain, the policy and greedy selection
+pairs      pairs of question and passage that a language model reads
+variants   variants of the experiment
+
+A shard reads its share of each. Sizes of data that is neither prepared nor in a file here are unknown.
+"""
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+from secateur.config.compose import local, option
+from secateur.config.limits import unlimited
+from secateur.core import layout
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import DAMAGED, read_table
+from secateur.datasets.fetch import fetch
+from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files, reads_folder
+from secateur.datasets.registry import load_registry
+from secateur.datasets.schema import limit_questions, sample_documents, sample_questions
+from secateur.ecs.selection.pool import max_pairs
+from secateur.evaluation.subsets import answered, members
+from secateur.planning.plan import Variant
+from secateur.planning.sources import folder_files, listed_files
+
+__all__ = ["NAMES", "READ", "SHARD", "Data", "Sizes", "data_of"]
+
+Sizes = dict[str, float]
+Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
+
+READ = ("answered", "gain", "trained", "grown")  # counted in questions that a language model reads
+NAMES = ("job", "passages", "characters", "unseen", "questions", "compared", *READ, "pairs", "variants")
+ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
+CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
+SHARD = re.compile(r"/\d+of(\d+)/")
+
+
+def data_of(record: str) -> tuple[str | None, str | None]:
+    """The corpus and the data set of a job, by the path of its record; None where it reads none.
+
+    >>> data_of("results/stem/stem_dev/triples/openie/run.json"), data_of("results/stem/triples/openie/0of2/run.json")
+    (('stem', 'stem_dev'), ('stem', None))
+    """
+    _, corpus, below, *_ = record.split("/")
+    if corpus in ELSEWHERE:
+        return None, None
+    return corpus, None if below in CORPUS_WIDE else below
+
+
+class Data:
+    """Corpora and data sets, each read once.
+
+    unprepared: (corpus, data set or None) whose tables in results/ are not current. Then the files that they are made from
+    are read, as far as they are here: those of the user's folder, fetched ones, or the mirror's. conf: None for records,
+    which count themselves what options limit.
+    """
+
+    def __init__(
+        self,
+        conf: Path | None = None,
+        overrides: tuple[str, ...] = (),
+        unprepared: Collection[tuple[str | None, str | None]] = (),
+    ) -> None:
+        self.conf, self.overrides, self.unprepared = conf, overrides, unprepared
+        self.texts, self._sizes = cache(self._texts), cache(self._sizes_of)
+
+    def sizes(self, record: str) -> Sizes | None:
+        """Sizes of what a job reads, by the path of its record; None if unknown. A shard reads its share."""
+        sizes, shard = self._sizes(*data_of(record)), SHARD.search(record)
+        if sizes is None:
+            return None
+        return {name: size / int(shard[1]) if shard else size for name, size in sizes.items()} | {"job": 1}
+
+    def _sizes_of(self, corpus: str | None, dataset: str | None) -> Sizes | None:
+        if corpus is None:
+            return {"job": 1}
+        if (texts := self.texts(corpus, dataset)) is None:
+            return None
+        passages, questions, evidence = texts
+        sizes = {"passages": passages.height, "characters": passages["text"].str.len_chars().sum()}
+        if dataset is None:
+            return sizes
+        groups = passages.group_by("group_id").len()
+        sizes |= {"questions": questions.height, "compared": questions.join(groups, on="group_id")["len"].sum()}
+        return sizes | self._read(dataset, questions, evidence)
+
+    def _read(self, name: str, questions: pl.DataFrame, evidence: pl.DataFrame) -> Sizes:
+        """Questions of a data set that a language model reads."""
+        if self.conf is None:
+            return {}
+        dataset = option(self.conf, "dataset", name, self.overrides)
+        subsets = members(questions, evidence, {"types": {}, "first": dataset.first})
+        grown = questions.filter(pl.col("type").is_in(list(dataset.grown)))["question_id"]
+        return {
+            "answered": answered(questions, dataset.split, dataset.answered).height,
+            "gain": answered(questions, dataset.split, dataset.gain).height,
+            "trained": sum(answered(questions, split, count).height for split, count in dataset.trained.items()),
+            "grown": len(subsets[dataset.grown_of or "all"].intersection(grown)),
+        }
+
+    def _texts(self, corpus: str, dataset: str | None) -> Texts | None:
+        """Passages, questions and evidence; no questions without a data set. None if they are not here."""
+        try:
+            if self.unprepared and not {(corpus, None), (corpus, dataset)}.isdisjoint(self.unprepared):
+                with TemporaryDirectory() as folder:
+                    return self._from_files(corpus, dataset, Path(folder))
+            return self._from_tables(corpus, dataset)
+        except (SecateurError, *DAMAGED):
+            return None  # the stage that reads them reports all errors
+
+    def _from_tables(self, corpus: str, dataset: str | None) -> Texts:
+        options = {"corpus": corpus, "dataset": dataset or ""}
+        passages = read_table(TABLES["passages"], Path(layout.passages(options)))
+        return passages, *(
+            read_table(TABLES[name], Path(layout.question_table(options, name))) if dataset else TABLES[name].empty()
+            for name in ("questions", "evidence")
+        )
+
+    def _from_files(self, corpus: str, dataset: str | None, folder: Path) -> Texts:
+        spec = option(self.conf, "corpus", corpus, self.overrides)
+        paths = [*_here(self.conf, spec, "corpus", folder), *map(Path, spec.extra)]
+        passages = load_corpus(spec.format, named_files(format_of(spec.format).CORPUS_FILES, paths)).passages
+        passages = passages if spec.documents is None else sample_documents(passages, spec.documents)
+        if dataset is None:
+            return passages, TABLES["questions"].empty(), TABLES["evidence"].empty()
+        asked, sampled = option(self.conf, "dataset", dataset, self.overrides), spec.documents is not None
+        paths = _here(self.conf, asked, "questions", folder)
+        files = named_files(format_of(asked.format).QUESTION_FILES, paths)
+        name, cluster = asked.control_of or unlimited(dataset)[0], "group" if asked.kind == "dialogue" else "document"
+        loaded = sample_questions(load_questions(asked.format, name, files, passages, cluster, sampled), asked.sample)
+        loaded = limit_questions(loaded, asked.split, asked.limit) if asked.limit else loaded
+        return passages, loaded.questions, loaded.evidence
+
+    def pairs(self, variants: Sequence[Variant]) -> dict[str, float | None]:
+        """Pairs that a language model reads at most, by the record of the job that reads them; None if unknown."""
+        pairs: dict[str, float | None] = {}
+        for variant in variants:
+            if variant["family"] == "utility" and variant.study is None:
+                ecs, count = option(self.conf, "ecs", variant["ecs"], self.overrides), self._pairs(variant)
+                records = [layout.beside(path, "run.json") for path in layout.statistics(variant.wildcards, ecs.shards)]
+                pairs |= dict.fromkeys(records, None if count is None else count / ecs.shards)
+        return pairs
+
+    def _pairs(self, variant: Variant) -> int | None:
+        if (texts := self.texts(variant.corpus, variant.dataset)) is None:
+            return None
+        passages, questions, evidence = texts
+        groups = ("dataset", "ecs")
+        dataset, ecs = (option(self.conf, group, variant.wildcards[group], self.overrides) for group in groups)
+        subsets = members(questions, evidence, {"types": {}, "first": dataset.first})
+        scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
+        unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
+        answerable = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
+        return max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
+
+
+def _here(conf: Path, spec: Any, part: str, folder: Path) -> list[Path]:
+    """The files of a corpus or data set; what is not fetched yet is copied from the mirror, never downloaded."""
+    if reads_folder(spec.format):
+        return [Path(path) for path in folder_files(spec.format, spec.folder, part, "")]
+    return [path if path.exists() else _mirrored(conf, path, folder) for path in map(Path, listed_files(spec.files))]
+
+
+def _mirrored(conf: Path, path: Path, folder: Path) -> Path:
+    """A copy of a registered file of the mirror. Raises SecateurError if there is none."""
+    entry = load_registry(conf.parent / "data/registry").get(path.name)
+    mirror = os.environ.get("SECATEUR_MIRROR") or local(conf).mirror
+    if entry is None or not mirror:
+        raise SecateurError(f"{path}: not here")
+    fetch(replace(entry, url=None), folder / path.name, Path(mirror))
+    return folder / path.name
