@@ -81,11 +81,20 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
     whole = {"job": 1, "passages": 6, "characters": 60}
     assert Data().sizes("results/toy/codebook/openie.minilm/run.json") == whole
-    asked = {"questions": 4, "compared": 12}  # each question has the three passages of its group
+    asked = {"questions": 4, "compared": 12, "rankings": 4}  # each question has the three passages of its group
     assert Data().sizes("results/toy/toy/evidence/contexts/run.json") == whole | asked
     assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {"job": 1, "passages": 2, "characters": 20}
     assert Data().sizes("results/models/smollm2/run.json") == {"job": 1}
     assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
+
+
+def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(project):
+    shutil.copytree(CONF / "rankers", "conf/rankers")
+    data("toy", 6, 4)
+    record = "results/toy/toy/contexts/lexical/minilm.sentences/{}/none/text/default.smollm2/run.json"
+    known = Data(Path("conf"))
+    assert known.sizes(record.format("all"))["rankings"] == 4 * 4 * 2  # with and without +neighbour
+    assert known.sizes(record.format("zsum"))["rankings"] == 4
 
 
 def sizes(name: str, *overrides: str) -> dict | None:

@@ -126,10 +126,13 @@ def unseen(rule: str, corpus: str | None, sizes: Sizes, seen: set[tuple[str, str
 
 
 def _counted(record: Mapping[str, Any]) -> Sizes:
-    """The sizes that a record counts itself: what a language model read, and the variants of an experiment."""
+    """The sizes that a record counts itself: what options limit, and the variants of an experiment."""
     metrics, config = record["metrics"], record["config"]
     sizes = dict.fromkeys(READ, metrics["questions"]) if "questions" in metrics else {}
-    sizes |= {"pairs": metrics["pairs"]} if "pairs" in metrics else {}
+    sizes |= (
+        {"rankings": metrics["questions"] * metrics["scorers"]} if {"questions", "scorers"} <= metrics.keys() else {}
+    )
+    sizes |= {name: metrics[name] for name in ("pairs", "rankings") if name in metrics}
     listed = config.get("extra.variants") or config.get("extra.plan", {}).get("variants")
     return sizes | ({"variants": len(listed)} if listed else {})
 

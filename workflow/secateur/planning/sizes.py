@@ -6,6 +6,7 @@ characters characters of these passages
 unseen     the same for the first job of a rule on a corpus, which embeds them; 0 for later ones, which find them in the cache
 questions  questions of the data set
 compared   pairs of a question and a passage of its group
+rankings   questions times the scorers whose rankings a job reads: all of a list, or one
 answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
 pairs      pairs of question and passage that a language model reads
@@ -46,9 +47,10 @@ Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
 
 READ = ("answered", "gain", "trained", "grown")  # counted in questions that a language model reads
-NAMES = ("job", "passages", "characters", "unseen", "questions", "compared", *READ, "pairs", "variants")
+NAMES = ("job", "passages", "characters", "unseen", "questions", "compared", "rankings", *READ, "pairs", "variants")
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
+LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list
 SHARD = re.compile(r"/\d+of(\d+)/")
 
 
@@ -86,7 +88,16 @@ class Data:
         sizes, shard = self._sizes(*data_of(record)), SHARD.search(record)
         if sizes is None:
             return None
+        if "questions" in sizes:
+            sizes = sizes | {"rankings": sizes["questions"] * self._scorers(record)}
         return {name: size / int(shard[1]) if shard else size for name, size in sizes.items()} | {"job": 1}
+
+    def _scorers(self, record: str) -> int:
+        listed = LISTED.search(record)
+        if self.conf is None or not listed:
+            return 1
+        rankers = option(self.conf, "rankers", listed[1], self.overrides)
+        return len(rankers.scorers) * (1 + len(rankers.suffixes))
 
     def _sizes_of(self, corpus: str | None, dataset: str | None) -> Sizes | None:
         if corpus is None:
