@@ -221,9 +221,7 @@ def in_process(cfg, cache: Path, device: str) -> CausalLM:
     steady()
     import torch
     from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()  # a bar would fill the job's log
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
     address = prepare(cfg.model, cache)

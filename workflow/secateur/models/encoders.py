@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import file_digest, remade, whole, write_json
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
-from secateur.models.prepare import loading, refuse_random
+from secateur.models.prepare import loading, quiet, refuse_random
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
 
@@ -175,7 +176,9 @@ def _convert(cfg, saved: Path) -> None:
 
     example = (torch.ones((2, 8), dtype=torch.long), torch.ones((2, 8), dtype=torch.long))
     shape = openvino.PartialShape([-1, -1])
-    converted = openvino.convert_model(Traced(), example_input=example, input=[shape, shape])
+    with quiet(), warnings.catch_warnings():  # the tracer warns of branches on shapes, and reads deprecated attributes
+        warnings.simplefilter("ignore")
+        converted = openvino.convert_model(Traced(), example_input=example, input=[shape, shape])
     saved.parent.mkdir(parents=True, exist_ok=True)
     temporary = saved.with_name(f".{secrets.token_hex(4)}.tmp.xml")  # process numbers are not unique on a shared folder
     try:

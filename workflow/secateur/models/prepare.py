@@ -26,6 +26,7 @@ __all__ = [
     "is_gguf",
     "loading",
     "prepare",
+    "quiet",
     "refuse_incomplete",
     "refuse_random",
     "weights_digest",
@@ -71,10 +72,27 @@ def _refuse_pointers(address: str, files: Iterable[Path]) -> None:
 
 
 @contextmanager
-def loading(address: str, kind: str = "causal language model", key: str = READER) -> Iterator[None]:
-    """Turn what a library raises for files that it cannot load into a SecateurError that names their address."""
+def quiet() -> Iterator[None]:
+    """Loads without transformers' bars and advice: a program or a job's log that only asks a question has no use for them."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def loading(address: str, kind: str = "causal language model", key: str = READER) -> Iterator[None]:
+    """Load quietly, and turn what a library raises for files that it cannot load into a SecateurError with their address."""
+    try:
+        with quiet():
+            yield
     except (SecateurError, MemoryError):
         raise
     except Exception as error:  # libraries raise anything for files that they cannot load
@@ -105,7 +123,8 @@ def refuse_random(network, address: str, key: str, unused: tuple[str, ...] = ())
 
     unused: beginnings of names of weights that are not used.
     """
-    _, info = type(network).from_pretrained(network.config._name_or_path, output_loading_info=True)
+    with quiet():
+        _, info = type(network).from_pretrained(network.config._name_or_path, output_loading_info=True)
     missing = {name for name in info["missing_keys"] if not name.startswith(unused)}
     refuse_incomplete(address, info | {"missing_keys": missing}, key)
 
@@ -204,13 +223,16 @@ def _sealed(address: str, folder: Path) -> None:
 def _convert(address: str, folder: Path) -> None:
     """Convert a GGUF file with transformers.
 
-    transformers reads the file's fields three times, at two CPU seconds or more each; the patch makes it one.
+    transformers reads the file's fields three times, at two CPU seconds or more each; the first patch makes it one. The
+    second removes a progress bar that no setting of transformers reaches.
     """
     import gguf
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig, modeling_gguf_pytorch_utils
 
-    with gguf_file(address) as path, patch.object(gguf, "GGUFReader", cache_of_calls(gguf.GGUFReader)):
+    once = patch.object(gguf, "GGUFReader", cache_of_calls(gguf.GGUFReader))
+    no_bar = patch.object(modeling_gguf_pytorch_utils, "tqdm", lambda tensors, **_: tensors)
+    with gguf_file(address) as path, once, no_bar:
         _refuse_part(address, path)
         settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
         settings |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
