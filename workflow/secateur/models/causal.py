@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ class CausalLM:
         self.model, self.tokenizer, self.pack, self.name = by_onednn(model.eval()), tokenizer, pack, name
         self._weights, self.encoder = weights, Encoder(tokenizer, window)
         self._config = model.config.get_text_config()
+        self._cache = (
+            "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
+        )  # renamed in 5.24
         attend_in_blocks(model)
 
     @cached_property
@@ -131,7 +135,7 @@ class CausalLM:
                 input_ids=torch.tensor(list(map(list, rows)), device=device),
                 position_ids=keys[None, start:].expand(len(rows), -1),
                 attention_mask=self._by_layer(keys <= keys[start:, None], keys[start:], keys),
-                past_key_values=cache,
+                **{self._cache: cache},
                 use_cache=True,
                 logits_to_keep=torch.tensor(list(kept), dtype=torch.long, device=device),
             ).logits
@@ -155,7 +159,7 @@ class CausalLM:
                 input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
                 position_ids=positions[None],
                 attention_mask=mask,
-                past_key_values=cache,
+                **{self._cache: cache},
                 use_cache=True,
                 logits_to_keep=torch.tensor(list(rows), device=device),
                 blocks=parts if device.type == "cpu" else None,  # a GPU is given one large product, not many small ones
