@@ -4,7 +4,7 @@ import secateur
 
 memory = secateur.Memory()
 memory.index(["Alder Ltd bought the Finch mill in 2021. The mill has stood in Leeds since 1890.", "..."])
-print(memory.retrieve("Where is the mill that Alder Ltd bought?", budget=64))
+print(memory.retrieve("Where is the mill that Alder Ltd bought?", budget=40))
 """
 
 from importlib import import_module
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from secateur.core.errors import SecateurError
     from secateur.library.evaluating import compare, evaluate
-    from secateur.library.memory import Memory, Retrieved, Source
+    from secateur.library.memory import Memory
+    from secateur.library.retrieved import Retrieved, Source
     from secateur.library.scoring import score
 
 __version__ = "0.2.0"
@@ -21,8 +22,8 @@ __all__ = ["Memory", "Retrieved", "SecateurError", "Source", "compare", "evaluat
 
 _FACE = {  # loaded when asked for: every job of the pipeline imports this package
     "Memory": "library.memory",
-    "Retrieved": "library.memory",
-    "Source": "library.memory",
+    "Retrieved": "library.retrieved",
+    "Source": "library.retrieved",
     "score": "library.scoring",
     "compare": "library.evaluating",
     "evaluate": "library.evaluating",

@@ -1,6 +1,7 @@
 """Metrics of any contexts, and the paired difference of two sets of them, as in the pipeline."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -9,8 +10,9 @@ from secateur.core.errors import SecateurError
 from secateur.evaluation.comparison import common, paired_differences
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measure_all, select_metrics
-from secateur.library.memory import Retrieved
+from secateur.library.arguments import as_texts, check, is_mapping, is_text, reported
 from secateur.library.options import LOG, cache_folder, chosen
+from secateur.library.retrieved import Retrieved
 from secateur.models.word_pieces import lm_counter
 from secateur.models.words import lacks_words
 
@@ -18,9 +20,12 @@ __all__ = ["compare", "evaluate"]
 
 Given = Retrieved | str | Sequence[tuple[str | None, str]]
 Evidence = Mapping[str, Sequence[str] | Mapping[str, str]]
+EXAMPLE = "evaluate({'q1': 'Leeds'}, {'q1': 'Where?'}, {'q1': ['The mill is in Leeds.']})"
+COLUMNS = {"question_id": pl.String, "metric": pl.String, "value": pl.Float64}
 METRICS = ("evidence_recall", "evidence_coverage", "token_recall", "tokens")
 
 
+@reported()
 def evaluate(
     contexts: Mapping[str, Given],
     questions: Mapping[str, str],
@@ -37,6 +42,11 @@ def evaluate(
 
     Raises SecateurError for an unknown metric, and for a question without a text or without evidence.
     """
+    for name, mapping in (("contexts", contexts), ("questions", questions), ("evidence", evidence)):
+        check(is_mapping(mapping), name, mapping, "a mapping whose keys are question ids", EXAMPLE)
+    metrics = as_texts("metrics", metrics, f"a list of metrics, e.g. {', '.join(METRICS)}", f"metrics={list(METRICS)}")
+    check(len(metrics) > 0, "metrics", metrics, "one metric or more", f"metrics={list(METRICS)}")
+    check(is_text(reader) and reader != "", "reader", reader, "an option of conf/lm", "reader='smollm2'")
     for what, mapping in (("text", questions), ("evidence", evidence)):
         missing = [question for question in contexts if not mapping.get(question)]
         if missing:
@@ -44,14 +54,17 @@ def evaluate(
     spec = select_metrics(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
         raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
+    for question in contexts:
+        text = questions[question]
+        check(is_text(text), f"questions[{question!r}]", text, "a text", EXAMPLE)
     count = lm_counter(chosen("lm", reader).model, cache_folder())
-    pairs = {question: _pairs(context) for question, context in contexts.items()}
+    pairs = {question: _pairs(question, context) for question, context in contexts.items()}
     texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
     sourced = any(passage is not None for parts in pairs.values() for passage, _ in parts)
     cases = []
     for question, parts in pairs.items():
-        gold = _gold(questions[question], evidence[question])
+        gold = _gold(question, questions[question], evidence[question])
         whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
         read = Read([text for _, text in parts], [p for p, _ in parts], whole, tokens[question])
         cases.append(Case(gold, read, sourced))
@@ -59,21 +72,36 @@ def evaluate(
         LOG.warning("gold texts without a word, which no metric of evidence counts: %d", unmeasured)
     by_question = zip(pairs, measure_all(cases, (), spec, "conf/eval/default"), strict=True)
     rows = [(question, metric, float(value)) for question, values in by_question for metric, value in values.items()]
-    return pl.DataFrame(rows, schema={"question_id": pl.String, "metric": pl.String, "value": pl.Float64}, orient="row")
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def _pairs(context: Given) -> list[tuple[str | None, str]]:
+def _pairs(question: str, context: Given) -> list[tuple[str | None, str]]:
     """(passage, text) of each part of a context."""
     if isinstance(context, Retrieved):
         return [(source.passage_id, source.text) for source in context.sources]
-    return [(None, context)] if isinstance(context, str) else list(context)
+    pairs: Sequence[Any] = [(None, context)] if isinstance(context, str) else context
+    fits = isinstance(pairs, Sequence) and not isinstance(pairs, bytes) and all(map(_is_pair, pairs))
+    check(fits, f"contexts[{question!r}]", context, "a retrieved context, a text, or (passage id, text) pairs", EXAMPLE)
+    return list(pairs)
 
 
-def _gold(question: str, evidence: Sequence[str] | Mapping[str, str]) -> Gold:
+def _is_pair(part: Any) -> bool:
+    return (
+        isinstance(part, list | tuple) and len(part) == 2 and (part[0] is None or is_text(part[0])) and is_text(part[1])
+    )
+
+
+def _gold(question: str, text: str, evidence: Sequence[str] | Mapping[str, str]) -> Gold:
+    name = f"evidence[{question!r}]"
+    check(
+        not isinstance(evidence, Mapping) or is_mapping(evidence), name, evidence, "passage ids that are texts", EXAMPLE
+    )
     passages = dict(evidence) if isinstance(evidence, Mapping) else {}
-    return Gold(question, passages, tuple(passages.values() if passages else evidence))
+    allowed = "a list of texts, or a mapping of passage id to text"
+    return Gold(text, passages, as_texts(name, list(passages.values()) if passages else evidence, allowed, EXAMPLE))
 
 
+@reported()
 def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None = None) -> pl.DataFrame:
     """metric, a, b, difference, low, high, p, n, units: `a` minus `b`, paired by question, for each metric.
 
@@ -83,6 +111,13 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None
 
     Raises SecateurError where the two have no question and metric in common.
     """
+    for name, table in (("a", a), ("b", b)):
+        fits = isinstance(table, pl.DataFrame) and COLUMNS.items() <= dict(table.schema).items()
+        fits = fits and not table.select("question_id", "metric").is_duplicated().any()
+        allowed = "a table of evaluate(), with each question and metric once"
+        check(fits, name, table, allowed, "compare(evaluate(...), evaluate(...))")
+    fits = clusters is None or (is_mapping(clusters) and all(map(is_text, clusters.values())))
+    check(fits, "clusters", clusters, "a mapping of question id to unit, or None", "clusters={'q1': 'article 1'}")
     cfg, unit = chosen("eval", "default"), pl.col("question_id").replace(clusters or {})
     theirs = b.partition_by("metric", as_dict=True)
     tables = []

@@ -25,42 +25,22 @@ from secateur.graph.material import material_of, passage_edges
 from secateur.graph.retrieval.candidates import CodebookArrays, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines
 from secateur.graph.triples.extraction import text_extractor
+from secateur.library.arguments import as_texts, check, is_count, is_folder, is_text, reported
 from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
 from secateur.library.options import LOG, cache_folder, chosen, context
+from secateur.library.retrieved import Retrieved, Source
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, top
 from secateur.ranking.rank import expanded, group_of
 
-__all__ = ["Memory", "Retrieved", "Source"]
+__all__ = ["Memory"]
 
 Triples = list[tuple[str, str, str]]  # head, relation, tail of a question's triples
+SAVED = {"system", "assembly", "reader", "order", "overrides", "embedder"}  # keys of memory.json
 Units = list[tuple[str, int | None, float]]  # a ranking, best first: passage, edge (None: the whole passage), score
-
-
-@dataclass(frozen=True)
-class Source:
-    """A part of a context: its text, and the passage and document that it comes from (None for headers)."""
-
-    text: str
-    passage_id: str | None
-    doc_id: str | None
-
-
-@dataclass(frozen=True)
-class Retrieved:
-    """A context: the text as the reader gets it, its tokens under the reader's tokenizer, and its sources."""
-
-    question: str
-    text: str
-    tokens: int
-    budget: int
-    sources: tuple[Source, ...]
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True)
@@ -85,6 +65,7 @@ class Memory:
     Raises SecateurError for an unknown name, and for a system that needs more than texts.
     """
 
+    @reported()
     def __init__(
         self,
         system: str = "beam",
@@ -94,7 +75,14 @@ class Memory:
         order: str = "blind",
         overrides: Iterable[str] = (),
     ) -> None:
-        changed = tuple(overrides)
+        for argument, value in (("system", system), ("order", order), ("assembly", assembly), ("reader", reader)):
+            group = "lm" if argument == "reader" else argument
+            optional, allowed = argument in ("assembly", "reader"), f"an option of conf/{group}"
+            fits = (value is None and optional) or (is_text(value) and value != "")
+            check(fits, argument, value, allowed + " or None" * optional, "Memory('beam', order='blind')")
+        changed = as_texts(
+            "overrides", overrides, "a list of group.key=value", "Memory(overrides=['retriever.top_k=100'])"
+        )
         self.settings: dict[str, Any] = {"system": system, "assembly": assembly, "reader": reader, "order": order}
         self.settings |= {"overrides": changed}
         name, _, picked = system.partition("/")
@@ -145,13 +133,14 @@ class Memory:
 
     # --- texts in ----------------------------------------------------------------------------
 
+    @reported()
     def index(self, texts: Texts) -> int:
         """Add texts to the memory; returns the number of passages in it.
 
         texts: a list of texts, {id: text}, a folder of .txt and .md files, or a folder with a passages.jsonl. A text with a
         known id replaces the earlier one. Texts read before are neither parsed nor embedded again.
 
-        Raises SecateurError for an empty text, a folder without texts, and where no graph can be built.
+        Raises SecateurError for what is no text, an empty text, a folder without texts, and where no graph can be built.
         """
         with self._writing:
             before = self._ready.passages if self._ready else TABLES["passages"].empty()
@@ -212,18 +201,18 @@ class Memory:
 
     # --- contexts out ------------------------------------------------------------------------
 
+    @reported()
     def retrieve(self, question: str, budget: int = 256) -> Retrieved:
         """The context of a question within a budget of the reader's tokens. Safe for threads, also during `index`.
 
         Raises SecateurError for an empty question, a budget below 1, and a memory without texts.
         """
+        example = "memory.retrieve('Who bought the mill?', budget=256)"
+        check(is_text(question) and question.strip() != "", "question", question, "a text with words", example)
+        check(is_count(budget), "budget", budget, "a whole number of tokens, 1 or more", example)
         ready = self._ready
         if ready is None:
             raise SecateurError("the memory has no texts. Fix: memory.index([...]) first.")
-        if not question.strip() or budget < 1:
-            raise SecateurError(
-                f"question {question!r}, budget {budget}: allowed: a question with words, a budget of 1 token or more."
-            )
         triples = self._triples(question)
         units = self._ranked(ready, question, triples)
         if len(units) > 1 and len({value for _, _, value in units}) == 1:
@@ -278,6 +267,7 @@ class Memory:
 
     # --- kept --------------------------------------------------------------------------------
 
+    @reported()
     def save(self, folder: str | Path) -> Path:
         """Save tables (Parquet), vectors (safetensors) and settings to a folder, which appears whole or not at all.
 
@@ -285,6 +275,7 @@ class Memory:
         """
         from safetensors.numpy import save_file
 
+        check(is_folder(folder), "folder", folder, "the path of a new folder", "memory.save('memory')")
         path, ready = Path(folder), self._ready
         if ready is None:
             raise SecateurError("the memory has no texts to save. Fix: memory.index([...]) first.")
@@ -301,6 +292,7 @@ class Memory:
         return made_once(path, write)
 
     @classmethod
+    @reported()
     def load(cls, folder: str | Path) -> "Memory":
         """Load a saved memory; nothing is parsed or embedded again.
 
@@ -309,10 +301,15 @@ class Memory:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
+        check(is_folder(folder), "folder", folder, "the path of a folder that save() wrote", "Memory.load('memory')")
         path = Path(folder)
         if not (path / "memory.json").exists():
             raise SecateurError(f"{path}: holds no memory (memory.json is missing). Fix: a folder that save() wrote.")
         settings = read_json(path / "memory.json")
+        if not isinstance(settings, dict) or settings.keys() != SAVED:
+            raise SecateurError(
+                f"{path / 'memory.json'}: its keys are not {', '.join(sorted(SAVED))}. Fix: save the memory again."
+            )
         embedder = settings.pop("embedder")
         memory = cls(settings.pop("system"), **settings)
         if memory.embedder.identity != embedder:

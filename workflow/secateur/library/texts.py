@@ -11,12 +11,15 @@ from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
 from secateur.datasets.sentences import sentences
+from secateur.library.arguments import as_texts, check, is_folder, is_mapping, is_text
 from secateur.library.options import LOG
 
 __all__ = ["Texts", "passages_of"]
 
 ALL = "all"  # the one group of passages
 TEXTS = (".txt", ".md")
+ALLOWED = "a list of texts, a mapping of id to text, or the path of a folder"
+EXAMPLE = "memory.index(['Alder Ltd bought the Finch mill in 2021.'])"
 Texts = str | Path | Mapping[str, str] | Sequence[str]
 
 
@@ -26,6 +29,7 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
     Raises SecateurError for an empty text, and for a path that is no folder with texts.
     """
     if isinstance(texts, str | Path):
+        check(is_folder(texts), "texts", texts, ALLOWED, EXAMPLE)
         path = Path(texts)
         if _is_folder(path) and ((path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists()):
             return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
@@ -36,11 +40,17 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
                 "list of texts, or a mapping of id to text."
             )
         texts = {str(p.relative_to(path)): read_text(p) for p in files}
-    documents = (
-        texts if isinstance(texts, Mapping) else {f"text:{n}": text for n, text in enumerate(texts, _next(known))}
-    )
-    rows, empty = [], []
+    documents: Mapping[str, str]
+    if isinstance(texts, Mapping):
+        check(is_mapping(texts) and "" not in texts, "texts", texts, "ids that are texts", EXAMPLE)
+        documents = texts
+    else:
+        listed = as_texts("texts", texts, ALLOWED, EXAMPLE)
+        documents = {f"text:{n}": text for n, text in enumerate(listed, _next(known))}
+    rows: list[dict] = []
+    empty: list[str] = []
     for doc, text in documents.items():
+        check(is_text(text), f"text {doc!r}", text, "a text", EXAMPLE)
         spans = list(sentences(text))
         empty += [] if spans else [doc]
         for n, (sentence, start, end) in enumerate(spans):
