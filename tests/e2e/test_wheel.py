@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.project import copy_project
 
+from secateur.core.errors import PIPELINE
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +56,54 @@ def test_the_wheel_has_the_options_the_page_and_its_types(unpacked):
     for name in ("py.typed", "report/page.html.j2", "_conf/system/beam.yaml"):
         assert (unpacked / "secateur" / name).exists(), name
     assert not list(unpacked.rglob("local.yaml"))
+
+
+LACKING = """
+import sys
+for name in {lacking!r}:
+    sys.modules[name] = None
+sys.argv[1:] = {arguments!r}
+"""
+CALL = """
+import importlib.util
+from secateur.core import errors
+find_spec = importlib.util.find_spec
+errors.find_spec = lambda name: None if sys.modules.get(name, 0) is None else find_spec(name)
+from secateur.cli import main
+main()
+"""
+
+
+def test_the_first_use_of_a_wheel_without_the_pipeline_prints_nothing_but_the_answer(unpacked, tmp_path):
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    env |= {"PYTHONPATH": str(unpacked), "SECATEUR_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
+    brought = {"networkx", "jinja2"}  # torch needs them
+    program = LACKING.format(lacking=sorted(PIPELINE - brought), arguments=[]) + PROGRAM.format(
+        home=str(unpacked), system="beam"
+    )
+    program += "secateur.score('Who?', 'Alder', ['Alder did.'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Leeds" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["plan", "x"], ["why", "x"], ["report", "x"], ["resume"], ["ui"], ["track"]]
+)
+def test_a_command_that_needs_the_pipeline_says_so(unpacked, tmp_path, arguments):
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONPATH": str(unpacked)}
+    program = LACKING.format(lacking=sorted(PIPELINE - {"networkx", "jinja2"}), arguments=arguments) + CALL
+    if arguments[0] in ("plan", "why", "report"):
+        (tmp_path / "conf/experiment").mkdir(parents=True)
+        (tmp_path / "conf/experiment/x.yaml").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert "Fix: pip install 'secateur[pipeline]'" in done.stderr
 
 
 USER = """

@@ -13,6 +13,8 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from secateur.core.errors import PIPELINE
+
 ROOT = Path(__file__).parents[2]
 # Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
 MODEL_RULES = {"extract_triples", "build_codebook", "rank_by_graph", "rank_passages", "rerank_passages"}
@@ -172,6 +174,12 @@ def test_what_is_locked_installs_on_the_oldest_python_that_is_promised():
     names = re.findall(r"^([\w.-]+)==", (ROOT / "requirements/lock.txt").read_text(encoding="utf-8"), re.M)
     asked = {name: metadata(name)["Requires-Python"] or "" for name in names}
     assert {name: wanted for name, wanted in asked.items() if not SpecifierSet(wanted).contains(oldest)} == {}
+
+
+def test_the_modules_of_the_extra_pipeline_are_those_that_messages_name():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    names = {re.match(r"[\w-]+", text)[0].replace("-", "_") for text in extras["pipeline"]}
+    assert names == PIPELINE
 
 
 def test_the_gpu_lock_is_the_lock_without_the_cpus_faiss():

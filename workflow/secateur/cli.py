@@ -7,7 +7,7 @@ import typer
 
 import secateur
 from secateur.commands import figures, graphs, resuming, running, runs
-from secateur.core.errors import SecateurError, refused
+from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.redaction import redacted
 
 __all__ = ["app", "main"]
@@ -49,6 +49,11 @@ def main() -> None:
         app()
     except SecateurError as error:
         print(redacted(str(error)), file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if (message := absent(error)) is None:
+            raise
+        print(message, file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

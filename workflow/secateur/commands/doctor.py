@@ -58,7 +58,11 @@ def _packages() -> Check:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return "packages", False, f"missing: {', '.join(missing)}. Fix: make setup"
+        return (
+            "packages",
+            False,
+            f"missing: {', '.join(missing)}. Fix: pip install 'secateur[pipeline]'; in a clone, make setup",
+        )
     return "packages", True, ", ".join(installed)
 
 

@@ -14,7 +14,7 @@ from typer import Option
 
 from secateur.cluster.leftovers import Driver, cancel, remembered
 from secateur.commands.processes import drivers, workers
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, needs
 
 __all__ = ["resume"]
 
@@ -30,6 +30,7 @@ def resume(
     ] = False,
 ) -> None:
     """Continue a killed run: stop its leftover jobs, unlock the folder, repeat its command."""
+    needs("snakemake")
     last = remembered()
     _check_alone(last, anyway)
     for job in cancel(Path.cwd()):

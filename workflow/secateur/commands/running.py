@@ -24,7 +24,7 @@ from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end, workers
 from secateur.commands.runs import Data, Overrides, forecast
 from secateur.commands.shared import EXPERIMENTS, experiment_named
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, needs
 from secateur.planning.dry_run import arguments
 from secateur.planning.snakemake_output import RunProgress, failure
 
@@ -62,6 +62,7 @@ def run(
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run an experiment with a progress line, then print its main results."""
+    needs("snakemake")
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += arguments(experiment, changed or (), data)
     command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []
@@ -98,6 +99,7 @@ def report(
     changed: Overrides = None,
 ) -> None:
     """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else."""
+    needs("snakemake")
     page = EXPERIMENTS / experiment_named(experiment) / "unfinished/report.html"
     config = [*arguments(experiment, changed or (), data), "unfinished=true"]
     rules = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # a run may be active

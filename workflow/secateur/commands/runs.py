@@ -18,7 +18,7 @@ from secateur.commands.processes import drivers, workers
 from secateur.commands.shared import aligned, experiment_named
 from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
 from secateur.report import reference
 
@@ -56,6 +56,7 @@ def track(rebuild: Annotated[bool, Option(help="Write every run of results/ledge
     """Write runs to MLflow, failed ones too."""
     from secateur.report import tracking
 
+    needs("mlflow")
     written, total, address = tracking.track(Path("results"), rebuild)
     print(f"MLflow at {address}: {written} of {total} runs written")
 
@@ -64,6 +65,7 @@ def ui(port: Annotated[int, Option(help="Port on this machine.")] = 5000) -> Non
     """Serve MLflow's pages until interrupted, and print a link for each experiment."""
     from secateur.report import tracking
 
+    needs("mlflow")
     uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL
     is_server = uri.startswith("http")
     address = redacted(uri) if is_server else f"http://127.0.0.1:{port}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from secateur.core.errors import DISK, SecateurError, nearest
+from secateur.core.errors import DISK, SecateurError, absent, nearest
 from secateur.core.fields import ConfigError, from_dict
 
 __all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
@@ -136,6 +136,8 @@ def calling(family: str, module: ModuleType) -> Iterator[None]:
     except Exception as error:  # a plug-in may raise anything; a full or read-only disk is not its fault
         if isinstance(error, OSError) and error.errno in DISK:
             raise
+        if isinstance(error, ModuleNotFoundError) and (missing := absent(error)):
+            raise missing from error
         lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == module.__file__]
         where = ":".join([str(module.__file__), *map(str, lines[-1:])])
         raise SecateurError(

@@ -3,9 +3,10 @@
 import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["DISK", "SecateurError", "Unusable", "nearest", "refused"]
+__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "refused"]
 
 ROOM = "free space there; `secateur orphans` lists orphaned outputs"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
@@ -23,6 +24,11 @@ FIXES = {  # by the error number of the file system
     errno.ENOENT: "correct the path; commands run in the root of a clone",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never a fault of the code
+# Modules of the extra `pipeline`, which `import secateur` does without.
+PIPELINE = {
+    *("snakemake", "mlflow", "rank_bm25", "nltk", "rouge_score", "ir_measures"),
+    *("defusedxml", "networkx", "matplotlib", "jinja2"),
+}
 
 
 class SecateurError(Exception):
@@ -53,3 +59,24 @@ def refused(error: OSError) -> str:
     if error.errno is None:  # a network error
         return f"{error}. Fix: {fix}"
     return f"{error.filename or Path.cwd()}: {error.strerror}. Fix: {fix}"
+
+
+def absent(error: ModuleNotFoundError) -> SecateurError | None:
+    """The message for a module of the extra `pipeline` that is not installed; None for another module.
+
+    >>> str(absent(ModuleNotFoundError(name="mlflow.entities")))
+    "the package mlflow is not installed, which the pipeline needs. Fix: pip install 'secateur[pipeline]'; in a clone, make setup"
+    """
+    name = (error.name or "").partition(".")[0]
+    if name not in PIPELINE:
+        return None
+    return SecateurError(
+        f"the package {name} is not installed, which the pipeline needs. Fix: pip install 'secateur[pipeline]'; in a clone, "
+        "make setup"
+    )
+
+
+def needs(module: str) -> None:
+    """Raise `absent`'s error where a module that another process runs is not installed."""
+    if find_spec(module) is None and (error := absent(ModuleNotFoundError(name=module))):
+        raise error

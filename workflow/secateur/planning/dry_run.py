@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, needs
 from secateur.planning.snakemake_output import DryRun, Job, failure, parse_dry_run, parse_summary
 
 __all__ = ["arguments", "dry_run", "jobs_to_run"]
@@ -55,5 +55,6 @@ def jobs_to_run(experiment: str, overrides: Sequence[str] = (), data: Path | Non
 
 
 def _snakemake(*options: str) -> subprocess.CompletedProcess[str]:
+    needs("snakemake")
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/local", "--quiet", "host", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
