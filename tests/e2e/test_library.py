@@ -330,7 +330,19 @@ def test_wrong_texts_questions_budgets_and_folders_are_refused_at_the_entry(smok
         refused(made.index, [value], {"a": value}, ["A text.", value], allowed="a text")
     refused(made.index, {3: "A text."}, {"": "A text."}, allowed="ids that are texts")
     refused(made.retrieve, *WRONG, [], "", " ", SURROGATE, allowed="a text with words")
-    refused(lambda v: made.retrieve("Where?", v), *WRONG, [], 0, -1, "x", True, 2.5, allowed="a whole number of tokens")
+    refused(
+        lambda v: made.retrieve("Where?", v),
+        None,
+        b"x",
+        ("a", 3),
+        [],
+        0,
+        -1,
+        "x",
+        True,
+        2.5,
+        allowed="a whole number of tokens",
+    )
     for call in (made.save, secateur.Memory.load):
         refused(call, *WRONG, [], "", "a\0b", allowed="the path of a")
     (tmp_path / "file").write_text("x")

@@ -18,7 +18,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no tokenize
 def check(fits: bool, name: str, value: Any, allowed: str, fix: str) -> None:
     """Raise SecateurError for an argument that does not fit."""
     if not fits:
-        raise SecateurError(f"{name}: found {short(value)}; allowed: {allowed}. Fix: {fix}")
+        raise SecateurError(f"{name}: found {' '.join(short(value).split())}; allowed: {allowed}. Fix: {fix}")
 
 
 def is_text(value: Any) -> bool:
