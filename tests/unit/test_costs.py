@@ -29,7 +29,7 @@ SCORING = "score_candidates"
 RULES = {
     "extract_triples": {"job": 2.0, "characters": 0.01},
     "rank_passages": {"job": 1.0, "unseen": 0.001, "compared": 0.1},
-    "score_candidates": {"job": 5.0, "pairs": 0.2},
+    "score_candidates": {"job": 5.0, "pairs": 0.2, "probes": 0.1},
     "index_peer": {"characters": None},
 }
 COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, {"score_candidates": {"pairs": 100.0}})
@@ -272,8 +272,8 @@ def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project)
 
 def test_reading_is_foretold_by_pairs_and_costs_tokens():
     paces = Paces(COEFFICIENTS, [])
-    known = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1, "pairs": 60}, paces)
-    assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.5, "shipped coefficients", 6000.0)
+    known = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1, "pairs": 60, "probes": 10}, paces)
+    assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.1 * 10 + 0.5, "shipped coefficients", 6000.0)
     unknown = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1}, paces)
     assert (unknown.seconds, unknown.basis) == (None, "data not here yet")
     summary = Estimate([known], 2000).summary(2)
@@ -357,13 +357,17 @@ def pairs(experiment: str, *overrides: str, folder: Path | None = DIALOGUE) -> i
     planned = variants(CONF, experiment, mine)
     unprepared = {(v.corpus, None) for v in planned}
     counts = Data(CONF, mine, unprepared).pairs(planned).values()
-    return None if None in counts else math.ceil(sum(counts))
+    return math.ceil(sum(count["pairs"] for count in counts)) if all(counts) else None
 
 
 def test_pairs_are_counted_in_a_folder_before_anything_runs(project):
     known = pairs("custom_dialogue")
     questions = len((DIALOGUE / "questions.jsonl").read_text().splitlines())
     assert known == questions * (8 + 4 + 4 * 3)  # conf/ecs/quick: pool, pool_aware, draws + 1 of each quartile
+    mine = (*folder_overrides(DIALOGUE), "ecs.probes=[judge_factual,trajectory_base]")
+    planned = variants(CONF, "custom_dialogue", mine)
+    read = Data(CONF, mine, {(v.corpus, None) for v in planned}).pairs(planned).values()
+    assert sum(count["probes"] for count in read) == questions * (8 + 4) * 2  # of ranked passages, not of drawn ones
     assert pairs("custom_dialogue", "ecs.pool=10") == known + 2 * questions
     assert pairs("custom_dialogue@3") == 3 * 24
     assert pairs("custom_dialogue", "ecs.shards=4") == known

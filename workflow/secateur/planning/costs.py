@@ -41,16 +41,16 @@ def estimate(
 ) -> "Estimate":
     """The Estimate of jobs that would run for an experiment. ran: the jobs that ran here."""
     data = Data(conf, overrides, {data_of(job.record) for job in jobs if job.rule in PREPARING})
-    pairs, paces, seen = data.pairs(variants), Paces(coefficients, ran), {(job.rule, job.corpus) for job in ran}
+    read, paces, seen = data.pairs(variants), Paces(coefficients, ran), {(job.rule, job.corpus) for job in ran}
     foretold = []
     for job in jobs:
         sizes = data.sizes(job.record)
         if sizes is not None:
-            sizes |= {"variants": len(variants)} | unseen(job.rule, data_of(job.record)[0], sizes, seen)
-            sizes |= {"pairs": pairs[job.record]} if pairs.get(job.record) is not None else {}
+            sizes |= {"variants": len(variants)} | read.get(job.record, {})
+            sizes |= unseen(job.rule, data_of(job.record)[0], sizes, seen)
         foretold.append(_foretold(job, sizes, paces))
-    read = [pairs.get(job.record) for job in jobs if job.rule == SCORING]
-    return Estimate(foretold, None if None in read else math.ceil(sum(read)))
+    pairs = [read.get(job.record, {}).get("pairs") for job in jobs if job.rule == SCORING]
+    return Estimate(foretold, None if None in pairs else math.ceil(sum(pairs)))
 
 
 def _foretold(job: Job, sizes: Sizes | None, paces: Paces) -> Foretold:

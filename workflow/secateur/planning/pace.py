@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import yaml
 
 from secateur.config.limits import command
@@ -133,6 +134,12 @@ def _counted(record: Mapping[str, Any]) -> Sizes:
         {"rankings": metrics["questions"] * metrics["scorers"]} if {"questions", "scorers"} <= metrics.keys() else {}
     )
     sizes |= {name: metrics[name] for name in ("pairs", "rankings") if name in metrics}
+    if probes := config.get("ecs.probes"):
+        pools = [Path(path) for path in record["inputs"] if path.endswith("/pool.parquet")]
+        probed = [pl.read_parquet(path)["probed"].mean() for path in pools if path.exists()]
+        sizes |= {"probes": metrics.get("pairs", 0) * len(probes) * sum(probed)}
+    else:
+        sizes |= {"probes": 0}
     listed = config.get("extra.variants") or config.get("extra.plan", {}).get("variants")
     return sizes | ({"variants": len(listed)} if listed else {})
 
@@ -210,10 +217,10 @@ def fitted(coefficients: Coefficients, ran: Sequence[Ran]) -> dict[str, dict[str
 
 
 def tokens_of(coefficients: Coefficients, ran: Sequence[Ran]) -> dict[str, dict[str, float]]:
-    """Tokens that a language model reads and writes for each unit of a rule's last size: the ratio of their sums."""
+    """Tokens that a language model reads and writes for each unit of a rule's first size: the ratio of their sums."""
     tokens = dict(coefficients.tokens)
     for rule, row in coefficients.rules.items():
-        unit = [*row][-1]
+        unit = next((name for name in row if name != "job"), "job")
         jobs = [job for job in ran if job.rule == rule and job.tokens is not None and job.sizes.get(unit)]
         if jobs:
             tokens[rule] = {unit: sum(job.tokens for job in jobs) / sum(job.sizes[unit] for job in jobs)}

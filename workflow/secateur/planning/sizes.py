@@ -10,6 +10,7 @@ rankings   questions times the scorers whose rankings a job reads: all of a list
 answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
 pairs      pairs of question and passage that a language model reads
+probes     passes of the probes of ECS: probed pairs times probes
 variants   variants of the experiment
 
 A shard reads its share of each. Sizes of data that is neither prepared nor in a file here are unknown.
@@ -47,7 +48,19 @@ Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
 
 READ = ("answered", "gain", "trained", "grown")  # counted in questions that a language model reads
-NAMES = ("job", "passages", "characters", "unseen", "questions", "compared", "rankings", *READ, "pairs", "variants")
+NAMES = (
+    "job",
+    "passages",
+    "characters",
+    "unseen",
+    "questions",
+    "compared",
+    "rankings",
+    *READ,
+    "pairs",
+    "probes",
+    "variants",
+)
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
 LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list
@@ -159,19 +172,19 @@ class Data:
         loaded = limit_questions(loaded, asked.split, asked.limit) if asked.limit else loaded
         return passages, loaded.questions, loaded.evidence
 
-    def pairs(self, variants: Sequence[Variant]) -> dict[str, float | None]:
-        """Pairs that a language model reads at most, by the record of the job that reads them; None if unknown."""
-        pairs: dict[str, float | None] = {}
+    def pairs(self, variants: Sequence[Variant]) -> dict[str, Sizes]:
+        """Pairs and probes that a language model reads at most, by the record of the job; none if unknown."""
+        read: dict[str, Sizes] = {}
         for variant in variants:
             if variant["family"] == "utility" and variant.study is None:
-                ecs, count = option(self.conf, "ecs", variant["ecs"], self.overrides), self._pairs(variant)
+                ecs, counts = option(self.conf, "ecs", variant["ecs"], self.overrides), self._pairs(variant)
                 records = [layout.beside(path, "run.json") for path in layout.statistics(variant.wildcards, ecs.shards)]
-                pairs |= dict.fromkeys(records, None if count is None else count / ecs.shards)
-        return pairs
+                read |= {path: {name: count / ecs.shards for name, count in counts.items()} for path in records}
+        return read
 
-    def _pairs(self, variant: Variant) -> int | None:
+    def _pairs(self, variant: Variant) -> Sizes:
         if (texts := self.texts(variant.corpus, variant.dataset)) is None:
-            return None
+            return {}
         passages, questions, evidence = texts
         groups = ("dataset", "ecs")
         dataset, ecs = (option(self.conf, group, variant.wildcards[group], self.overrides) for group in groups)
@@ -179,7 +192,10 @@ class Data:
         scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
         unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
         answerable = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
-        return max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
+        asked = answerable.filter(pl.col("question_id").is_in(list(probed)))
+        pairs = max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
+        probes = max_pairs(asked, passages, (), ecs.pool, ecs.pool_aware, 0)  # of ranked passages, not of drawn ones
+        return {"pairs": pairs, "probes": probes * len(ecs.probes)}
 
 
 def _here(conf: Path, spec: Any, part: str, folder: Path) -> list[Path]:
