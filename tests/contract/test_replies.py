@@ -135,6 +135,7 @@ def test_a_text_without_a_thought_is_unchanged(text):
         "Well. <thinking> a <reflection>b</reflection> c",
         "Its </think> tag ends it.",
         "Close it with `</think>`.",
+        "Write why</think>, then reply.",
         "Write <think>why</think> first.",
         "Qwen3 has '<think>' and \"</think>\", Magistral [THINK] and [/THINK].",
         "The token <|channel|> of gpt-oss",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 __all__ = ["FAILED", "finished", "is_over", "is_refusal"]
 
-FAILED = "failed"  # how an answer ends whose prompt was refused
+FAILED = "failed"  # how an answer ends whose prompt was refused, or whose reply a filter emptied
 
 
 def _kept_of_repeats(text: str, times: int, least: int) -> int | None:

@@ -26,7 +26,7 @@ class Completion:
     """An answer without thoughts. problem: why its prompt was refused.
 
     stopped: end (the model's end token, which counts), stop, length, repeats, filtered, thought (no answer follows), or
-    failed (the endpoint refused the prompt).
+    failed (the endpoint refused the prompt, or a filter left no text).
     """
 
     text: str

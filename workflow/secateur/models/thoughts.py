@@ -1,8 +1,8 @@
 """What a reply says outside its thoughts: models that reason write thoughts and answer into one text.
 
 Known are tags (`<think>`, `<thinking>`, `<reasoning>`, ..., `[THINK]` and the like) and the channels of gpt-oss. A thought
-begins a reply. A closing tag without its opening tag ends a thought that the chat template opened, unless blanks or quotes
-part it from text on its line, as in a sentence about tags.
+begins a reply. A closing tag without its opening tag ends a thought that the chat template opened, unless blanks, quotes
+or punctuation part it from text on its line, as in a sentence about tags.
 """
 
 import re
@@ -31,7 +31,8 @@ BARE_CHANNEL = re.compile(
     r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z\"'(])"
 )  # a server dropped the special tokens
 BARE_FINAL = "assistantfinal"
-BESIDE = re.compile(r"[^\W_]|[.!?…)\]}。！？]")  # the end of a thought's last line; no blank, quote or `|`
+THOUGHT_ENDS = re.compile(r"[^\W_]|[.!?…)\]}。！？]")  # last character of a thought; no blank, quote or `|`
+ANSWER_BEGINS = re.compile(r"[^\s.,;:!?)\]`]")
 
 
 def spoken(text: str) -> str | None:
@@ -84,9 +85,8 @@ def _ends_thought(mark: re.Match) -> bool:
     """Whether a closing mark without its opening mark ends a thought: alone on its line, or with text right beside it."""
     before = mark.string[: mark.start()].rpartition("\n")[2]
     after = mark.string[mark.end() :].partition("\n")[0]
-    return (not before.strip() or BESIDE.match(before[-1]) is not None) and (
-        not after.strip() or not after[0].isspace()
-    )
+    ends = not before.strip() or THOUGHT_ENDS.match(before[-1])
+    return bool(ends and (not after.strip() or ANSWER_BEGINS.match(after)))
 
 
 def _kind(mark: re.Match) -> tuple[str, bool]:

@@ -25,7 +25,7 @@ DECLARED = (
             "stopped": Column(
                 S,
                 "why the answer ends: end (by itself), stop (answer.stop), length, repeats, filtered (by an endpoint), "
-                "thought (no answer follows it), or failed (the endpoint refused the prompt)",
+                "thought (no answer follows it), or failed (the endpoint refused the prompt, or a filter left no text)",
             ),
         },
         {
