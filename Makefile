@@ -2,6 +2,7 @@
 #
 #   make run [EXPERIMENT=quickstart] [MIRROR=DIR] [DATA=DIR] [OVERRIDES='a.b=1 c.d=2'] [LIMIT=20] [PROFILE=local] [CORES=all] [V=1]
 
+NAMED := $(if $(filter command environment,$(firstword $(origin EXPERIMENT))),$(EXPERIMENT))
 EXPERIMENT ?= quickstart
 PROFILE ?= local
 CORES ?= all
@@ -29,7 +30,7 @@ ifneq ($(LIMIT),)
 override EXPERIMENT := $(EXPERIMENT)@$(LIMIT)
 endif
 # The environment passes names to the shell unchanged, so that quotes and spaces in them are safe.
-export EXPERIMENT DATA OVERRIDES PROFILE CORES
+export EXPERIMENT NAMED DATA OVERRIDES PROFILE CORES
 
 .PHONY: help setup run smoke ui test test-slow lint chaos bench docs site clean
 
@@ -54,7 +55,7 @@ $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt 
 	@touch $@
 
 run: $(READY)  ## run an experiment, then print its main results and the report's path; V=1 shows Snakemake's output
-	@$(BIN)/secateur run "$$EXPERIMENT" --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(DATA),--data "$$DATA") $(if $(OVERRIDES),--set "$$OVERRIDES")
+	@$(BIN)/secateur $(if $(DATA),evaluate "$$DATA" $(if $(NAMED),--experiment "$$NAMED") $(if $(LIMIT),--limit $(LIMIT)),run "$$EXPERIMENT") --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(OVERRIDES),--set "$$OVERRIDES")
 
 smoke: $(READY)  ## run the whole pipeline on 40 passages
 	@$(BIN)/secateur run smoke --profile smoke --cores "$$CORES"

@@ -24,11 +24,11 @@ from secateur.datasets import loaders
 from secateur.evaluation.folds import folds_of
 from secateur.evaluation.resampling import paired
 from secateur.evaluation.retrieval import by_hop
-from secateur.graph.mentions import mentions_of
-from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
 from secateur.ranking.group import Group, Questions, z_scores
+from secateur.ranking.mentions import mentions_of
+from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import dense, two_step, zsum
 from secateur.ranking.scorers.zsum import lexical
 

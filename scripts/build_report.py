@@ -84,6 +84,7 @@ def run(cfg, inputs, outputs, ctx):
     figures = Figures(
         metrics=inputs["metrics"],
         comparisons=inputs["comparisons"],
+        leaders=inputs["leaders"],
         drawings=_drawings(plan),
         growth=labelled(plan.graphs, "growth", "corpus", "system", "order"),
         statistics=labelled(plan.datasets, "dataset_statistics", "dataset"),

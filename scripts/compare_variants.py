@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, summarise
+from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, pairs, summarise, to_best
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.published import published
-from secateur.evaluation.subsets import members, of_split
+from secateur.evaluation.subsets import MAIN, members, of_split
 from secateur.stage.contract import main
 
 
@@ -30,7 +30,9 @@ def _rows(cfg, figures: pl.DataFrame, dataset: str) -> list[Row]:
     keys = figures.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer")
     for system, order, scorer, aware in keys.iter_rows():
         variant = variants.get((system, order)) or variants[system, None]
-        rows.append(Row(system, order, scorer, aware, axes_of(variant, scorer), bool(variant["listed"])))
+        rows.append(
+            Row(system, order, scorer, aware, axes_of(variant, scorer), bool(variant["listed"]), variant["ranks"])
+        )
     places = {v["system"]: n for n, v in enumerate(cfg.extra.variants)}
     return sorted(rows, key=lambda row: places[row.system])
 
@@ -50,7 +52,8 @@ def _subsets(figures: pl.DataFrame, questions: dict[str, set[str]]) -> Iterator[
 
 
 def run(cfg, inputs, outputs, ctx):
-    figures, metrics, comparisons = _figures(cfg, inputs), [], []
+    figures, metrics, comparisons, leaders = _figures(cfg, inputs), [], [], []
+    known = {"against": cfg.eval.against, "matched_baselines": cfg.extra.matched_baselines}
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (all_questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name, questions = spec["name"], of_split(all_questions, spec["split"])
@@ -59,15 +62,20 @@ def run(cfg, inputs, outputs, ctx):
         for subset, part in _subsets(own, members(questions, evidence, spec)):
             labels = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**labels))
-            pairs = differences(part, rows, compared, cfg.eval.against, cfg.extra.matched_baselines, cfg.eval)
-            comparisons.append(pairs.with_columns(**labels))
+            paired = differences(part, rows, compared, lambda r, means, _: pairs(r, means, **known), cfg.eval)
+            comparisons.append(paired.with_columns(**labels))
+            if subset in MAIN:
+                best = differences(part, rows, compared, to_best, cfg.eval)
+                leaders.append(best.with_columns(**labels))
         clusters = questions["cluster_id"].n_unique()
-        if clusters < cfg.eval.min_clusters:
-            ctx.warn(f"{name}: {clusters} clusters; intervals resample questions instead")
+        if clusters < cfg.eval.min_units:
+            ctx.warn(
+                f"{name}: {clusters} clusters; intervals resample questions instead, so they speak of these clusters alone"
+            )
     measured = pl.concat(metrics).with_columns(published=pl.lit(False))
     stated = published(inputs.paths("published")[0], [spec["name"] for spec in cfg.extra.datasets])
     outputs["metrics"] = pl.concat([measured.select(stated.columns), stated])
-    outputs["comparisons"] = pl.concat(comparisons)
+    outputs["comparisons"], outputs["leaders"] = pl.concat(comparisons), pl.concat(leaders)
     return {"rows": sum(m.height for m in metrics), "differences": sum(c.height for c in comparisons)}
 
 

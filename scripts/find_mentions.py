@@ -1,6 +1,6 @@
 """Find the entities that passages mention: names, topics of their articles, phrases of their triples."""
 
-from secateur.graph.mentions import mentions_of, record_counts, triple_phrases
+from secateur.ranking.mentions import mentions_of, record_counts, triple_phrases
 from secateur.stage.contract import main
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from driving import Driven
 from slurm import Cluster, cluster, lacking, until
-from tests.support.project import copy_project
+from tests.support.project import copy_project, of_folder
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +163,7 @@ def test_bad_input_is_not_tried_again(driven, tmp_path):
     folder.mkdir()
     (folder / "passages.jsonl").write_text('{"id": "a", "doc": "a", "text": "Alder Ltd bought the mill."}\n{broken\n')
     (folder / "questions.jsonl").write_text('{"id": "q", "question": "Who?", "evidence": ["a"]}\n')
-    driver = driven.start("results/custom/passages/passages.parquet", config=("experiment=custom", f"data={folder}"))
+    driver = driven.start("results/custom/passages/passages.parquet", config=of_folder(folder)[1:])
     assert ends(driver) != 0
     assert len(driven.submitted("prepare")) == 1
     found = failure(driven, "results/custom/passages/passages.parquet")

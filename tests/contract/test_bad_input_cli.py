@@ -8,7 +8,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from tests.support.project import copy_project
+from tests.support.project import copy_project, of_folder
 
 FIELDS = ["dataset", "system", "order", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
 FIELDS += ["n", "units", "split", "published"]
@@ -52,11 +52,11 @@ def refused(project, *args: str, **env: str) -> str:
             ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"],
         ),
         (["experiment=typo"], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
-        (["experiment=custom"], ["no folder given", "DATA=DIR"]),
-        (["experiment=custom", "data=my {data}"], ["my {data}: Snakemake reads braces", "Fix: rename the folder"]),
-        (["experiment=custom", "data=nowhere"], ["nowhere/", ".jsonl: no such file", "DATA=DIR"]),
+        (["experiment=custom"], ["no folder given", "secateur evaluate DIR --experiment custom"]),
+        (["experiment=custom", "data=mine"], ["data=mine: a folder is an experiment", "Fix: secateur evaluate mine"]),
+        (of_folder("nowhere")[1:], ["nowhere/", ".jsonl: no such file", "name a folder"]),
     ],
-    ids=["experiment", "key", "range", "option", "no folder", "braces", "empty folder"],
+    ids=["experiment", "key", "range", "option", "no folder", "data", "empty folder"],
 )
 def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, config, parts):
     said = refused(mistaken, "-n", "--config", *config)
@@ -81,7 +81,7 @@ def custom(project, passages: str) -> tuple[str, ...]:
     folder.mkdir()
     (folder / "passages.jsonl").write_text(passages)
     (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
-    return "--config", "experiment=custom", f"data={folder}"
+    return tuple(of_folder(folder))
 
 
 def test_a_malformed_line_is_named_by_file_and_line(project):

@@ -208,7 +208,7 @@ def test_a_run_has_no_order_that_its_ranker_is_not_made_in(project):
 def test_bad_contexts_and_a_bad_run_end_their_jobs_and_leave_nothing(project):
     bad = '{"question_id": "doc-q01"}\n{"question_id": "doc-q77", "text": "Yes."}\n'
     write(project, "contexts: mine.jsonl\n", mine_jsonl=bad, mine_run="q Q0 p\n")
-    contexts = f"{FOLDER}/contexts/imported/mine/imported/none/text/default.smollm2/contexts.parquet"
+    contexts = f"{FOLDER}/contexts/imported/mine.blind/imported/none/text/default.smollm2/contexts.parquet"
     text, _ = said(project, "--keep-going", contexts, f"{FOLDER}/rankings/lexical/minilm.mine/rankings.parquet")
     assert "mine.jsonl: 2 problems; line 1: text is missing; line 2: unknown question 'doc-q77'" in text
     assert "rank_passages: mine.run: 1 problem; line 1: 3 fields, a run has 6" in text

@@ -91,9 +91,9 @@ def test_a_plain_path_stays_as_it_is(quoted):
 )
 def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folder, override):
     """From `secateur run` to the Snakemake in a job, by the shells on the way."""
-    _, *texts = arguments("custom", [override, "retriever.top_k=9"], Path(folder))
+    _, *texts = arguments("custom", [override, f"dataset.folder={folder}"])
     config = parse_config(texts)
-    assert config == {"experiment": "custom", "data": [folder], "overrides": [override, "retriever.top_k=9"]}
+    assert config == {"experiment": "custom", "overrides": [override, f"dataset.folder={folder}"]}
     print_arguments = f"{shlex.quote(sys.executable)} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
     original = lambda self, job: f"{print_arguments} {utils.format_cli_arg('--config', config)}"  # noqa: E731
     plugin = SimpleNamespace(workflow=SimpleNamespace(executor_settings=SimpleNamespace(pass_command_as_script=False)))

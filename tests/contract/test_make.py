@@ -30,7 +30,13 @@ NAMES = ["my data", "it's", 'a"b', "x;touch y", "(a)", "ä,b=c", "#{[&~", "`id`"
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folders_name_is_handed_on_as_it_is(tmp_path, name):
     found = handed_on(tmp_path, "EXPERIMENT=custom", f"DATA={name}")
-    assert found == ["run", "custom", "--profile", "local", "--cores", "all", "--data", name]
+    assert found == ["evaluate", name, "--experiment", "custom", "--profile", "local", "--cores", "all"]
+
+
+def test_a_folder_without_an_experiment_is_taken_for_what_it_holds(tmp_path):
+    assert handed_on(tmp_path, "DATA=mine", "LIMIT=20") == [
+        *("evaluate", "mine", "--limit", "20", "--profile", "local", "--cores", "all")
+    ]
 
 
 def test_what_is_not_given_is_not_handed_on(tmp_path):

@@ -28,12 +28,12 @@ from secateur.evaluation.answers import answer_scores, exact_match, rouge_l, tok
 from secateur.evaluation.evidence import Case, Gold, gold_of
 from secateur.evaluation.metric import measure_all
 from secateur.evaluation.metrics._qualified import qualifiers_of
-from secateur.graph.consolidation.groups import acronyms
 from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.graph.triples.extractors import imported
 from secateur.models.words import unit_spans, units
 from secateur.peers.tracing import Tracer
+from secateur.ranking.acronyms import acronyms
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
 from secateur.ranking.rank import rank

@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from tests.support.project import in_folder
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -52,8 +53,9 @@ def ran(smoke, tmp_path_factory):
     ]
     for name, rows in (("passages", passages), ("questions", QUESTIONS)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    plan = project.secateur("plan", "custom_dialogue", "--data", str(folder))
-    said = project.secateur("run", "custom_dialogue", "--data", str(folder), "--cores", "1")
+    own = [part for change in in_folder(folder) for part in ("--set", change)]
+    plan = project.secateur("plan", "custom_dialogue", *own)
+    said = project.secateur("evaluate", str(folder), "--name", "talks", "--cores", "1")
     assert said.returncode == 0, said.stdout + said.stderr
     return project, folder, plan, said
 
@@ -63,7 +65,7 @@ def test_it_says_beforehand_how_many_pairs_are_read_and_reads_no_more(ran):
     foretold = f"a language model reads at most {PAIRS} pairs of question and passage"
     assert foretold in plan.stdout, plan.stderr
     assert said.stderr.splitlines()[0].endswith(foretold)
-    (path,) = (project.root / "results/custom").rglob("statistics.parquet")
+    (path,) = (project.root / "results/talks").rglob("statistics.parquet")
     statistics = read_table(TABLES["statistics"], path)
     assert statistics.drop_nulls("passage_id").height == PAIRS
     assert statistics.filter(pl.col("passage_id").is_null()).height == len(QUESTIONS)
@@ -71,7 +73,7 @@ def test_it_says_beforehand_how_many_pairs_are_read_and_reads_no_more(ran):
 
 def test_turns_are_scored_with_the_answer_and_without_beside_plain_rankers(ran):
     project, *_ = ran
-    rows = read_table(TABLES["metrics"], project.root / "results/experiments/custom_dialogue/metrics.parquet")
+    rows = read_table(TABLES["metrics"], project.root / "results/experiments/talks/metrics.parquet")
     own = rows.filter(pl.col("metric") == "f1_at_gold", pl.col("subset") == "all", ~pl.col("published"))
     assert set(own["system"]) == {"rankers", "ecs:quick"}
     aware = dict(own.filter(system="ecs:quick").select("scorer", "answer_aware").iter_rows())
@@ -83,9 +85,9 @@ def test_turns_are_scored_with_the_answer_and_without_beside_plain_rankers(ran):
 
 
 def test_it_ends_with_its_page_and_with_nothing_left_to_do(ran):
-    project, folder, _, said = ran
+    project, _, _, said = ran
     assert (project.root / said.stdout.splitlines()[-1]).is_file()
-    assert "custom_dialogue" in said.stdout.splitlines()[-1]
-    assert project.secateur("plan", "custom_dialogue", "--data", str(folder)).stdout == "nothing to do\n"
-    said = project.secateur("why", "custom_dialogue", "--data", str(folder), "--set", "ecs.pool=9")
+    assert "talks" in said.stdout.splitlines()[-1]
+    assert project.secateur("plan", "talks").stdout == "nothing to do\n"
+    said = project.secateur("why", "talks", "--set", "ecs.pool=9")
     assert "ecs.pool was 8, is 9" in said.stdout

@@ -13,7 +13,7 @@ DATA = "results/toy_documents_smoke/toy_documents_smoke"
 SOURCES = {
     "title_zsum": "contexts/lexical/minilm.sentences/title_zsum",
     "mine_run": "contexts/lexical/minilm.mine/mine",
-    "mine_contexts": "contexts/imported/mine_contexts/imported",
+    "mine_contexts": "contexts/imported/mine_contexts.blind/imported",
 }
 OPTIONS = {
     "rankers/mine": "defaults: [sentences, _self_]\nscorers: {mine: {kind: import, run: mine.run}}\n",

@@ -94,5 +94,5 @@ def test_the_ranker_the_reranker_and_the_form_made_the_context(mine):
 def test_what_was_made_elsewhere_is_read_as_it_is(mine):
     run = contexts(mine, "lexical/minilm.mine/elsewhere/none/text/default.smollm2", 512)
     assert run["q1"] == "Before May 2021 Bolt belonged to the Olsen family.\nAcme bought Bolt in May 2021."
-    file = contexts(mine, "imported/mine_contexts/imported/none/text/default.smollm2", 64)
+    file = contexts(mine, "imported/mine_contexts.blind/imported/none/text/default.smollm2", 64)
     assert file["q2"] == "What is known:\nBolt makes nuts, and it employs forty people in Ghent."

@@ -2,6 +2,8 @@
 
 import re
 
+from tests.support.project import in_folder, of_folder
+
 EXPERIMENT = "results/experiments/smoke"
 BUSY = "def run(cfg, inputs, outputs, ctx):\n    raise OSError(16, 'Device or resource busy')\n"
 
@@ -31,7 +33,7 @@ def test_what_the_driver_runs_itself_is_not_repeated_after_bad_input(project):
     folder.mkdir()
     (folder / "passages.jsonl").write_text('{"id": "p1", "text": \n')
     (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
-    asked = ("--retries", "2", "--config", "experiment=custom", f"data={folder}")
+    asked = ("--retries", "2", *of_folder(folder))
     done = project.snakemake(*asked, "--", "results/custom/passages/passages.parquet")
     said = done.stdout + done.stderr
     assert done.returncode == 1, said
@@ -52,13 +54,14 @@ def test_a_malformed_line_is_one_message_that_names_the_page_of_what_there_is(pr
     folder.mkdir()
     (folder / "passages.jsonl").write_text('{"id": "p1", "text": "Acme bought Bolt."}\n{"id": "p2", "text": \n')
     (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
-    said = project.secateur("run", "custom", "--data", str(folder))
+    own = [part for change in in_folder(folder) for part in ("--set", change)]
+    said = project.secateur("run", "custom", *own)
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr.count("prepare_corpus: ") == 1
     assert f"{folder}/passages.jsonl" in said.stderr
     assert "line 2" in said.stderr
     assert "stopped after" in said.stderr
-    assert f"`secateur report custom --data {folder}`" in said.stderr
+    assert f"`secateur report custom --set corpus.folder={folder}" in said.stderr.replace("'", "").replace('"', "")
     assert not re.search("RuleException|Traceback|Error in rule|SystemExit", said.stderr), said.stderr
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import networkx
 import polars as pl
 import pytest
-from tests.support.project import copy_project
+from tests.support.project import copy_project, of_folder
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -49,8 +49,9 @@ def custom(smoke, tmp_path_factory):
     project = copy_project(tmp_path_factory.mktemp("custom") / "project")
     shutil.copytree(smoke.root / ".cache/embeddings", project.root / ".cache/embeddings")
     mine = shutil.copytree(project.root / "data/toy/documents_smoke", project.root.parent / "mine")
-    project.edit("conf/experiment/custom.yaml", "systems: [rankers, title_zsum, secateur]", f"systems: {OWN}")
-    config = ("--config", "experiment=custom", f"data={mine}")
+    custom = "defaults: [custom, _self_]\nexclude: []\n"
+    (project.root / "conf/experiment/custom_mine.yaml").write_text(f"{custom}systems: {OWN}\n")
+    config = of_folder(mine, "custom_mine")
     done = project.snakemake(*config, PYTHONHASHSEED="7", OMP_NUM_THREADS="2")
     assert done.returncode == 0, done.stdout + done.stderr
     return project, config
@@ -316,14 +317,14 @@ def test_your_own_documents_give_the_same_bytes_whatever_the_hash_seed_and_the_t
 
 
 def test_your_own_documents_get_figures_and_a_report(smoke, custom):
-    own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom"), (smoke, "smoke")))
+    own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom_mine"), (smoke, "smoke")))
     rows = known.filter(
         pl.col("dataset") == DOCUMENTS,
         pl.col("system").is_in(["rankers", "secateur"]),
         ~pl.col("metric").str.contains("answer_gain|closed_book"),
     ).with_columns(dataset=pl.lit("custom"))
     assert own.equals(rows)
-    assert (custom[0].root / "results/experiments/custom/report.html").is_file()
+    assert (custom[0].root / "results/experiments/custom_mine/report.html").is_file()
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.graph.passage_graph import NO_PLACE, PassageGraph
 from secateur.graph.walks.beam import Settings, walk
+from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 NAMES = ["ann", "bob", "cy", "dan", "eve"]
 

@@ -30,14 +30,14 @@ class Guarded(Server):
 
 @dataclass(frozen=True)
 class Served:
-    """A project in which `custom` has run over the endpoint, at its second attempt; the commands' words."""
+    """A project in which an experiment has run over the endpoint, at its second attempt; the commands' words."""
 
     project: object
     said: str
 
 
 def run_served(project, folder: Path) -> str:
-    """Run `custom` in a project over such an endpoint, with all else that follows a run; the commands' words."""
+    """Run an experiment on a folder in a project over such an endpoint, with all else that follows a run; the commands' words."""
     said = []
     mine = shutil.copytree(project.root / "data/toy/documents_smoke", folder / "mine")
     env = {"MLFLOW_TRACKING_URI": f"http://{LOGIN}", "HTTPS_PROXY": f"http://{LOGIN}", "no_proxy": "127.0.0.1"}
@@ -50,7 +50,7 @@ def run_served(project, folder: Path) -> str:
 
     with running(Guarded(None)) as server:
         changed = [part for one in (f"answer.url={server.url}", *OVERRIDES) for part in ("--set", one)]
-        run = ("run", "custom", "--data", str(mine), *changed)
+        run = ("evaluate", str(mine), "--name", "planted", *changed)
         codes = [command(*run, "--set", f"answer.url=http://{LOGIN}/v1"), command(*run, key=WRONG), command(*run)]
     codes.append(command("track", MLFLOW_TRACKING_URI="sqlite:///mlflow.db"))
     assert codes == [2, 2, 0, 0], "\n".join(said)

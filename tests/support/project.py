@@ -7,7 +7,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PARTS", "ROOT", "Project", "copy_project"]
+from secateur.config.compose import literal
+from secateur.planning.dry_run import arguments
+
+__all__ = ["PARTS", "ROOT", "Project", "copy_project", "in_folder", "of_folder"]
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
@@ -86,3 +89,13 @@ def copy_project(target: Path) -> Project:
             shutil.copy2(source, target / part)
     (target / "slurm").symlink_to("profiles/slurm")
     return Project(target)
+
+
+def in_folder(folder: Path) -> tuple[str, ...]:
+    """Overrides under which an experiment that inherits `custom` reads a folder."""
+    return tuple(f"{group}.folder={literal(str(folder))}" for group in ("corpus", "dataset"))
+
+
+def of_folder(folder: Path, experiment: str = "custom") -> list[str]:
+    """Snakemake's arguments for an experiment that inherits `custom` on a folder."""
+    return arguments(experiment, in_folder(folder))

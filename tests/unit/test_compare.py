@@ -17,7 +17,7 @@ EVAL = {
     "permutations": 1000,
     "resamples": 200,
     "confidence": 0.95,
-    "min_clusters": 2,
+    "min_units": 2,
     "seed": 7,
 }
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}

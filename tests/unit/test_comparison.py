@@ -16,7 +16,7 @@ from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
 from secateur.planning.plan import variants
 
-CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_clusters=2, seed=7)
+CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_units=2, seed=7)
 SCHEMA = {
     "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
@@ -61,7 +61,10 @@ def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.Data
 
 
 def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame:
-    found = differences(figures_of(*known) if part is None else part, known, SHOWN, against, joined or {}, cfg)
+    def choose(rows, means, _):
+        return pairs(rows, means, against, joined or {})
+
+    found = differences(figures_of(*known) if part is None else part, known, SHOWN, choose, cfg)
     whole = found.with_columns(dataset=pl.lit("d"), subset=pl.lit("all"), split=pl.lit("all"))
     assert problems(TABLES["comparisons"], whole.select(list(TABLES["comparisons"].columns))) == []
     return found
@@ -266,7 +269,7 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     found = [v for v in variants(conf, "stem_old", ("experiment.systems=[rankers,title_zsum]",)) if v.system == v.base]
     own = [
         {"system": v.system, "order": v.order, "dataset": v.dataset, "axes": dict(v.axes),
-         "listed": ":all" if v["pick"] == "all" else ""}
+         "listed": ":all" if v["pick"] == "all" else "", "ranks": True}
         for v in found
     ]  # fmt: skip
     figures = [

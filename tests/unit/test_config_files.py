@@ -5,11 +5,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.support.project import in_folder
 
 from secateur.config import compose
 from secateur.config.compose import _composed, local, option
 from secateur.core.fields import ConfigError
-from secateur.planning.plan import folder_overrides
 
 CONF = Path(__file__).parents[2] / "conf"
 BOMB = b"x0: &x0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + b"".join(  # nine aliases of nine aliases of ...
@@ -100,5 +100,5 @@ def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_a_folders_name_is_read_as_it_is(tmp_path, name):
     (tmp_path / name).mkdir()
-    for group, override in zip(("corpus", "dataset"), folder_overrides(tmp_path / name), strict=True):
+    for group, override in zip(("corpus", "dataset"), in_folder(tmp_path / name), strict=True):
         assert option(CONF, group, "custom", (override,)).folder == str(tmp_path / name)

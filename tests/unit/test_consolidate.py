@@ -8,8 +8,9 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.graph.consolidation import screen
 from secateur.graph.consolidation.alias_file import read_aliases
-from secateur.graph.consolidation.groups import acronyms, alias_groups, medoids, range_pairs
+from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by, normal_form
+from secateur.ranking.acronyms import acronyms
 
 NEVER = [
     ("report of 2023", "report of 2024", "number"),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.project import in_folder
 from tests.support.tracking_results import record, table
 
 from secateur.core.errors import SecateurError
@@ -16,7 +17,7 @@ from secateur.ecs.selection.pool import candidates, max_pairs, pooled
 from secateur.planning import costs, pace
 from secateur.planning.costs import Estimate, Foretold
 from secateur.planning.pace import ENOUGH, Coefficients, Paces, Ran, blended
-from secateur.planning.plan import folder_overrides, variants
+from secateur.planning.plan import variants
 from secateur.planning.sizes import NAMES, Data
 from secateur.planning.snakemake_output import Job
 
@@ -353,7 +354,7 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
 
 def pairs(experiment: str, *overrides: str, folder: Path | None = DIALOGUE) -> int | None:
     """The pairs that an experiment reads at most, before anything runs."""
-    mine = (*overrides, *folder_overrides(folder))
+    mine = (*overrides, *(in_folder(folder.resolve()) if folder else ()))
     planned = variants(CONF, experiment, mine)
     unprepared = {(v.corpus, None) for v in planned}
     counts = Data(CONF, mine, unprepared).pairs(planned).values()
@@ -364,7 +365,7 @@ def test_pairs_are_counted_in_a_folder_before_anything_runs(project):
     known = pairs("custom_dialogue")
     questions = len((DIALOGUE / "questions.jsonl").read_text().splitlines())
     assert known == questions * (8 + 4 + 4 * 3)  # conf/ecs/quick: pool, pool_aware, draws + 1 of each quartile
-    mine = (*folder_overrides(DIALOGUE), "ecs.probes=[judge_factual,trajectory_base]")
+    mine = (*in_folder(DIALOGUE), "ecs.probes=[judge_factual,trajectory_base]")
     planned = variants(CONF, "custom_dialogue", mine)
     read = Data(CONF, mine, {(v.corpus, None) for v in planned}).pairs(planned).values()
     assert sum(count["probes"] for count in read) == questions * (8 + 4) * 2  # of ranked passages, not of drawn ones

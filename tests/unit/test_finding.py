@@ -94,10 +94,10 @@ FIGURES = "+0.100, 95 % CI +0.020 to +0.200, n = "
         *[
             (
                 [pair(n=n, units=units, p_holm=0.0001)],
-                f"toy: not enough data for a finding ({n} questions in {units} units).",
+                f"toy: secateur minus title_zsum: {FIGURES}{n}; about {more} more questions are needed for a verdict.",
                 "",
             )
-            for n, units in ((19, 19), (50, 9))
+            for n, units, more in ((19, 19, 1), (50, 9, 6))
         ],
     ],
 )

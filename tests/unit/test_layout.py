@@ -21,7 +21,7 @@ AXES = sorted({axis for own in (*layout.FAMILIES.values(), layout.RECALLED, layo
 @st.composite
 def sources(draw) -> dict[str, str]:
     """Every option of a variant that has contexts."""
-    found = {axis: draw(option) for axis in AXES} | {"family": draw(st.sampled_from([*layout.FAMILIES, "imported"]))}
+    found = {axis: draw(option) for axis in AXES} | {"family": draw(st.sampled_from(list(layout.FAMILIES)))}
     found |= {"corpus": draw(option), "dataset": draw(option), "imported": draw(option)}
     found["memory"] = draw(st.sampled_from([layout.NONE, found["memory"]]))
     found["reranker"] = draw(st.sampled_from([layout.NONE, "pmi_q"]))
@@ -35,7 +35,7 @@ def sources(draw) -> dict[str, str]:
 def said(options: dict[str, str]) -> set[str]:
     """The options that a source's path says."""
     own = {"family", "pick", "reranker", "book", "memory", *layout.WRITTEN}
-    own |= {"imported"} if options["family"] == layout.IMPORTED else set(layout.FAMILIES[options["family"]])
+    own |= set(layout.FAMILIES[options["family"]])
     own |= set(layout.RECALLED) if options["memory"] != layout.NONE else set()
     return own | (set(layout.GRAPH) if options["book"] not in (layout.TEXT, layout.OWN) else set())
 

@@ -103,6 +103,7 @@ def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     return Figures(
         metrics=table("metrics", metrics),
         comparisons=table("comparisons", comparisons),
+        leaders=table("leaders", []),
         drawings=[],
         growth=empty["growth"],
         statistics=empty["dataset_statistics"],
@@ -124,7 +125,7 @@ def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words(
     rows = [metric(s, f"evidence_recall@{b}", 0.5, c) for s, c in systems for b in (64, 128, "claim")]
     page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=0.01)])
     shown = page.partition("<body")[2]
-    assert shown.index("toy: secateur holds more evidence") < shown.index('<svg class="forest') < shown.index("<h2")
+    assert shown.index("toy: secateur holds more evidence") < shown.index('<div class="board">') < shown.index("<h2")
     assert "LIMIT" not in shown
     assert "LIMIT=20: only the first 20 questions" in drawn("tiny@20", rows, [])
     body = re.sub(r"<script.*?</script>", "", shown, flags=re.S)
@@ -144,51 +145,28 @@ def small(n: int, units: int) -> str:
     return drawn("tiny", rows, pairs).partition("<body")[2]
 
 
-@pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
-def test_a_page_of_too_few_questions_or_units_has_neither_a_curve_nor_a_dot_nor_a_verdict(n, units):
+@pytest.mark.parametrize(("n", "units", "needed"), [(5, 3, 15), (15, 15, 5), (50, 9, 6)])
+def test_a_page_of_too_few_questions_or_units_has_means_intervals_and_curves_and_no_verdict(n, units, needed):
     page = small(n, units)
-    assert DRAWN not in page
-    assert f"Evidence recall, token recall: not enough data, {n} questions in {units} units." in page
-    assert f"<p>Not enough data: {n} questions in {units} units.</p>" in page  # in the place of gain and of answers
-    verdicts = re.findall(r"p 0\.0001([^\n<]*)", page)
-    assert len(verdicts) == 2
-    assert set(verdicts) == {", not enough data"}
+    assert DRAWN in page
+    assert f"about {needed} more questions are needed for a verdict." in page
+    assert "<td>+0.100<small>+0.020 to +0.200</small></td>" in page
+    assert "not enough data" in page
+    assert not re.findall(r">significant<|hold the same|holds more", page)
 
 
-def test_what_has_enough_is_drawn_where_another_metric_has_not():
-    rows = [metric("secateur", f"{name}@{b}", 0.5) for name in ("evidence_recall", "token_recall") for b in (64, 128)]
-    rows = [row | {"n": 15} if row["metric"].startswith("evidence") else row for row in rows]
-    curves, *_ = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
-    (figure,) = curves["figures"]
-    assert 'aria-label="token recall on toy' in figure[0]
-    assert curves["text"] == "Evidence recall: not enough data, 15 questions in 20 units."
-
-
-def test_what_rests_on_too_little_has_no_plot_of_differences():
-    rows = [metric(s, CLAIM, v) for s, v in (("secateur", 0.6), ("title_zsum", 0.5))]
-    page = drawn("tiny", rows, [pair("secateur", "title_zsum", units=3)])
-    assert "toy: not enough data for a finding (20 questions in 3 units)." in page
-    assert DRAWN not in page
-
-
-def test_the_plot_of_differences_says_the_finding_and_has_all_its_lines_as_a_table():
+def test_the_differences_have_a_plot_and_all_lines_as_a_table_behind_the_fold():
     names = [f"secateur{n}" for n in range(12)]
     rows = [metric(name, CLAIM, 0.1 + n / 100) for n, name in enumerate(("title_zsum", *names))]
     pairs = [pair(n, "title_zsum", p_holm=0.01, difference=0.1 + i / 100, n=40) for i, n in enumerate(names)]
     page = drawn("tiny", rows, pairs, families=FAMILIES | dict.fromkeys(names, "graph"))
-    lead = page[page.index('<figure id="forest">') : page.index("<nav")]
-    assert DRAWN in lead
-    labels = re.findall(r'role="img" aria-label="([^"]+)"', lead)
-    assert len(labels) == 2  # wide and narrow
-    assert all(label.startswith("toy: secateur11 holds more evidence") for label in labels)
-    heads = re.findall(r'<th scope="col">([^<]+)</th>', lead)
-    assert heads == ["system", "difference"]  # the others are constant
-    assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', lead) == names[::-1]
-    assert "<td>+0.210<small>+0.020 to +0.200</small></td>" in lead
-    assert "p: 0.0100 in all rows. n: 40 in all rows. verdict: significant in all rows." in lead
+    assert "toy: secateur11 holds more evidence" in page.partition('<div id="leaderboard">')[0]
+    folded = page.partition('<h2 id="more">')[2].partition('<h2 id="files">')[0]
     assert (
-        'aria-label="toy: secateur11 holds more evidence' in page.partition("<h2")[2]
-    )  # the same of one data set, in its section
+        len(re.findall(r'role="img" aria-label="toy: secateur11 holds more evidence', folded)) == 2
+    )  # wide and narrow
+    table = folded.partition("Differences to the best plain ranking")[2].partition("</table>")[0]
+    assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', table) == names[::-1]
 
 
 def test_a_data_set_is_told_from_its_curves_to_its_policy():
@@ -201,14 +179,15 @@ def test_a_data_set_is_told_from_its_curves_to_its_policy():
     took = {"cpu_seconds": 9.0, "peak_bytes": 1e9, "sent_cpu_seconds": 8.0, "sent_peak_bytes": 1e9}
     costs = [{"dataset": "toy", "system": "secateur", "order": "blind"} | took]
     page = drawn("tiny", rows, [], costs=costs)
-    assert re.findall("<h3>([^<]+)</h3>", page) == [
+    opened, _, folded = page.partition('<h2 id="more">')
+    assert re.findall("<h3>([^<]+)</h3>", opened) == [
         "Order-blind: what contexts hold, by the tokens that are sent",
         "Answers under each context",
-        "Order-blind: answer gain at equal tokens",
         "What it costs",
         "secateur: what memory saves within a session, order-blind",
         "policy: what the compression policy is worth",
     ]
+    assert "<summary>Order-blind: answer gain at equal tokens" in folded
 
 
 def test_every_line_of_every_table_has_a_head():

@@ -84,11 +84,11 @@ def logged(tmp_path, monkeypatch):
 
 def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(logged):
     logged(TEXT)
-    error = running._failure(read(TEXT), 1, "secateur report custom --data mine")
+    error = running._failure(read(TEXT), 1, "secateur report mine")
     assert isinstance(error, SecateurError)
     assert str(error) == (
         "stopped after 1 of 3 jobs, for the reason above; finished jobs are kept; "
-        "`secateur report custom --data mine` shows them. Log: logs/snakemake.log"
+        "`secateur report mine` shows them. Log: logs/snakemake.log"
     )
 
 
@@ -108,8 +108,8 @@ def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
 
 
 def test_the_page_of_a_run_is_asked_for_as_the_run_was():
-    said = running._report_command("custom@20", "my data", ["ecs.pool=8", "eval.budgets=[64,128]"])
-    assert said == "secateur report custom@20 --data 'my data' --set ecs.pool=8 --set 'eval.budgets=[64,128]'"
+    said = running._report_command("custom@20", ["ecs.pool=8", "eval.budgets=[64,128]"])
+    assert said == "secateur report custom@20 --set ecs.pool=8 --set 'eval.budgets=[64,128]'"
 
 
 HEADER = """Using profiles profiles/local and workflow specific profile profiles/default for setting default arguments.
@@ -129,8 +129,8 @@ Building DAG of jobs...
 @pytest.mark.parametrize(
     "message",
     [
-        "/nowhere/questions.jsonl: no such file. Fix: DATA=DIR names a folder with questions.jsonl",
-        "experiment custom: no folder given. Fix: make run EXPERIMENT=custom DATA=DIR",
+        "/nowhere/questions.jsonl: no such file. Fix: name a folder with questions.jsonl",
+        "experiment custom: no folder given. Fix: secateur evaluate DIR --experiment custom",
         "conf/lm/x.yaml: 2 problems\n  window: must be positive\n  kind: unknown. Fix: correct it",
     ],
 )

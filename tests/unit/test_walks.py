@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.graph.mentions import ABOUT, NAME, PHRASE, mentions_of
-from secateur.graph.passage_graph import PassageGraph
 from secateur.graph.walks import beam, pagerank
+from secateur.ranking.mentions import ABOUT, NAME, PHRASE, mentions_of
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
+from secateur.ranking.passage_graph import PassageGraph
 
 NAMING = SimpleNamespace(joins={"of", "the"}, skipped={"the", "it", "he", "in", "a"}, longest=6)
 TEXTS = {  # document -> title, sentences

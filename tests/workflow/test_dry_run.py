@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from tests.support.project import in_folder
 
 from secateur.planning import plan
 
@@ -62,9 +63,8 @@ def test_a_plan_in_a_new_clone_counts_every_rule_by_a_reference_machine(untouche
 
 
 def test_a_plan_takes_a_folder_of_ones_own(untouched):
-    said = untouched.secateur(
-        "plan", "custom_dialogue", "--data", "data/toy/dialogue", "--set", "dataset.grown=[temporal]"
-    )
+    own = [part for change in in_folder("data/toy/dialogue") for part in ("--set", change)]
+    said = untouched.secateur("plan", "custom_dialogue", *own, "--set", "dataset.grown=[temporal]")
     assert said.returncode == 0, said.stderr
     assert "a language model reads at most 1,224 pairs of question and passage" in said.stdout
     assert "unknown" not in said.stdout

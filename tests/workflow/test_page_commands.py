@@ -49,7 +49,8 @@ def commands(page: str) -> list[tuple[str, bool]]:
 def unknown(experiment: str, page: str) -> list[str]:
     """What is wrong with the name of an experiment; one in capitals stands for any, and a page may write its own."""
     name, _ = unlimited(experiment)
-    own = f"conf/experiment/{name}.yaml" in (ROOT / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    own = f"conf/experiment/{name}.yaml" in text or f"--name {name}\n" in text
     return [] if name.isupper() or own or name in names(CONF, "experiment") else [f"no experiment {experiment}"]
 
 

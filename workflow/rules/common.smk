@@ -47,11 +47,10 @@ def words(value):
 EXPERIMENT = str(config.get("experiment", "quickstart"))
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; sums depend on it
-FOLDER = "".join(config.get("data") or "")  # a text, or a list of one text from `secateur run`
-OVERRIDES = words(config.get("overrides")) + plan.folder_overrides(FOLDER)
+OVERRIDES = words(config.get("overrides"))
 
-if FOLDER and unlimited(EXPERIMENT)[0] not in ("custom", "custom_dialogue", "custom_beir"):
-    stop(f"DATA is {FOLDER}, but {EXPERIMENT!r} has its own data. Fix: make run EXPERIMENT=custom DATA={FOLDER}")
+if config.get("data"):
+    stop(f"data={config['data']}: a folder is an experiment of its own since 0.3. Fix: secateur evaluate {config['data']}")
 
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local

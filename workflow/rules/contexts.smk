@@ -5,7 +5,7 @@ include: "functions/contexts.smk"
 
 
 ASSEMBLED = "results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}"
-IMPORTED = "results/{corpus}/{dataset}/contexts/imported/{imported}/imported/none/text/{assembly}.{lm}"
+IMPORTED = "results/{corpus}/{dataset}/contexts/imported/{imported}.{order}/imported/none/text/{assembly}.{lm}"
 
 
 rule assemble_contexts:
@@ -49,7 +49,7 @@ rule import_contexts:
         contexts=f"{IMPORTED}/contexts.parquet",
         record=f"{IMPORTED}/run.json",
     log:
-        "logs/import_contexts/{corpus}-{dataset}-{imported}-{assembly}-{lm}.log",
+        "logs/import_contexts/{corpus}-{dataset}-{imported}-{order}-{assembly}-{lm}.log",
     threads: 1
     params:
         **leaf_params("import_contexts", "assembly.budget", "lm.model", "eval.budgets=default"),

@@ -99,6 +99,7 @@ rule compare_variants:
     output:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
+        leaders=f"{PLACE}/leaders.parquet",
         record=f"{PLACE}/run.json",
     log:
         f"logs/compare_variants/{EXPERIMENT}.log",
@@ -113,7 +114,7 @@ rule compare_variants:
             "eval.resamples=default",
             "eval.permutations=default",
             "eval.confidence=default",
-            "eval.min_clusters=default",
+            "eval.min_units=default",
             "eval.seed=default",
             variants=planned(Planned.figure_rows),
             datasets=planned(Planned.dataset_rows),

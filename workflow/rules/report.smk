@@ -44,6 +44,7 @@ rule build_report:
     input:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
+        leaders=f"{PLACE}/leaders.parquet",
         tables=planned(Planned.report_files),
         published="data/published.yaml",
     output:

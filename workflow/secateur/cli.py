@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import figures, graphs, resuming, running, runs
+from secateur.commands import evaluate, figures, graphs, resuming, running, runs
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.redaction import redacted
 
@@ -16,7 +16,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 PANELS = {
     "Results": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
     "Runs": (
-        *(running.run, resuming.resume, running.report, runs.why, runs.plan, runs.status),
+        *(running.run, evaluate.evaluate, evaluate.check, resuming.resume, running.report),
+        *(runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.orphans),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),

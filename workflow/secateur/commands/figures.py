@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +13,12 @@ from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
 from secateur.core.errors import SecateurError, nearest
-from secateur.report.finding import line_table, small_print
+from secateur.report.finding import small_print
 from secateur.report.table import plain
 
 __all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
 
-SHOWN = 5  # lines that a summary prints for a data set
+SHOWN = 12  # rows of a leaderboard that a summary prints
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
 Drawn = Enum("Drawn", {name: name for name in ("md", "csv", "latex", "svg", "pdf", "png")}, type=str)
 Order = Enum("Order", {"blind": "blind", "aware": "aware"}, type=str)
@@ -66,21 +67,30 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
 def summary(experiment: Experiment) -> None:
     """Print the main results, and the report's path as the last line."""
     from secateur.report.compare import settings
+    from secateur.report.leaderboard import board_table, boards
     from secateur.report.page import About, ordered_findings
 
-    metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
+    metrics, comparisons, leaders = (table_of(experiment, name) for name in ("metrics", "comparisons", "leaders"))
     config = settings(Path(), experiment)
     about = About(experiment, "", config["eval.min_units"], config["eval.claim"], config["extra.variants"])
     findings = ordered_findings(metrics, comparisons, config["extra.plan"]["families"], about)
     print("\nWhat was found")
-    for dataset, lines, sentence in findings:
+    for _, lines, sentence in findings:
         print(f"  {sentence}")
         if small := small_print(lines, about.claimed):
             print(f"  ({small})")
-        best = plain(line_table([(dataset, lines[:SHOWN])]))
-        print(*(f"    {line}" for line in best.splitlines()), sep="\n")
     if not findings:
         print("  No system here has a baseline to compare it with.")
+    families, shown = config["extra.plan"]["families"], set()
+    for board in boards(metrics, comparisons, leaders, families, about.min_units):
+        if board.dataset not in shown:
+            shown.add(board.dataset)
+            drawn = board_table(board, tuple(about.claimed))
+            print(f"\n{drawn.caption}")
+            rows = replace(drawn, rows=drawn.rows[:SHOWN])
+            print(*(f"  {line}" for line in plain(rows).splitlines()), sep="\n")
+            if len(drawn.rows) > SHOWN:
+                print(f"  and {len(drawn.rows) - SHOWN} more")
     print("\nNext")
     print(f"  secateur table {experiment}         all rows")
     print(f"  secateur compare {experiment} A B   compares two of them, paired by question")

@@ -22,7 +22,7 @@ from typer import Argument, Option
 
 from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end, workers
-from secateur.commands.runs import Data, Overrides, forecast
+from secateur.commands.runs import Overrides, forecast
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.core.errors import SecateurError, needs
 from secateur.planning.dry_run import arguments
@@ -53,7 +53,6 @@ def run(
     ] = "quickstart",
     profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
     cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
-    data: Data = None,
     changed: Overrides = None,
     resources: Annotated[
         list[str] | None,
@@ -64,7 +63,7 @@ def run(
     """Run an experiment with a progress line, then print its main results."""
     needs("snakemake")
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
-    command += arguments(experiment, changed or (), data)
+    command += arguments(experiment, changed or ())
     command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []
     if plain:
         if code := _driven(command):
@@ -76,7 +75,7 @@ def run(
 
     progress = RunProgress(frozenset(phases))
     with _log() as log, ThreadPoolExecutor(1) as pool:
-        planned = pool.submit(forecast, experiment, data, changed or (), processors)  # while Snakemake plans, too
+        planned = pool.submit(forecast, experiment, changed or (), processors)  # while Snakemake plans, too
 
         def cost(counts: dict[str, int]) -> str:
             try:
@@ -86,7 +85,7 @@ def run(
 
         code = _driven(command, lambda child: _show(child, log, progress, phases, cost))
     if code:
-        raise _failure(progress, code, _report_command(experiment, data, changed), Path(log.name))
+        raise _failure(progress, code, _report_command(experiment, changed), Path(log.name))
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = spent.ru_utime + spent.ru_stime
     print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {log.name}")
@@ -95,13 +94,12 @@ def run(
 
 def report(
     experiment: Annotated[str, Argument(help="Experiment that is running or was stopped.")],
-    data: Data = None,
     changed: Overrides = None,
 ) -> None:
     """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else."""
     needs("snakemake")
     page = EXPERIMENTS / experiment_named(experiment) / "unfinished/report.html"
-    config = [*arguments(experiment, changed or (), data), "unfinished=true"]
+    config = [*arguments(experiment, changed or ()), "unfinished=true"]
     rules = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # a run may be active
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *rules, "--", str(page)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -110,11 +108,10 @@ def report(
     print(page)
 
 
-def _report_command(experiment: str, data: Path | None, changed: Sequence[str] | None) -> str:
+def _report_command(experiment: str, changed: Sequence[str] | None) -> str:
     """The command that writes the report of an unfinished run."""
-    folder = ["--data", str(data)] if data else []
     settings = [part for value in changed or () for part in ("--set", value)]
-    return shlex.join(["secateur", "report", experiment, *folder, *settings])
+    return shlex.join(["secateur", "report", experiment, *settings])
 
 
 @contextmanager

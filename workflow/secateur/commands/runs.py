@@ -30,10 +30,6 @@ FILES = (".parquet", ".json", ".html", ".safetensors")  # suffixes of the files 
 JOBS = 5  # jobs listed under one cause
 FAILURES = 10  # failed jobs that `status` lists
 Experiment = Annotated[str, Argument(help="Name of a file in conf/experiment.")]
-Data = Annotated[
-    Path | None,
-    Option("--data", help="Folder with your own data, for experiments custom, custom_dialogue and custom_beir."),
-]
 
 
 def _separated(texts: list[str] | None) -> list[str]:
@@ -85,14 +81,13 @@ def ui(port: Annotated[int, Option(help="Port on this machine.")] = 5000) -> Non
 
 def why(
     target: Annotated[str, Argument(help="Name of a file in conf/experiment, or a file or folder of results/.")],
-    data: Data = None,
     changed: Overrides = None,
 ) -> None:
     """List the jobs that would run, and the key, file or module that causes each."""
     from secateur.planning.dry_run import dry_run
 
     experiment, path = _experiment_and_file(target)
-    planned = dry_run(experiment, changed or (), data, path)
+    planned = dry_run(experiment, changed or (), path)
     total = sum(planned.counts.values())
     if not total:
         print(f"{target}: nothing to do, everything is up to date")
@@ -128,7 +123,6 @@ def _experiment_and_file(target: str) -> tuple[str, Path | None]:
 
 def plan(
     experiment: Experiment,
-    data: Data = None,
     changed: Overrides = None,
     core_hour: Annotated[
         float | None, Option(min=0, help="Price of an hour of one core, to print the run's cost.")
@@ -136,7 +130,7 @@ def plan(
     million_tokens: Annotated[float | None, Option(min=0, help="Price of a million tokens at an endpoint.")] = None,
 ) -> None:
     """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
-    estimate = _estimate(experiment_named(experiment), data, changed or ())
+    estimate = _estimate(experiment_named(experiment), changed or ())
     if not estimate.jobs:
         print("nothing to do")
         return
@@ -145,19 +139,19 @@ def plan(
         print(money)
 
 
-def forecast(experiment: str, data: Path | None, changed: Sequence[str], cores: int) -> str:
+def forecast(experiment: str, changed: Sequence[str], cores: int) -> str:
     """The cost of an experiment's jobs in one line."""
-    return _estimate(experiment, data, changed).summary(cores)
+    return _estimate(experiment, changed).summary(cores)
 
 
-def _estimate(experiment: str, data: Path | None, changed: Sequence[str]):
+def _estimate(experiment: str, changed: Sequence[str]):
     """The Estimate of the jobs that would run for an experiment."""
     from secateur.planning.costs import estimate
     from secateur.planning.dry_run import jobs_to_run
     from secateur.planning.pace import jobs_here, load_coefficients
-    from secateur.planning.plan import folder_overrides, variants
+    from secateur.planning.plan import variants
 
-    jobs, overrides = jobs_to_run(experiment, changed, data), (*changed, *folder_overrides(data))
+    jobs, overrides = jobs_to_run(experiment, changed), tuple(changed)
     planned = variants(CONF, experiment, overrides)
     return estimate(jobs, jobs_here(RESULTS), load_coefficients(SHIPPED), CONF, planned, overrides)
 

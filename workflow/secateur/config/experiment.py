@@ -37,6 +37,7 @@ class System:
     answer: str = key("option of conf/answer, for answered questions")
     contexts: str | None = key("JSONL file of contexts made elsewhere, in place of a ranking")
     answers_only: bool = key("answer questions in every experiment, and report only the answers")
+    yours: bool = key("your own: starred in leaderboards, with a finding; contexts made elsewhere are too")
 
     @property
     def varied(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Reference:
     """The data set and the budgets that lines are checked against.
 
     questions: ids. texts: each passage as a reader gets it, by id. budgets: those that are measured. answer_budget: the
-    budget of answers.
+    budget of answers. is_limited: whether the questions are the first of a larger set; lines of others are then ignored.
     """
 
     questions: frozenset[str]
@@ -51,6 +51,7 @@ class Reference:
     count: Counter
     budgets: Sequence[int]
     answer_budget: int
+    is_limited: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ def imported_rows(path: Path, reference: Reference) -> list[tuple]:
 def _lines(path: Path, reference: Reference, problems: Problems) -> Iterator[_Line]:
     """Yield the valid lines; add what is wrong with the others to `problems`."""
     for where, value in json_lines(path, problems):
-        clauses = form_problems(value, LINE) or _unresolved(value, reference)
+        clauses = form_problems(value, LINE)
+        if not clauses and reference.is_limited and value["question_id"] not in reference.questions:
+            continue
+        clauses = clauses or _unresolved(value, reference)
         for clause in clauses:
             problems.add(where, clause)
         if not clauses:

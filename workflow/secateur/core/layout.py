@@ -21,6 +21,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # family of rankings -> the options th
     "graph": (*GRAPH, "retriever"),
     "utility": ("embedder", "rankers", "lm", "ecs"),
     "peer": ("peer", "service", "extractor", "embedder"),
+    "imported": ("imported", "order"),  # no ranking, but contexts of this order
 }
 IMPORTED = "imported"  # the family of imported contexts
 PEER = "peer"  # the scorer of another system's ranking
@@ -81,7 +82,7 @@ def ranking(options: Options) -> str:
 def source(options: Options) -> str:
     """The path of a variant's contexts below the folder of its data set."""
     if options["family"] == IMPORTED:
-        return "/".join([CONTEXTS, IMPORTED, options["imported"], IMPORTED, NONE, TEXT, _joined(WRITTEN, options)])
+        return "/".join([CONTEXTS, ranking(options), IMPORTED, NONE, TEXT, _joined(WRITTEN, options)])
     shared = [ranking(options), options["pick"], options["reranker"], options["book"]]
     if options["memory"] == NONE:
         return "/".join([CONTEXTS, *shared, _joined(WRITTEN, options)])
@@ -250,12 +251,9 @@ def options_of(wildcards: Options) -> dict[str, str]:
     if "ranking" in found:
         family, segment = found["ranking"].split("/")
         found["family"] = family
-        if family == IMPORTED:
-            found["imported"] = segment
-        else:
-            lm = found.get("lm")
-            reader = {"lm": lm} if lm else {}  # in a source: the reader, not the scorer
-            found |= _split(FAMILIES[family], segment) | reader
+        lm = found.get("lm")
+        reader = {"lm": lm} if lm else {}  # in a source: the reader, not the scorer
+        found |= _split(FAMILIES[family], segment) | reader
     if found.get("book", TEXT) not in (TEXT, OWN):
         found |= _split(GRAPH, found["book"])
     return found

@@ -43,7 +43,7 @@ def format_of(spec: Spec) -> Format:
 
 def reads_folder(spec: Spec) -> bool:
     """Whether the format reads a folder of the user in place of registered files."""
-    return "folder" in format_of(spec).CORPUS_FILES
+    return "folder" in format_of(spec).QUESTION_FILES
 
 
 def load_corpus(spec: Spec, files: Files) -> Corpus:

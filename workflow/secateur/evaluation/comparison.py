@@ -4,7 +4,7 @@ A row is a system (with its scorer, where it has several) in one order. Its axes
 placement, reader and memory. Two rows are paired that differ in one axis; rows of different orders are never paired.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -27,6 +27,7 @@ __all__ = [
     "pairs",
     "significant",
     "summarise",
+    "to_best",
 ]
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of a policy's choices and of its baselines
@@ -45,7 +46,12 @@ COMPARED = (
     "judged_acc",
 )
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
-MODEL, STRONGEST, NAMED = "language_model", "strongest", "named"  # values of the column axis that are no axes
+MODEL, STRONGEST, NAMED, BEST = (
+    "language_model",
+    "strongest",
+    "named",
+    "best",
+)  # values of the column axis that are no axes
 
 
 # --- means ---------------------------------------------------------------------------------------------
@@ -88,7 +94,7 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
     """value, low, high, n, units of every row (system, order, scorer, metric) of one subset."""
     summaries = []
     for names, questions, values in _wide(part):
-        unit = units(questions["cluster_id"].to_list(), cfg.min_clusters)
+        unit = units(questions["cluster_id"].to_list(), cfg.min_units)
         low, high = bootstrap(values, unit, cfg.resamples, cfg.confidence, cfg.seed)
         if questions.height < 2:
             low = high = [None] * values.shape[1]
@@ -122,7 +128,7 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     over all samples. An end of an interval is null where too few units bound it.
 
     samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: confidence, permutations,
-    min_clusters and seed of the group eval.
+    min_units and seed of the group eval.
     """
     alike: dict[tuple[str, ...], list[int]] = {}  # samples of the same questions are tested at once
     for n, sample in enumerate(samples):
@@ -130,7 +136,7 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     rows: dict[int, tuple] = {}
     for same in alike.values():
         values = np.stack([(samples[n]["a"] - samples[n]["b"]).to_numpy() for n in same], axis=1)
-        unit = units(samples[same[0]]["cluster_id"].to_list(), cfg.min_clusters)
+        unit = units(samples[same[0]]["cluster_id"].to_list(), cfg.min_units)
         test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
         for column, n in enumerate(same):
             ends = [float(end[column]) if np.isfinite(end[column]) else None for end in (test.low, test.high)]
@@ -167,7 +173,10 @@ def significant(p: float, confidence: float = 0.95) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of figures and its axes. listed: a scorer of a list of rankers, which is a baseline."""
+    """A row of figures and its axes.
+
+    listed: a scorer of a list of rankers, which is a baseline; ranks: whether it is no control.
+    """
 
     system: str
     order: str | None
@@ -175,11 +184,15 @@ class Row:
     answer_aware: bool
     axes: tuple[tuple[str, str], ...]
     listed: bool
+    ranks: bool = True
 
     @property
     def key(self) -> tuple:
         """Its name among the rows of a metric."""
         return (self.system, self.order, self.scorer, self.answer_aware)
+
+
+Choose = Callable[[Sequence[Row], Mapping[tuple, float], Mapping[tuple, int]], list[tuple[Row, Row, str]]]
 
 
 def pairs(
@@ -230,17 +243,24 @@ def _axis(a: Row, b: Row) -> str | None:
     return differing[0] if len(differing) == 1 else None
 
 
-def differences(
-    part: pl.DataFrame,
-    rows: Sequence[Row],
-    shown: Sequence[str],
-    against: Sequence[str],
-    matched_baselines: Mapping[str, str],
-    cfg,
-) -> pl.DataFrame:
+def to_best(
+    rows: Sequence[Row], means: Mapping[tuple, float], sizes: Mapping[tuple, int]
+) -> list[tuple[Row, Row, str]]:
+    """Each row with the best of those that measure the most questions, controls left out.
+
+    means, sizes: mean and number of questions of each row, by its key.
+    """
+    most = max(sizes.values(), default=0)
+    ranking = [row for row in rows if row.ranks and sizes[row.key] == most]
+    best = max(ranking, key=lambda row: means[row.key], default=None)
+    return [(row, best, BEST) for row in rows if best and row is not best]
+
+
+def differences(part: pl.DataFrame, rows: Sequence[Row], shown: Sequence[str], choose: Choose, cfg) -> pl.DataFrame:
     """The table `comparisons` of one subset of one data set, without dataset, subset and split.
 
-    p_holm is adjusted over the pairs of the same metric and order. shown: the metrics of contexts that are compared.
+    p_holm is adjusted over the pairs of the same metric and order. shown: the metrics of contexts that are compared;
+    choose: the pairs of rows of one metric and order, from the rows, their means and their numbers of questions.
     """
     places = {row.key: (n, row) for n, row in enumerate(rows)}
     names = [c for c in TABLES["comparisons"].columns if c not in ("dataset", "subset", "split")]
@@ -254,10 +274,11 @@ def differences(
             if key in places
         }
         means = {key: figures.sort("question_id")["value"].mean() for key, figures in values.items()}
+        sizes = {key: figures.height for key, figures in values.items()}
         present = [row for _, row in sorted((places[key] for key in values), key=lambda place: place[0])]
         chosen = [
             (row, base, axis, sample)
-            for row, base, axis in pairs(present, means, against, matched_baselines)
+            for row, base, axis in choose(present, means, sizes)
             if (sample := common(values[row.key], values[base.key])).height
         ]
         if chosen:

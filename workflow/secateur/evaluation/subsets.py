@@ -6,7 +6,9 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["answered", "members", "of_split"]
+__all__ = ["MAIN", "answered", "members", "of_split"]
+
+MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
 
 def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, Any]) -> dict[str, set[str]]:

@@ -10,11 +10,11 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.vectors import Packed
 from secateur.graph.consolidation.consolidate import aliases_of, consolidated
 from secateur.graph.embedding import codebook_of, with_embeddings
-from secateur.graph.mentions import mentions_of, triple_phrases
 from secateur.graph.segmenting import document_runs
 from secateur.graph.triples.extraction import extract, refuse_unreadable
 from secateur.library.options import context
 from secateur.models.embedder import Embedder
+from secateur.ranking.mentions import mentions_of, triple_phrases
 
 __all__ = ["GRAPH", "Tables", "graph_tables"]
 

@@ -10,14 +10,13 @@ from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
-from secateur.datasets.sentences import sentences
+from secateur.datasets.texts import SUFFIXES, sentence_rows, text_files
 from secateur.library.arguments import as_texts, check, is_folder, is_mapping, is_text
 from secateur.library.options import LOG
 
 __all__ = ["Texts", "passages_of"]
 
 ALL = "all"  # the one group of passages
-TEXTS = (".txt", ".md")
 ALLOWED = "a list of texts, a mapping of id to text, or the path of a folder"
 EXAMPLE = "memory.index(['Alder Ltd bought the Finch mill in 2021.'])"
 Texts = str | Path | Mapping[str, str] | Sequence[str]
@@ -33,13 +32,13 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         path = Path(texts)
         if _is_folder(path) and ((path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists()):
             return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
-        files = sorted(p for p in path.rglob("*") if p.suffix in TEXTS and p.is_file()) if _is_folder(path) else []
+        files = text_files(path) if _is_folder(path) else {}
         if not files:
             raise SecateurError(
-                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(TEXTS)} files or a passages.jsonl, a "
+                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(SUFFIXES)} files or a passages.jsonl, a "
                 "list of texts, or a mapping of id to text."
             )
-        texts = {str(p.relative_to(path)): read_text(p) for p in files}
+        texts = {name: read_text(file) for name, file in files.items()}
     documents: Mapping[str, str]
     if isinstance(texts, Mapping):
         check(is_mapping(texts) and "" not in texts, "texts", texts, "ids that are texts", EXAMPLE)
@@ -47,15 +46,9 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
     else:
         listed = as_texts("texts", texts, ALLOWED, EXAMPLE)
         documents = {f"text:{n}": text for n, text in enumerate(listed, _next(known))}
-    rows: list[dict] = []
-    empty: list[str] = []
     for doc, text in documents.items():
         check(is_text(text), f"text {doc!r}", text, "a text", EXAMPLE)
-        spans = list(sentences(text))
-        empty += [] if spans else [doc]
-        for n, (sentence, start, end) in enumerate(spans):
-            place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": ALL, "position": n}
-            rows.append(place | {"text": sentence, "start": start, "end": end})
+    rows, empty = sentence_rows(documents, ALL)
     if empty or not rows:
         raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: without words. Fix: texts with at least one sentence.")
     if warning := english_only([row["text"] for row in rows]):

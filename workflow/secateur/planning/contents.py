@@ -12,7 +12,7 @@ from secateur.ecs.names import matched_baselines
 from secateur.planning.plan import Variant
 from secateur.report.browser import SYSTEMS
 from secateur.report.contents import Contents, Row
-from secateur.report.finding import CONTROL
+from secateur.report.finding import CONTROL, YOURS
 
 __all__ = ["Planned", "indexed_options"]
 
@@ -31,9 +31,11 @@ def _labels(variant: Variant) -> Row:
 
 
 def _family(variant: Variant) -> str:
-    """Who ranks; policies and controls (gold, nothing, everything) are families of their own."""
+    """Who ranks; policies, controls (gold, nothing, everything) and the user's systems are families of their own."""
     if variant.study == "policy":
         return "policy"
+    if variant.yours and variant["family"] != layout.IMPORTED:
+        return YOURS
     controls = variant["family"] == "lexical" and variant["rankers"] == CONTROLS
     return CONTROL if controls else variant["family"]
 
@@ -102,7 +104,7 @@ class Planned:
             return f":{layout.ALL}" if listed else ""
 
         return [
-            _labels(v) | {"file": path, "axes": dict(v.axes), "listed": suffix(v)}
+            _labels(v) | {"file": path, "axes": dict(v.axes), "listed": suffix(v), "ranks": _family(v) != CONTROL}
             for v in self.shown
             for path in self.figures(v)
         ]

@@ -14,30 +14,27 @@ __all__ = ["arguments", "dry_run", "jobs_to_run"]
 SHOWN = 3  # last lines of Snakemake's output in a message
 
 
-def arguments(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[str]:
-    """Snakemake's arguments for an experiment. data: the user's folder.
+def arguments(experiment: str, overrides: Sequence[str] = ()) -> list[str]:
+    """Snakemake's arguments for an experiment.
 
-    Texts stand in lists: of a text by itself Snakemake drops quotes, and what YAML takes for a comment or a mapping.
+    Overrides stand in a list: of a text by itself Snakemake drops quotes, and what YAML takes for a comment or a mapping.
 
-    >>> arguments("custom", ["eval.budgets=[64,128]"], Path("/mine"))
-    ['--config', 'experiment=custom', 'data=["/mine"]', 'overrides=["eval.budgets=[64,128]"]']
+    >>> arguments("quickstart", ["eval.budgets=[64,128]"])
+    ['--config', 'experiment=quickstart', 'overrides=["eval.budgets=[64,128]"]']
     """
-    folder = [f"data={json.dumps([str(data.resolve())], ensure_ascii=False)}"] if data else []
     changed = (
         [f"overrides={json.dumps(list(overrides), ensure_ascii=False, separators=(',', ':'))}"] if overrides else []
     )
-    return ["--config", f"experiment={experiment}", *folder, *changed]
+    return ["--config", f"experiment={experiment}", *changed]
 
 
-def dry_run(
-    experiment: str, overrides: Sequence[str] = (), data: Path | None = None, target: Path | None = None
-) -> DryRun:
+def dry_run(experiment: str, overrides: Sequence[str] = (), target: Path | None = None) -> DryRun:
     """The jobs that would run for an experiment, or for a file of its results, and their causes.
 
     Raises SecateurError with Snakemake's message.
     """
     targets = ["--", str(target)] if target else []
-    done = _snakemake("-n", *arguments(experiment, overrides, data), *targets)
+    done = _snakemake("-n", *arguments(experiment, overrides), *targets)
     text = done.stdout + done.stderr
     if target and "MissingRuleException" in text:
         raise SecateurError(f"{target}: no rule writes it. Fix: name a file or folder of results/ that a run writes.")
@@ -46,9 +43,9 @@ def dry_run(
     return parse_dry_run(text)
 
 
-def jobs_to_run(experiment: str, overrides: Sequence[str] = (), data: Path | None = None) -> list[Job]:
+def jobs_to_run(experiment: str, overrides: Sequence[str] = ()) -> list[Job]:
     """The jobs that would run for an experiment, with their records. Raises SecateurError with Snakemake's message."""
-    done = _snakemake("--summary", *arguments(experiment, overrides, data))
+    done = _snakemake("--summary", *arguments(experiment, overrides))
     if done.returncode != 0:
         raise failure(done.stdout + done.stderr, SHOWN)
     return parse_summary(done.stdout)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import inline, plugins
-from secateur.config.compose import literal, option
+from secateur.config.compose import option
 from secateur.config.datasets import Dataset
 from secateur.config.experiment import Experiment, Study, System
 from secateur.config.limits import unlimited
@@ -21,10 +21,12 @@ from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.planning.problems import answer_problems, has_untrained_questions, variant_problems
 
-__all__ = ["AXES", "Variant", "changes", "experiment", "folder_overrides", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
 AXES = tuple(  # the options of a system that an experiment may vary
-    f.name for f in fields(System) if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only")
+    f.name
+    for f in fields(System)
+    if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only", "yours")
 )
 
 
@@ -48,6 +50,7 @@ class Variant:
     gained: bool = False
     answered: bool = False
     judges: tuple[str, ...] = ()
+    yours: bool = False
 
     def __getitem__(self, axis: str) -> str:
         """The option of an axis."""
@@ -63,14 +66,6 @@ class Variant:
 def experiment(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> Experiment:
     """The validated experiment. Raises ConfigError, with the nearest name, for an unknown one."""
     return option(conf, "experiment", name, overrides, asked_by="experiment")
-
-
-def folder_overrides(folder: str | Path | None) -> tuple[str, ...]:
-    """The overrides that name a user's folder; none without a folder."""
-    if not folder:
-        return ()
-    path = literal(str(Path(folder).resolve()))
-    return tuple(f"{group}.folder={path}" for group in ("corpus", "dataset"))
 
 
 def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Variant]:
@@ -224,9 +219,11 @@ class _Resolved:
         return not plugins.load("form", form).NEEDS_SENT
 
     def _orders(self) -> tuple[str | None, ...]:
-        """The orders of the rows; None for a list of rankers, whose rows state theirs, and for imported contexts."""
+        """The orders of the rows; None for a list of rankers, whose rows state theirs. Imported contexts have the first."""
+        if self.system.contexts:
+            return self.system.orders[:1]
         is_list = self.system.family not in ("graph", "peer") and self.system.ranker is None
-        return (None,) if self.system.contexts or is_list else self.system.orders
+        return (None,) if is_list else self.system.orders
 
     def _applies(self) -> bool:
         """Whether the system has figures on the data set."""
@@ -273,6 +270,7 @@ class _Resolved:
             gained=has_contexts and gained,
             answered=has_contexts and answered,
             judges=self.spec.judges if has_contexts and answered else (),
+            yours=self.system.yours or bool(self.system.contexts),
         )
         if problems := variant_problems(self.conf, dataset, variant, system, self.overrides):
             raise ConfigError(
@@ -293,9 +291,8 @@ class _Resolved:
 
     def _row_axes(self, options: dict[str, str], assembly) -> dict[str, str]:
         """The axes in which two rows may differ, besides the order: ranker, reranker, form, packing, reader, memory."""
-        ranked = [options[axis] for axis in layout.FAMILIES.get(options["family"], ()) if axis not in ("order", "lm")]
-        pick = options["pick"].removesuffix("+neighbour")
-        ranker = [options["family"], ".".join(ranked) or options["imported"], pick]
+        ranked = [options[axis] for axis in layout.FAMILIES[options["family"]] if axis not in ("order", "lm")]
+        ranker = [options["family"], ".".join(ranked), options["pick"].removesuffix("+neighbour")]
         other_graph = options["book"] not in (layout.TEXT, layout.OWN)  # the form writes from another graph
         form = {"form": assembly.form, "book": layout.book(options | {"order": ""}) if other_graph else ""}
         form |= {"titles": True} if assembly.titles else {}

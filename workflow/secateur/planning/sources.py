@@ -52,22 +52,26 @@ def registry_entry(registry: Path, name: str) -> dict[str, Any]:
 def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> list[str]:
     """The files of the user's folder that a format reads, plain or gzipped. part: `corpus` or `questions`.
 
-    Raises SecateurError without a folder, and for a folder that lacks a file.
+    A pattern may have alternatives between bars, of which one must have files. Raises SecateurError without a folder, for
+    a folder that lacks a file, and for a path with braces.
     """
     patterns = format_of(spec).FOLDER
     names = " and ".join(name for names in patterns.values() for name in names)
     if folder is None:
-        run = f"make run EXPERIMENT={experiment} DATA=DIR"
+        run = f"secateur evaluate DIR --experiment {experiment}"
         raise SecateurError(f"experiment {experiment}: no folder given. Fix: {run} (with {names}).")
-    if "{" in folder or "}" in folder:
-        raise SecateurError(
-            f"{folder}: Snakemake reads braces in a path as a wildcard. Fix: rename the folder, or link to it."
-        )
     paths = []
     for pattern in patterns[part]:
-        matches = sorted(Path(folder).glob(pattern)) or sorted(Path(folder).glob(f"{pattern}.gz"))
+        alternatives = pattern.split("|")
+        matches = _matches(folder, alternatives) or _matches(folder, [f"{name}.gz" for name in alternatives])
         if not matches:
             missing = f"{Path(folder) / pattern}: no such file, nor {pattern}.gz"
-            raise SecateurError(f"{missing}. Fix: DATA=DIR names a folder with {names} (docs/data.md).")
-        paths += map(str, matches)
+            raise SecateurError(f"{missing}. Fix: name a folder with {names} (docs/data.md).")
+        paths += matches
+    if braced := next((path for path in paths if "{" in path or "}" in path), None):
+        raise SecateurError(f"{braced}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it.")
     return paths
+
+
+def _matches(folder: str, patterns: Iterable[str]) -> list[str]:
+    return sorted(str(path) for pattern in patterns for path in Path(folder).glob(pattern) if path.is_file())

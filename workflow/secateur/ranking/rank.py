@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from secateur.config import plugins
+from secateur.config.limits import unlimited
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
@@ -113,9 +114,10 @@ def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.Data
     if evidence is not None:
         gold = dict(evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id").iter_rows())
     rankers = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
+    is_limited = unlimited(ctx.axes["dataset"])[1] is not None
     for ranker in rankers:
         if ranker.module.check:
-            ranker.module.check(ranker.settings, questions, passages)
+            ranker.module.check(ranker.settings, questions, passages, is_limited)
     if any(ranker.module.READS_GOLD for ranker in rankers):
         without = sum(question not in gold for question in questions["question_id"])
         if without:

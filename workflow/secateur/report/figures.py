@@ -6,13 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.evaluation.metric import figure_of
 from secateur.report.compare import settings
 from secateur.report.finding import findings
-from secateur.report.format import named, with_enough_data
-from secateur.report.plots.style import saved, words
+from secateur.report.format import named
+from secateur.report.plots.style import saved
 from secateur.report.sections.plain import plain_plot
-from secateur.report.sections.recall import panels_of, without_data
+from secateur.report.sections.recall import panels_of
 
 __all__ = ["drawings"]
 
@@ -20,7 +19,7 @@ __all__ = ["drawings"]
 def drawings(
     root: Path, experiment: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, folder: Path, form: str
 ) -> Iterator[Path]:
-    """Writes a file for each plot and yields its path; text in place of a plot without enough data.
+    """Writes a file for each plot and yields its path.
 
     form: svg, pdf or png. Raises SecateurError where the experiment has neither differences nor curves.
     """
@@ -28,13 +27,10 @@ def drawings(
     families, min_units = config["extra.plan"]["families"], config["eval.min_units"]
     for dataset, lines, _ in findings(metrics, comparisons, families, min_units):
         plots[f"differences-{dataset}"] = plain_plot([(dataset, lines)])
-    rows = with_enough_data(named(metrics.filter(~pl.col("published"))), min_units)
+    rows = named(metrics.filter(~pl.col("published")))
     for (dataset, order), part in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
         for metric, plot in panels_of(part, order):
             plots[f"{metric}-{dataset}-{order}"] = plot
-        for metric, text in without_data(part, order):
-            title = f"{figure_of(metric).title} on {dataset}, order-{order}"
-            plots[f"{metric}-{dataset}-{order}"] = words(f"{title}:\n{text}")
     if not plots:
         raise SecateurError(f"{experiment} has nothing to draw: neither pairs with a plain ranking nor contexts.")
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import significant
-from secateur.report.format import NOT_ENOUGH, enough_data, row_name, sizes, verdict
+from secateur.evaluation.subsets import MAIN
+from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
-__all__ = ["CONTROL", "METRICS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
-__all__ += ["difference_of"]
+__all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ += ["difference_of", "main_metric", "main_subset"]
 
 METRICS = {  # metric: verbs for (no significant difference, first row higher, first row lower)
     "evidence_recall@claim": ("hold the same evidence", "holds more evidence than", "holds less evidence than"),
@@ -24,8 +25,8 @@ METRICS = {  # metric: verbs for (no significant difference, first row higher, f
     "answer_gain@claim": ("have the same answer gain", "has a higher answer gain than", "has a lower answer gain than"),
     "policy_utility": ("have the same utility", "has a higher utility than", "has a lower utility than"),
 }  # a finding is about the first of these that is measured on most questions of the data set
-MAIN = ("cat1-4", "all")  # subsets of questions: a finding is about the first that the data set has
 PLAIN = "lexical"  # the family of the baselines
+YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
 CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
 AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
@@ -39,7 +40,8 @@ class Line:
     """The paired difference of a system and its best baseline: a plain ranking of the same order and form.
 
     value: mean of the system; p: after Holm; aware: the system sees the answer; top: the row with the highest mean of the
-    data set, baselines included.
+    data set, baselines included; key: system, scorer, order and answer-awareness; needed:
+    about how many more questions a verdict needs.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Line:
     enough_data: bool
     aware: bool
     top: str
+    key: tuple = ()
+    needed: int = 0
 
     @property
     def significant(self) -> bool:
@@ -83,28 +87,34 @@ def difference_of(line: Line) -> str:
 
 
 def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
-    """A row a system and data set; its difference and p are omitted where there is not enough data."""
+    """A row per system and data set; p is omitted where there is not enough data."""
     several = len(findings) > 1
     rows = []
     for dataset, dataset_lines in findings:
         for line in dataset_lines:
-            test = (_cell(line), line.p) if line.enough_data else (None, None)
+            test = (_cell(line), line.p if line.enough_data else None)
             rows.append(Row((line.name, *[dataset] * several, line.baseline, *test, line.n, line.verdict)))
     names = ["system", *["data set"] * several, "minus"]
     columns = [*(Column(name, align="left") for name in names), DIFFERENCE, Column("p", 4), Column("n")]
     return Table([*columns, Column("verdict", align="left")], rows, labels=len(names))
 
 
-def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int) -> list[Line]:
+def lines(
+    metrics: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    families: Mapping[str, str],
+    min_units: int,
+    metric: str | None = None,
+) -> list[Line]:
     """The lines of one data set, the best difference first, those that see the answer last.
 
     Empty without a pair of a system and a plain ranking. metrics, comparisons: rows of the data set; families: system ->
-    family.
+    family; metric: by default the first of METRICS that is measured on most questions.
     """
-    metric = _metric(comparisons)
+    metric = metric or main_metric(comparisons)
     if metric is None:
         return []
-    subset = next((subset for subset in MAIN if (comparisons["subset"] == subset).any()), None)
+    subset = main_subset(comparisons)
     shown = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(subset))
     rows = metrics.filter(shown)
     means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
@@ -130,6 +140,8 @@ def lines(metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[st
             enough_data=enough_data(pair["n"], pair["units"], min_units),
             aware=pair["answer_aware"],
             top=top,
+            key=key,
+            needed=more_questions(pair["n"], pair["units"], min_units),
             **{column: pair[column] for column in ("metric", "difference", "low", "high", "n", "units")},
         )
         for key, (_, pair) in best.items()
@@ -151,7 +163,12 @@ def _name(row: Mapping[str, Any]) -> str:
     return row_name(row["system"], row["scorer"]) + aware + (", sees the answer" if row["answer_aware"] else "")
 
 
-def _metric(comparisons: pl.DataFrame) -> str | None:
+def main_subset(rows: pl.DataFrame) -> str | None:
+    """The subset of questions that findings are about; None without rows."""
+    return next((subset for subset in MAIN if (rows["subset"] == subset).any()), None)
+
+
+def main_metric(comparisons: pl.DataFrame) -> str | None:
     """The first metric measured on at least half as many questions as the metric with most."""
     ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)), pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
@@ -181,10 +198,11 @@ def sentence(dataset: str, lines: Sequence[Line]) -> str:
     'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
     line = _chosen(lines)
-    if not line.enough_data:
-        return f"{dataset}: {NOT_ENOUGH} for a finding ({sizes({'n': line.n, 'units': line.units})})."
     same, more, less = METRICS[line.metric]
     figures = f"{line.difference:+.3f}, 95 % CI {line.interval}, n = {line.n}".replace("-", MINUS)
+    if not line.enough_data:
+        needed = f"about {line.needed} more questions are needed for a verdict"
+        return f"{dataset}: {line.name} minus {line.baseline}: {figures}; {needed}."
     if not line.significant:
         return f"{dataset}: {line.name} and the best baseline ({line.baseline}) {same} ({figures})."
     return f"{dataset}: {line.name} {more if line.difference > 0 else less} the best baseline ({line.baseline}): {figures}."

@@ -1,5 +1,6 @@
 """What the sections of a report share: names of rows, verdicts, and rows of figures as cells, tables and plots."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,18 @@ from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
 __all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "named"]
-__all__ += ["not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
+__all__ += [
+    "more_questions",
+    "not_enough_data",
+    "note",
+    "number",
+    "pivoted",
+    "row_name",
+    "row_of",
+    "sizes",
+    "style",
+    "verdict",
+]
 __all__ += ["with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
@@ -78,6 +90,15 @@ def style(row: Mapping[str, Any]) -> str:
 def enough_data(n, units, min_units: int):
     """Whether n questions in so many resampling units are enough for a verdict; takes numbers or columns."""
     return (n >= FEW) & (units >= min_units)
+
+
+def more_questions(n: int, units: int, min_units: int) -> int:
+    """About how many more questions a verdict needs, with as many in a unit as there are.
+
+    >>> more_questions(15, 15, 10), more_questions(40, 4, 10), more_questions(40, 40, 10)
+    (5, 60, 0)
+    """
+    return max(FEW - n, math.ceil(max(min_units - units, 0) * n / max(units, 1)), 0)
 
 
 def with_enough_data(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
@@ -178,14 +199,13 @@ def dots(
 ) -> Part:
     """The first rows of figures as a plot, wide and narrow, and all of them as a table behind it.
 
-    Where no row has enough data, a text in place of both. rows: name, system, value, low, high, n, units, enough_data,
-    best first, and group where lines stand under heads; label: text alternative; shown: rows drawn.
+    rows: name, system, value, low, high, n, units, best first, and group where lines stand under heads; label: text
+    alternative; shown: rows drawn.
     """
-    enough = rows.filter("enough_data")
-    if enough.is_empty():
-        return {"text": not_enough_data(rows)}
+    if rows.is_empty():
+        return {}
     value, lines, drawn = Column(xlabel), [], []
-    for row in enough.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         lines.append(Row((row["name"], figure(row), row["n"], row["units"])))
         family, group = families.get(row["system"], "imported"), row.get("group", "")
         ends = row["value"], row["low"], row["high"]
@@ -193,5 +213,5 @@ def dots(
     return {
         "figures": [forests(drawn[:shown], label, xlabel, reference)],
         "behind": Table([Column("system"), value, Column("n"), Column("units")], lines),
-        "note": f"The best {shown} of {enough.height}." if enough.height > shown else "",
+        "note": f"The best {shown} of {rows.height}." if rows.height > shown else "",
     }

@@ -1,4 +1,4 @@
-"""One self-contained HTML page per experiment, from its tables: the finding first, the questions last."""
+"""One self-contained HTML page per experiment, from its tables: finding, leaderboard, plots, questions; then all tables."""
 
 import json
 import re
@@ -12,7 +12,8 @@ import polars as pl
 from secateur.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
 from secateur.report.format import Part, named, with_enough_data
-from secateur.report.plots.style import COLOURS, FAMILIES
+from secateur.report.leaderboard import Board, board_table, boards, embedded
+from secateur.report.plots.style import COLOURS
 from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import statistics_part
@@ -32,7 +33,6 @@ from secateur.report.table import html
 
 __all__ = ["About", "Figures", "ordered_findings", "render"]
 
-FIRST = 8  # lines of the first screen's plot
 EMPTY = {"text": "", "figures": [], "behind": None, "table": None, "cards": [], "note": "", "short": 0, "open": False}
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # not allowed in HTML; data may have them
 Findings = Sequence[tuple[str, list[Line], str]]  # (data set, lines, sentence)
@@ -57,6 +57,7 @@ class Figures:
 
     metrics: pl.DataFrame
     comparisons: pl.DataFrame
+    leaders: pl.DataFrame
     drawings: Sequence[Row]  # labels, the tables samples and subgraphs
     growth: pl.DataFrame
     statistics: pl.DataFrame  # dataset_statistics
@@ -87,7 +88,7 @@ def render(about: About, figures: Figures) -> str:
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
     page.filters["html"] = html
     all_findings = ordered_findings(figures.metrics, figures.comparisons, figures.families, about)
-    present = {line.family for _, lines, _ in all_findings for line in lines}
+    all_boards = list(boards(figures.metrics, figures.comparisons, figures.leaders, figures.families, about.min_units))
     sections = [
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
         for n, section in enumerate(_sections(about, figures, all_findings))
@@ -99,14 +100,14 @@ def render(about: About, figures: Figures) -> str:
         title=about.title,
         sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in all_findings]
         or [(_no_finding(figures), "")],
-        lead=_lead(all_findings),
-        families=[(family, name) for family, name in FAMILIES.items() if family in present],
+        boards=[board_table(board, about.claimed) for board in _firsts(all_boards)],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
         missing=[_labelled(row) for row in about.missing],
         command=command(about.name),
         sections=sections,
         variants=[_labelled(row) for row in about.variants],
         browsed=_embedded(figures.browsed),
+        leaderboards=_embedded({"boards": embedded(all_boards, about.claimed)}),
         questions=[
             (s["name"], len(s["questions"]), s["of"], s["budget"]) for s in figures.browsed["sets"] if s["questions"]
         ],
@@ -140,11 +141,9 @@ def _no_finding(figures: Figures) -> str:
     )
 
 
-def _lead(all_findings: Findings) -> Part:
-    """The best lines of each data set as a plot, as many as a screen has room for; empty where there are none."""
-    share = max(FIRST // max(len(all_findings), 1), 1)
-    label = " ".join(sentence for *_, sentence in all_findings)
-    return plain_part([(dataset, lines) for dataset, lines, _ in all_findings], label, share) if all_findings else {}
+def _firsts(all_boards: Sequence[Board]) -> list[Board]:
+    """The first leaderboard of each data set."""
+    return list({board.dataset: board for board in reversed(all_boards)}.values())[::-1]
 
 
 # --- the sections --------------------------------------------------------------------------------
@@ -159,10 +158,10 @@ def _sections(about: About, figures: Figures, all_findings: Findings) -> Iterato
             continue
         parts = list(_parts(dataset, dataset_rows, pairs.filter(dataset=dataset), figures))
         for _, lines, sentence in (finding for finding in all_findings if finding[0] == dataset):
-            all_lines = {"title": "All differences to the best plain ranking"} | plain_part(
-                [(dataset, lines)], sentence
-            )
-            parts = [all_lines] * (len(lines) > FIRST) + parts
+            parts = [
+                *parts,
+                {"title": "Differences to the best plain ranking"} | plain_part([(dataset, lines)], sentence),
+            ]
         yield {"title": dataset, "about": _about(dataset_rows), "parts": parts}
     growth = growth_section(figures.growth)
     if growth:
@@ -178,10 +177,10 @@ def _parts(dataset: str, rows: pl.DataFrame, pairs: pl.DataFrame, figures: Figur
     for place, order in enumerate(orders):
         yield from _opened(recall_parts(dataset, rows, order), place == 0)
         yield from retrieval_parts(dataset, rows, order)
-    yield from answer_parts(dataset, rows, families)
-    for place, order in enumerate(orders):
-        yield from _opened(gain_parts(dataset, rows, order, families), place == 0)
-    yield from cost_parts(dataset, rows, figures.costs, families)
+    yield from _first_opened(answer_parts(dataset, rows, families))
+    for order in orders:
+        yield from gain_parts(dataset, rows, order, families)
+    yield from _first_opened(cost_parts(dataset, rows, figures.costs, families))
     yield from peer_parts(dataset, rows, figures.peers)
     yield from memory_parts(dataset, rows, families)
     yield from policy_parts(dataset, rows, pairs, figures.frontiers)
@@ -195,6 +194,12 @@ def _opened(parts: Iterable[Part], first: bool = True) -> Iterator[Part]:
     """The parts; of the first order, those with plots, or text in place of plots, are open."""
     for part in parts:
         yield {"open": first and not part.keys().isdisjoint(("figures", "text"))} | part
+
+
+def _first_opened(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, the first of them open."""
+    for n, part in enumerate(parts):
+        yield {"open": n == 0} | part
 
 
 def _about(rows: pl.DataFrame) -> str:

@@ -7,6 +7,36 @@ from secateur.core.tables.table import F64, I32, I64, B, Column, S, Table
 
 __all__ = ["DECLARED"]
 
+PAIRED = {
+    "dataset": Column(S, "data set"),
+    "order": Column(S, "blind or aware; null if neither", True),
+    "answer_aware": Column(B, "whether the scorer sees the gold answer"),
+    "subset": Column(S, "subset of the questions"),
+    "metric": Column(S, "name"),
+    "system": Column(S, "system"),
+    "scorer": Column(S, "scorer, if the system has several", True),
+    "baseline": Column(S, "system on the other side"),
+    "baseline_scorer": Column(S, "scorer, if the system has several", True),
+    "axis": Column(
+        S,
+        "axis of the difference: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
+        "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against; best: the best row",
+    ),
+    "difference": Column(F64, "mean paired difference"),
+    "low": Column(F64, "lower end of the 95 % interval; null if there are too few units", True),
+    "high": Column(F64, "upper end; null if there are too few units", True),
+    "p": Column(F64, "two-sided p-value, from sign flips over the resampling units of the interval"),
+    "p_holm": Column(F64, "p after Holm over the pairs of the same data set, subset, metric and order"),
+    "n": Column(I32, "questions"),
+    "units": Column(I32, "resampling units"),
+    "split": Column(S, "train, dev, test or all"),
+}
+TWO_ROWS = {
+    "p in (0, 1]": pl.col("p").is_between(0, 1, closed="right"),
+    "p_holm at least p": pl.col("p_holm") >= pl.col("p") - 1e-12,
+    "two rows": pl.col("system").ne(pl.col("baseline")) | pl.col("scorer").ne_missing(pl.col("baseline_scorer")),
+}
+
 DECLARED = (
     Table(
         "dataset_statistics",
@@ -110,36 +140,17 @@ DECLARED = (
         "Paired differences: two rows of one data set, order and metric that differ in one axis, paired by question.",
         "compare_variants",
         (),
-        {
-            "dataset": Column(S, "data set"),
-            "order": Column(S, "blind or aware; null if neither", True),
-            "answer_aware": Column(B, "whether the scorer sees the gold answer"),
-            "subset": Column(S, "subset of the questions"),
-            "metric": Column(S, "name"),
-            "system": Column(S, "system"),
-            "scorer": Column(S, "scorer, if the system has several", True),
-            "baseline": Column(S, "system on the other side"),
-            "baseline_scorer": Column(S, "scorer, if the system has several", True),
-            "axis": Column(
-                S,
-                "axis of the difference: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
-                "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against",
-            ),
-            "difference": Column(F64, "mean paired difference"),
-            "low": Column(F64, "lower end of the 95 % interval; null if there are too few units", True),
-            "high": Column(F64, "upper end; null if there are too few units", True),
-            "p": Column(F64, "two-sided p-value, from sign flips over the resampling units of the interval"),
-            "p_holm": Column(F64, "p after Holm over the pairs of the same data set, subset, metric and order"),
-            "n": Column(I32, "questions"),
-            "units": Column(I32, "resampling units"),
-            "split": Column(S, "train, dev, test or all"),
-        },
-        {
-            "p in (0, 1]": pl.col("p").is_between(0, 1, closed="right"),
-            "p_holm at least p": pl.col("p_holm") >= pl.col("p") - 1e-12,
-            "two rows": pl.col("system").ne(pl.col("baseline"))
-            | pl.col("scorer").ne_missing(pl.col("baseline_scorer")),
-        },
+        PAIRED,
+        TWO_ROWS,
+    ),
+    Table(
+        "leaders",
+        1,
+        "Paired differences of each row to the best one of its data set, order and metric, whatever they differ in.",
+        "compare_variants",
+        (),
+        PAIRED,
+        TWO_ROWS,
     ),
     Table(
         "growth",

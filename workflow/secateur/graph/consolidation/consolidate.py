@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.compress import Budget, Members, compress, same_tokens
-from secateur.graph.consolidation.groups import acronyms, alias_groups, medoids, range_pairs
+from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
 from secateur.graph.consolidation.remap import prune_rare, remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
+from secateur.ranking.acronyms import acronyms
 
 __all__ = ["Graph", "aliases_of", "consolidated"]
 

@@ -14,10 +14,10 @@ from secateur.config import plugins
 from secateur.contexts.channels import apply_action
 from secateur.core.layout import NONE
 from secateur.core.tables.vectors import Packed
-from secateur.graph.passage_graph import NO_PLACE, PassageGraph
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, neighbour_smoothed, top, z_scores
+from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 __all__ = [
     "GraphRanking",

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.graph.passage_graph import NO_PLACE, PassageGraph
 from secateur.models.words import word_list
 from secateur.ranking.group import top
+from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 __all__ = ["Settings", "walk"]
 
@@ -53,7 +53,7 @@ def walk(
 
 def _search(settings: Settings, graph: PassageGraph, question: str, scores: NDArray[np.float64]):
     """(n,) new scores and origins for one question."""
-    start = scores + settings.named * _topic_idf(graph, graph.named_entities(question, settings.longest))
+    start = scores + settings.named * graph.topic_idf(graph.named_entities(question, settings.longest))
     named = graph.occurring_entities(question, settings.longest)
     words, gains = _word_gains(graph, question) if settings.rest else ((), None)
     best, origins, current = np.zeros(len(start)), np.full(len(start), NO_PLACE, np.int64), start
@@ -93,12 +93,6 @@ def _anchor(graph: PassageGraph, named: NDArray[np.int64], state: int, anchor: f
     """Weight of a path that begins in a passage, by the rarest named entity that the passage mentions."""
     mentioned = np.intersect1d(graph.passage_entities[state], named, assume_unique=True)
     return max(0.0, (float(graph.idf[mentioned].max(initial=0.0)) - anchor) / (1 - anchor))
-
-
-def _topic_idf(graph: PassageGraph, named: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n,) idf of the topic of each passage's article if the question names it, else 0."""
-    is_named = np.isin(graph.about, named)
-    return np.where(is_named, graph.idf[graph.about], 0.0) if len(graph.idf) else np.zeros(len(graph.about))
 
 
 def _word_gains(graph: PassageGraph, question: str) -> tuple[list[str], NDArray[np.float64]]:

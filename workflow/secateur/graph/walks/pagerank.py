@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.graph.passage_graph import NO_PLACE, PassageGraph
 from secateur.ranking.group import top, z_scores
+from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 __all__ = ["Settings", "masses", "walk"]
 

@@ -83,14 +83,19 @@ def _run(settings: Settings) -> Run:
     return _cached_run(settings.run, path.stat().st_mtime_ns if path.exists() else 0)
 
 
-def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame) -> None:
-    """Raise SecateurError for questions of the run that the data set lacks, and passages outside a question's group."""
+def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame, is_limited: bool) -> None:
+    """Raise SecateurError for questions of the run that the data set lacks, and passages outside a question's group.
+
+    is_limited: whether the questions are the first of a larger set; lines of others are then ignored.
+    """
     problems = Problems(Path(settings.run), "ids as in the tables questions and passages (docs/data.md)")
     question_groups = dict(questions.select("question_id", "group_id").iter_rows())
     passage_groups = dict(passages.select("passage_id", "group_id").iter_rows())
     for question, scores in _run(settings).items():
         first = min(n for _, n in scores.values())
         if question not in question_groups:
+            if is_limited:
+                continue
             problems.add(f"line {first}", f"unknown question {question!r}{nearest(question, question_groups)}")
             continue
         for passage, (_, n) in scores.items():

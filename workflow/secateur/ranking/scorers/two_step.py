@@ -1,18 +1,24 @@
 """Two-step retrieval: the question is expanded with the best lines and asked again, a baseline for graph walks.
 
-The first step ranks by the sum of a lexical ranker's and the cosine's z-scores. Each of its best lines then expands the
-question, with the names that the question lacks or with the whole line. A passage gains its best z-score under these.
+The first step ranks by the sum of a lexical ranker's and the cosine's z-scores, plus `named` times the idf of an article's
+topic where the question names it, as the walk `beam` has it. Each of its best lines then expands the question, with the
+names that the question lacks or with the whole line. A passage gains its best z-score under these.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from secateur.core.fields import key
 from secateur.models.words import content_words, is_cased
 from secateur.ranking.group import Group, Questions, Scores, z_scores
+from secateur.ranking.mentions import mentions_of
 from secateur.ranking.names import names_in
+from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import zsum
 
 
@@ -28,14 +34,17 @@ class Settings:
     dense: float = key("weight of the cosine's z-score beside the lexical ranker's", low=0, default=1.0)
     joins: tuple[str, ...] = key("small words that join two capitalised words to one name", default=())
     skipped: tuple[str, ...] = key("capitalised words that do not begin a name", default=())
+    named: float = key("gain of passages of an article that the question names, times its idf", low=0, default=0.0)
+    longest: int = key("most words of a name in a question", low=1, default=8)
 
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
-    """z(first step) + weight * max over lines of (1 + place) ** -decay * z(second step)."""
+    """s + weight * max over lines of (1 + place) ** -decay * z(second step), with s = z(first step) + named * idf."""
     ranker = zsum.Settings(settings.lexical, settings.dense)
-    first = zsum.score(ranker, group, Questions(questions.queries), seed)
-    best = np.argsort(-first, axis=1, kind="stable")[:, : settings.lines]
-    scores = z_scores(first)
+    scores = z_scores(zsum.score(ranker, group, Questions(questions.queries), seed))
+    if settings.named:
+        scores = scores + settings.named * _topic_idf(settings, group, questions.queries)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, : settings.lines]
     gains = np.full(scores.shape, -np.inf)
     for place in range(best.shape[1]):
         queries = [
@@ -45,6 +54,23 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
         second = z_scores(zsum.score(ranker, group, Questions(queries), seed))
         gains = np.maximum(gains, (1 + place) ** -settings.decay * second)
     return scores + settings.weight * gains
+
+
+def _topic_idf(settings: Settings, group: Group, queries: Sequence[str]) -> Scores:
+    """(questions, passages) idf of the topic of each passage's article where the question names it, else 0."""
+    names = (settings.joins, settings.skipped, settings.longest)
+    graph = group.once(("names", *names), lambda: _graph(settings, group))
+    return np.stack([graph.topic_idf(graph.named_entities(query, settings.longest)) for query in queries])
+
+
+def _graph(settings: Settings, group: Group) -> PassageGraph:
+    """The passages and the names in them, without triples."""
+    ids = [str(n) for n in range(len(group.texts))]
+    docs = pl.Series(group.docs).cast(pl.String)
+    passages = pl.DataFrame({"passage_id": ids, "doc_id": docs, "title": list(group.titles), "text": list(group.texts)})
+    places = {name: n for n, name in enumerate(ids)}
+    words = SimpleNamespace(phrases=False, k1=1.2, b=0.75)  # BM25, which names do not need
+    return PassageGraph.of(mentions_of(passages, {}, settings), places, group.docs, group.texts, words)
 
 
 def _expanded(settings: Settings, question: str, line: str, title: str) -> str:

@@ -28,6 +28,7 @@ COLOURS = {  # name on the page: colour in the light scheme and in files, colour
     "peer": ("#d97706", "#fbab4a"),
     "policy": ("#059669", "#34d399"),
     "imported": ("#0e7490", "#4dd0e1"),
+    "yours": ("#0e7490", "#4dd0e1"),
     "lexical": ("#64748b", "#9aa6b8"),
     "red": ("#dc2626", "#f87171"),
     "pink": ("#be185d", "#f472b6"),
@@ -42,6 +43,7 @@ FAMILIES = {  # family of systems, which names its colour: label in the legend
     "peer": "other systems",
     "policy": "policy",
     "imported": "imported",
+    "yours": "yours",
     "lexical": "plain rankings",
 }
 ORDERED = ("graph", "peer", "policy", "red", "utility", "imported", "pink", "lime", "lexical", "brown")

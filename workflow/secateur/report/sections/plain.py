@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from secateur.report.finding import Line, difference_of, line_table
-from secateur.report.format import NOT_ENOUGH, Part
+from secateur.report.format import Part
 from secateur.report.plots.charts import Dot, forest, forests
 
 __all__ = ["plain_part", "plain_plot"]
@@ -35,7 +35,5 @@ def _dots(lines: Lines, heads: bool, shown: int | None = None) -> tuple[list[Dot
 
 
 def _dot(line: Line, group: str) -> Dot:
-    text = difference_of(line) if line.enough_data else NOT_ENOUGH
-    counts = f"n {line.n}, {line.units} units"
-    ends = (line.difference, line.low, line.high)
-    return Dot(line.name, line.family, *ends, text, counts, group, not line.enough_data, not line.significant)
+    counts, ends = f"n {line.n}, {line.units} units", (line.difference, line.low, line.high)
+    return Dot(line.name, line.family, *ends, difference_of(line), counts, group, hollow=not line.significant)

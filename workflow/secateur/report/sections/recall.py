@@ -1,30 +1,27 @@
 """The report's part on evidence: how much of it contexts hold at equal budgets, and how many tokens they use."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import NOT_ENOUGH, Part, figure, note, number, pivoted, sizes, style
+from secateur.report.format import Part, figure, note, number, pivoted, style
 from secateur.report.plots.charts import curves
 from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
 from secateur.report.table import Column, Number
 
-__all__ = ["panels_of", "recall_parts", "without_data"]
+__all__ = ["panels_of", "recall_parts"]
 
 DRAWN = 3  # metrics that have curves
-MAX_CURVES, RANKERS = 7, 2  # lines in one panel that stay readable, and rankers of a list among them
+MAX_CURVES, RANKERS = 10, 3  # lines in one panel that stay readable, and rankers of a list among them
 
 
 def recall_parts(dataset: str, rows: pl.DataFrame, order: str) -> list[Part]:
-    """Curves and tables of one order; text in place of a curve without enough data.
-
-    rows: of `metrics`, of a data set, with `name` and `enough_data`.
-    """
+    """Curves and tables of one order. rows: of `metrics`, of a data set, with `name`."""
     at_budgets = _by_budget(rows, order)
     metrics = _shown(at_budgets)
     if not metrics:
@@ -37,8 +34,9 @@ def recall_parts(dataset: str, rows: pl.DataFrame, order: str) -> list[Part]:
     part = {
         "title": f"Order-{order}: what contexts hold, by the tokens that are sent",
         "figures": drawn,
-        "text": _few(without_data(rows, order)),
-        "note": about + " Band: the interval of the first line; the tables have all." * bool(drawn),
+        "note": about
+        + " Band: the interval of the first line; the tables have all." * bool(drawn)
+        + _undrawn(at_budgets),
     }
     return [part, *(_metric_part(at_budgets, metric, dataset, order) for metric in metrics)]
 
@@ -65,14 +63,14 @@ def _shown(rows: pl.DataFrame) -> list[str]:
 
 
 def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
-    """(metric, figure) of one order, of the metrics with enough data.
+    """(metric, figure) of one order.
 
     All have the same axis of values, from the last tenth below everything that is drawn. rows: of `metrics`, of a data
-    set, with `name` and `enough_data`.
+    set, with `name`.
     """
     at_budgets = _by_budget(rows, order)
     used = _of_metric(at_budgets, "tokens")
-    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]), "enough_data")
+    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]))
     metrics = _shown(drawn)
     if drawn.is_empty():
         return
@@ -85,23 +83,6 @@ def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     limits = (math.floor(10 * least) / 10, math.ceil(10 * most) / 10)
     for metric in metrics:
         yield metric, curves(drawn, metric, figure_of(metric).title, colours, limits)
-
-
-def without_data(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, str]]:
-    """(metric, text) of one order, of the metrics without enough data for a curve."""
-    at_budgets = _by_budget(rows, order)
-    for metric in _shown(at_budgets)[:DRAWN]:
-        part = at_budgets.filter(metric=metric).sort("n", descending=True)
-        if not part["enough_data"].any():
-            yield metric, f"{NOT_ENOUGH}, {sizes(part.row(0, named=True))}"
-
-
-def _few(texts: Iterable[tuple[str, str]]) -> str:
-    """The metrics without a curve in a sentence, one for all of the same sizes."""
-    titles: dict[str, list[str]] = {}
-    for metric, text in texts:
-        titles.setdefault(text, []).append(figure_of(metric).title)
-    return " ".join(f"{', '.join(names).capitalize()}: {text}." for text, names in titles.items())
 
 
 def _metric_part(rows: pl.DataFrame, metric: str, dataset: str, order: str) -> Part:
@@ -124,6 +105,14 @@ def _metric_part(rows: pl.DataFrame, metric: str, dataset: str, order: str) -> P
         + " Used: tokens of the context as sent (tokens@B), a mean."
         + " Floor: the same of another question's context." * bool(floor),
     }
+
+
+def _undrawn(rows: pl.DataFrame) -> str:
+    """The rows that have no line, since no more than MAX_CURVES can be told apart."""
+    shown = _shown(rows)[:1]
+    drawn = rows.filter(pl.col("metric").is_in(shown))
+    left = sorted(set(drawn["name"]) - set(_colours(drawn))) if drawn.height else []
+    return f" Not drawn: {', '.join(left)}." if left else ""
 
 
 def _colours(rows: pl.DataFrame) -> dict[str, int]:

@@ -9,9 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.core.distinct import distinct_pairs
-from secateur.graph.mentions import ABOUT, PHRASE
 from secateur.models.words import word_list
 from secateur.ranking.bm25 import bm25_terms
+from secateur.ranking.mentions import ABOUT, PHRASE
 from secateur.ranking.names import longest_spans, spans_of
 
 __all__ = ["NO_PLACE", "PassageGraph"]
@@ -84,6 +84,11 @@ class PassageGraph:
     def occurring_entities(self, question: str, longest: int) -> NDArray[np.int64]:
         """Entities whose name occurs in a question, also inside a longer name."""
         return self._places(spans_of(question, self.entities.keys(), longest))
+
+    def topic_idf(self, named: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n,) idf of the topic of each passage's article if it is among the named entities, else 0."""
+        is_named = np.isin(self.about, named)
+        return np.where(is_named, self.idf[self.about], 0.0) if len(self.idf) else np.zeros(len(self.about))
 
     def _places(self, names: Iterable[str]) -> NDArray[np.int64]:
         return np.array(sorted({self.entities[name] for name in names}), np.int64)

@@ -10,7 +10,7 @@ from functools import partial
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.graph.consolidation.groups import acronyms
+from secateur.ranking.acronyms import acronyms
 from secateur.ranking.names import canonical, names_in, spans_of, stands_alone
 
 __all__ = ["ABOUT", "NAME", "PHRASE", "mentions_of", "record_counts", "triple_phrases"]

@@ -1,0 +1,169 @@
+"""`secateur evaluate` and `check`: what a folder holds, and the options that are written for it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from secateur.commands import evaluate
+from secateur.config.compose import option
+from secateur.core.errors import SecateurError
+from secateur.planning.plan import variants
+
+ROOT = Path(__file__).parents[2]
+RANKER = "from secateur.config.plugins import NoSettings as Settings\n\n\ndef score(settings, group, questions, seed):\n    ...\n"
+PASSAGES = [{"id": f"{doc}:{n}", "doc": doc, "text": f"Ann {n} bought {doc}."} for doc in "abc" for n in range(4)]
+QUESTIONS = [{"id": f"q{n}", "question": "Who bought it?", "answer": "Ann", "evidence": [f"a:{n}"]} for n in range(4)]
+
+
+@pytest.fixture(autouse=True)
+def clone(tmp_path, monkeypatch):
+    """A clone's options and rankers, as the working folder."""
+    root = tmp_path / "clone"
+    shutil.copytree(ROOT / "conf", root / "conf")
+    shutil.copytree(ROOT / evaluate.RANKERS, root / evaluate.RANKERS)
+    monkeypatch.chdir(root)
+    return root
+
+
+def lines(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def folder(path: Path, passages=PASSAGES, questions=QUESTIONS) -> Path:
+    path.mkdir()
+    lines(path / "passages.jsonl", passages)
+    lines(path / "questions.jsonl", questions)
+    return path
+
+
+def written(root: Path) -> set[str]:
+    """The option files and rankers that git does not know."""
+    known = {str(path.relative_to(ROOT)) for place in ("conf", evaluate.RANKERS) for path in (ROOT / place).rglob("*")}
+    found = {str(path.relative_to(root)) for place in ("conf", evaluate.RANKERS) for path in (root / place).rglob("*")}
+    return found - known
+
+
+def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems_of_those_names(clone, tmp_path):
+    own = folder(tmp_path / "My notes, #x's")
+    (tmp_path / "shortest.py").write_text(RANKER)
+    (tmp_path / "x.run").write_text("q0 Q0 a:0 1 1.0 x\n")
+    lines(tmp_path / "rag.jsonl", [{"question_id": "q0", "text": "Ann 0 bought a.", "passages": ["a:0"]}])
+    given = {
+        "ranker": [str(tmp_path / "shortest.py")],
+        "run": [f"old={tmp_path}/x.run"],
+        "contexts": [f"{tmp_path}/rag.jsonl"],
+    }
+    name = evaluate.experiment_of(own, None, given)
+    assert name.startswith("my_notes_x_")
+    option_file = Path("conf/rankers/shortest.yaml")
+    written_for = option_file.read_text()
+    assert '"kind": "shortest"' in written_for
+    option_file.write_text(
+        written_for.replace('"kind": "shortest"', '"kind": "random"')
+    )  # this library has no such file
+    found = {v.system: v for v in variants(Path("conf"), name)}
+    assert set(found) == {*option(Path("conf"), "experiment", "custom").systems, "shortest", "old", "rag"}
+    assert {system for system, v in found.items() if v.yours} == {"shortest", "old", "rag"}
+    assert {v.order for v in found.values()} == {
+        "blind"
+    }  # contexts made elsewhere too: they are paired with the others
+    assert {v.corpus for v in found.values()} == {name}
+    assert option(Path("conf"), "dataset", name).folder == str(own)
+    assert (clone / evaluate.RANKERS / "shortest.py").resolve() == tmp_path / "shortest.py"
+    option_file.write_text(written_for)
+    before = {file: (clone / file).stat().st_mtime_ns for file in written(clone)}
+    assert evaluate.experiment_of(own, None, given) == name
+    assert {file: (clone / file).stat().st_mtime_ns for file in before if not file.endswith("shortest.py")} == {
+        file: time for file, time in before.items() if not file.endswith("shortest.py")
+    }
+
+
+def test_two_folders_of_one_name_have_results_of_their_own(tmp_path):
+    (tmp_path / "other").mkdir()
+    first, second = (evaluate.experiment_of(folder(path / "notes")) for path in (tmp_path, tmp_path / "other"))
+    assert first != second
+
+
+def test_texts_are_documents_and_their_questions_may_quote(tmp_path, capsys):
+    own = tmp_path / "texts"
+    (own / "sub").mkdir(parents=True)
+    (own / "a.md").write_text("Alder Ltd bought the Finch mill. It rained.")
+    (own / "sub/b.txt").write_text("The mill stands in Leeds.")
+    lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["The mill stands in Leeds."]}])
+    evaluate.check(own)
+    said = capsys.readouterr().out
+    assert "texts" in said.splitlines()[0]
+    assert "3 in 2 documents" in said
+    assert "1: 1 with evidence, 0 with an answer" in said
+    name = evaluate.experiment_of(own)
+    assert option(Path("conf"), "corpus", name).format == {"kind": "texts", "root": str(own)}
+
+
+def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
+    spoken = [row | {"speaker": "Ann"} for row in PASSAGES]
+    name = evaluate.experiment_of(folder(tmp_path / "talk", spoken))
+    assert option(Path("conf"), "dataset", name).kind == "dialogue"
+    assert "ecs" in option(Path("conf"), "experiment", name).systems
+    some = evaluate.experiment_of(folder(tmp_path / "some", [*spoken[1:], PASSAGES[0]]))
+    assert option(Path("conf"), "dataset", some).kind == "documents"
+
+
+def test_answers_alone_are_measured_by_answer_gain_and_that_is_said(tmp_path, capsys):
+    bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
+    name = evaluate.experiment_of(folder(tmp_path / "bare", questions=bare))
+    assert "answer gain alone, of 4 questions" in capsys.readouterr().out
+    assert option(Path("conf"), "experiment", name).gains
+    assert all(v.gained for v in variants(Path("conf"), name))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda own: shutil.rmtree(own), ["no such folder", "passages.jsonl", ".txt and .md"]),
+        (lambda own: (own / "questions.jsonl").unlink(), ["questions.jsonl: no such file", "Fix"]),
+        (lambda own: (own / "passages.jsonl").unlink(), ["holds questions.jsonl", "Fix"]),
+        (lambda own: lines(own / "questions.jsonl", [{"id": "q", "question": "Who?"}]), ["nothing can be measured"]),
+        (lambda own: lines(own / "passages.jsonl", [{"id": "a"}]), ["passages.jsonl", "text"]),
+    ],
+)
+def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clone, tmp_path, change, said):
+    own = folder(tmp_path / "own")
+    change(own)
+    with pytest.raises(SecateurError) as error:
+        evaluate.experiment_of(own)
+    assert [text for text in said if text not in str(error.value)] == []
+    assert written(clone) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("my notes/x", {}, ["letters, digits, _ and -", "--name my_notes_x"]),
+        ("locomo", {}, ["conf/dataset/locomo.yaml exists", "--name OTHER"]),
+        (None, {"ranker": ["nowhere.py"]}, ["--ranker nowhere.py: no such file"]),
+        (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
+        (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
+        (None, {"ranker": ["my-ranker={here}"]}, ["'my-ranker' is no name", "my_ranker="]),
+    ],
+)
+def test_a_name_that_is_taken_or_invalid_is_refused_and_nothing_is_written(clone, tmp_path, name, given, said):
+    own = folder(tmp_path / "own")
+    (tmp_path / "here").write_text("x")
+    files = {kind: [text.format(here=tmp_path / "here") for text in texts] for kind, texts in given.items()}
+    with pytest.raises(SecateurError) as error:
+        evaluate.experiment_of(own, name, files)
+    assert [text for text in said if text not in str(error.value)] == []
+    assert written(clone) == set()
+
+
+def test_an_experiment_with_its_own_data_takes_no_folder(tmp_path):
+    with pytest.raises(SecateurError, match="'quickstart' has its own data"):
+        evaluate.experiment_of(folder(tmp_path / "own"), base="quickstart")
+
+
+def test_systems_of_any_experiment_that_inherits_custom_are_compared(tmp_path):
+    Path("conf/experiment/few.yaml").write_text("defaults: [custom, _self_]\nsystems: [bm25, secateur]\n")
+    name = evaluate.experiment_of(folder(tmp_path / "own"), base="few")
+    assert {v.system for v in variants(Path("conf"), name)} == {"bm25", "secateur"}

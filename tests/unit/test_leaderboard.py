@@ -1,0 +1,78 @@
+"""Leaderboards: every row, the best first, with its differences to the best row and to its best baseline."""
+
+import pytest
+
+from secateur.core.tables.catalog import TABLES
+from secateur.evaluation.comparison import Row, to_best
+from secateur.report.leaderboard import board_table, boards, embedded
+
+CLAIM = "evidence_recall@claim"
+FAMILIES = {"secateur": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
+WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind", "metric": CLAIM}
+MEANS = {"bm25": 0.5, "secateur": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
+
+
+def metric(system: str, value: float, **changes) -> dict:
+    row = WHOLE | {"system": system, "scorer": None, "value": value, "published": False}
+    return row | {"low": value - 0.1, "high": value + 0.1, "n": 40, "units": 20} | changes
+
+
+def pair(system: str, baseline: str, axis: str, **changes) -> dict:
+    row = WHOLE | {"system": system, "scorer": None, "baseline": baseline, "baseline_scorer": None, "axis": axis}
+    return (
+        row
+        | {"difference": -0.1, "low": -0.2, "high": -0.01, "p": 0.01, "p_holm": 0.02, "n": 40, "units": 20}
+        | changes
+    )
+
+
+def made(metrics=None, leaders=None):
+    tables = {
+        "metrics": metrics or [metric(*one) for one in MEANS.items()],
+        "comparisons": [pair(name, "bm25", "ranker") for name in ("secateur", "mine", "myrag")],
+        "leaders": leaders or [pair(name, "secateur", "best") for name in MEANS if name != "secateur"],
+    }
+    return list(boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10))
+
+
+def test_every_row_stands_on_it_the_best_first_controls_last_and_the_users_starred():
+    (board,) = made()
+    table = board_table(board, (64, 512))
+    assert [row.cells[0] for row in table.rows] == ["secateur", "★ myrag", "bm25", "★ mine", "gold"]
+    assert [row.cells[3] for row in table.rows] == ["the best", *["significant"] * 4]
+    assert [row.cells[5] for row in table.rows] == ["bm25", "bm25", None, "bm25", None]
+    assert table.caption == "toy, order-blind, mean of 64 to 512 tokens, n 40. ★ yours."
+
+
+@pytest.mark.parametrize("little", [{"n": 15, "units": 15}, {"n": 50, "units": 9}])
+def test_with_few_questions_means_and_intervals_stay_and_the_verdict_is_withheld(little):
+    (board,) = made(leaders=[pair(name, "secateur", "best", **little) for name in MEANS if name != "secateur"])
+    row = board_table(board, (64, 512)).rows[1]
+    assert (row.cells[1].low, row.cells[2].value, row.cells[3]) == (pytest.approx(0.45), -0.1, "not enough data")
+
+
+def test_a_board_for_each_metric_and_order_the_main_metric_first():
+    rows = [metric(*one) for one in MEANS.items()]
+    more = [row | {"metric": "token_recall@64"} for row in rows] + [row | {"order": "aware"} for row in rows]
+    leaders = [pair("bm25", "secateur", "best", metric=name) for name in (CLAIM, "token_recall@64")]
+    found = made([*more, *rows], leaders)
+    assert [(board.metric, board.order) for board in found] == [
+        (CLAIM, "blind"),
+        (CLAIM, "aware"),
+        ("token_recall@64", "blind"),
+    ]
+    data = embedded(found, (64, 512))
+    assert [(one["metric"], one["budget"]) for one in data][::2] == [
+        ("evidence recall", "mean of 64 to 512 tokens"),
+        ("token recall", "within 64 tokens"),
+    ]
+    assert data[0]["rows"][0][0] == ["secateur", ""]
+
+
+def test_the_best_row_answers_most_questions_and_is_no_control():
+    rows = [Row(name, "blind", None, False, (), False, name != "gold") for name in ("a", "b", "gold", "few")]
+    means = {row.key: value for row, value in zip(rows, (0.4, 0.5, 1.0, 0.9), strict=True)}
+    sizes = {row.key: 10 if row.system == "few" else 40 for row in rows}
+    found = to_best(rows, means, sizes)
+    assert [(row.system, best.system) for row, best, _ in found] == [("a", "b"), ("gold", "b"), ("few", "b")]
+    assert to_best([], {}, {}) == []

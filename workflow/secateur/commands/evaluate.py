@@ -1,0 +1,258 @@
+"""Experiments on a folder of one's own: `evaluate` writes their options and runs them, `check` says what the folder holds."""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+from typer import Argument, Option
+
+from secateur.commands.running import run
+from secateur.commands.runs import Overrides
+from secateur.config.compose import literal, option
+from secateur.core.artifacts import write_text
+from secateur.core.errors import SecateurError
+from secateur.datasets.language import english_only
+from secateur.datasets.loaders import reads_folder
+from secateur.datasets.own import FORMS, Own, form_of, read_own
+from secateur.evaluation.resampling import units
+from secateur.planning.sources import folder_files
+from secateur.report.format import more_questions
+
+__all__ = ["check", "evaluate", "experiment_of"]
+
+CONF = Path("conf")
+RANKERS = Path("workflow/secateur/ranking/scorers")
+HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+GAINED = 40  # questions whose answer gain is measured where nothing else can be
+Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
+Named = Annotated[
+    str | None, Option("--name", help="Name of the experiment; default: the folder's, with a digest of its path.")
+]
+Files = list[str] | None
+
+
+def evaluate(
+    folder: Folder,
+    name: Named = None,
+    ranker: Annotated[Files, Option(metavar="[NAME=]FILE.py", help="A ranker of yours, a plug-in in one file.")] = None,
+    ranking: Annotated[
+        Files, Option("--run", metavar="[NAME=]FILE", help="A ranking made elsewhere: a TREC run.")
+    ] = None,
+    contexts: Annotated[Files, Option(metavar="[NAME=]FILE.jsonl", help="Contexts made elsewhere, one a line.")] = None,
+    experiment: Annotated[
+        str | None,
+        Option(help="Experiment whose systems are compared, on your data; default: by what the folder holds."),
+    ] = None,
+    limit: Annotated[int | None, Option(min=1, help="Only the first questions.")] = None,
+    profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
+    cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
+    changed: Overrides = None,
+    plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
+) -> None:
+    """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
+    given = {"ranker": ranker, "run": ranking, "contexts": contexts}
+    name = experiment_of(folder, name, given, experiment)
+    print(f"experiment {name}: conf/experiment/{name}.yaml\n")
+    run(f"{name}@{limit}" if limit else name, profile, cores, changed, None, plain)
+
+
+def check(folder: Folder) -> None:
+    """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
+    own = _read(folder)
+    print(f"{folder}: {own.form}")
+    print(*(f"  {head:10} {text}" for head, text in _about(own)), sep="\n")
+    print(f"Next: secateur evaluate {shlex.quote(str(folder))}")
+
+
+def _about(own: Own) -> Iterator[tuple[str, str]]:
+    """(head, text) of what a folder holds."""
+    passages, questions, evidence = own.passages, own.questions.questions, own.questions.evidence
+    groups = passages["group_id"].n_unique()
+    in_groups = f", {groups} groups" if groups > 1 else ""
+    yield "passages", f"{passages.height:,} in {passages['doc_id'].n_unique():,} documents{in_groups}"
+    resolved = evidence.filter(pl.col("passage_id").is_not_null())
+    held = resolved["question_id"].n_unique()
+    answers = questions.height - questions["answer"].null_count()
+    yield "questions", f"{questions.height:,}: {held:,} with evidence, {answers:,} with an answer"
+    if lost := evidence.height - resolved.height:
+        yield (
+            "evidence",
+            f"{lost:,} of {evidence.height:,} entries resolve to no passage; they count for token recall alone",
+        )
+    eval_ = option(CONF, "eval", "default")
+    count = len(set(units(questions["cluster_id"].to_list(), eval_.min_units).tolist()))
+    missing = more_questions(questions.height, count, eval_.min_units)
+    enough = f"about {missing} more questions are needed for a verdict" if missing else "enough for a verdict"
+    what = "conversations" if own.form == "dialogues" else "documents"
+    kind = (
+        what if count == questions["cluster_id"].n_unique() else f"questions, since fewer than {eval_.min_units} {what}"
+    )
+    yield "units", f"{count:,} that are resampled ({kind}): {enough}"
+    if not own.has_evidence:
+        yield "measured", f"{_gained(own)}; without evidence there is no evidence recall"
+    if warning := english_only(passages["text"].to_list()):
+        yield "English", warning
+
+
+def _gained(own: Own) -> str:
+    """What is measured of questions without evidence. Raises SecateurError for those without answers too."""
+    questions = own.questions.questions
+    if questions["answer"].null_count() == questions.height or own.form == "dialogues":
+        needed = "evidence" if own.form == "dialogues" else "evidence or answers"
+        raise SecateurError(f"no question has {needed}, so nothing can be measured. Fix: add `evidence` (docs/data.md)")
+    return f"answer gain alone, of {min(GAINED, questions.height)} questions"
+
+
+def _read(folder: Path, settings: str | dict | None = None) -> Own:
+    """The user's folder, whole. Raises SecateurError with all of its problems."""
+    form = form_of(folder)
+    spec = settings or option(CONF, "dataset", FORMS[form][0], _rooted(folder)).format
+    paths = {p: [Path(f) for f in folder_files(spec, str(folder), p, "custom")] for p in ("corpus", "questions")}
+    return read_own(folder, paths, spec, form)
+
+
+def _rooted(folder: Path) -> tuple[str, ...]:
+    return (f"dataset.folder={literal(str(folder.resolve()))}",)
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def experiment_of(
+    folder: Path, name: str | None = None, given: dict[str, Files] | None = None, base: str | None = None
+) -> str:
+    """The name of the experiment on a folder, whose options are written to conf/.
+
+    given: files of the user's systems, by `ranker`, `run` and `contexts`, each `FILE` or `NAME=FILE`. base: the experiment
+    whose systems are compared. Raises SecateurError for what is invalid; then nothing is written.
+    """
+    base_set = _base_set(base) if base else None
+    own = _read(folder, option(CONF, "dataset", base_set, _rooted(folder)).format if base_set else None)
+    dataset, experiment = FORMS[own.form]
+    dataset, experiment = base_set or dataset, base or experiment
+    name = _checked(name) if name else _default_name(folder)
+    files = dict(_systems(given or {}, own.form == "dialogues"))
+    systems = [
+        *option(CONF, "experiment", experiment).systems,
+        *(path.stem for path in files if path.parent.name == "system"),
+    ]
+    gained = "" if own.has_evidence else _gained(own)
+    keys = {"folder": str(folder.resolve())} | ({"gain": GAINED} if gained else {})
+    files |= {CONF / f"dataset/{name}.yaml": _option(dataset, f"folder {folder.name}", keys)}
+    keys = {"title": name, "datasets": [name], "systems": list(dict.fromkeys(systems))} | (
+        {"gains": True} if gained else {}
+    )
+    files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{own.form} of {folder.name}", keys)}
+    for path, text in files.items():
+        _check_free(path, text)
+    for path, text in files.items():
+        if isinstance(text, Path):
+            path.unlink(missing_ok=True)
+            path.symlink_to(text)
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:  # an equal file keeps its time
+            write_text(path, text)
+    if gained:
+        print(f"measured: {gained}; without evidence there is no evidence recall")
+    return name
+
+
+def _base_set(experiment: str) -> str:
+    """The data set of an experiment that takes a folder. Raises SecateurError for one with data of its own."""
+    dataset, *others = option(CONF, "experiment", experiment, asked_by="--experiment").datasets
+    spec = option(CONF, "dataset", dataset)
+    if others or spec.folder or not reads_folder(spec.format):
+        raise SecateurError(
+            f"{experiment!r} has its own data. Fix: one that inherits custom, or none, by what the folder holds"
+        )
+    return dataset
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise SecateurError(f"--name {name!r}: allowed: letters, digits, _ and -. Fix: --name {_slug(name)}")
+    return name
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "data"
+
+
+def _default_name(folder: Path) -> str:
+    """The folder's name with a digest of its path, so that no two folders share results."""
+    path = folder.resolve()
+    return f"{_slug(path.name)}_{hashlib.sha256(str(path).encode()).hexdigest()[:4]}"
+
+
+def _option(base: str, about: str, keys: dict) -> str:
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    return "\n".join([HEAD, f"# {about}", f"defaults: [{base}, _self_]", *lines]) + "\n"
+
+
+def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str | Path]]:
+    """(file, its text, or what it links to) of the options of the user's systems. turns: whether turns are ranked."""
+    for kind, texts in given.items():
+        for name, path in _named(kind, texts or ()):
+            about = f"{kind} {path.name}"
+            if kind == "contexts":
+                if turns:
+                    raise SecateurError(
+                        "--contexts: of dialogues turns are selected, and no contexts are read. Fix: --run"
+                    )
+                yield CONF / f"system/{name}.yaml", _option("_default", about, {"contexts": str(path.resolve())})
+                continue
+            if kind == "ranker":
+                yield RANKERS / f"{name}.py", path.resolve()
+            spec = {"kind": name} if kind == "ranker" else {"kind": "import", "run": str(path.resolve())}
+            keys = {"scorers": {name: spec}, "suffixes": [], "neighbour": 0, "keep": 300}
+            yield CONF / f"rankers/{name}.yaml", "\n".join(_option("", about, keys).split("defaults: [, _self_]\n"))
+            ranked = {"turns": name} if turns else {"rankers": name, "ranker": name}
+            yield (
+                CONF / f"system/{name}.yaml",
+                _option("_default", about, ranked | {"orders": ["blind"], "yours": True}),
+            )
+
+
+def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """(name, file) of each `FILE` or `NAME=FILE`. Raises SecateurError for a file that is missing, and an invalid name."""
+    seen: dict[str, Path] = {}
+    for text in texts:
+        name, _, file = text.rpartition("=")
+        path = Path(file)
+        name = name or re.sub(r"\W+", "_", path.stem, flags=re.ASCII)
+        if not path.is_file():
+            raise SecateurError(f"--{kind} {text}: no such file")
+        if "{" in file or "}" in file:
+            raise SecateurError(
+                f"--{kind} {text}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it"
+            )
+        if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
+            raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
+        if name in seen:
+            raise SecateurError(f"--{kind}: {seen[name]} and {path} are both named {name}. Fix: --{kind} OTHER={file}")
+        seen[name] = path
+        yield name, path
+
+
+def _check_free(path: Path, text: str | Path) -> None:
+    """Raises SecateurError where another's option or plug-in has the name."""
+    is_other = path.exists() or path.is_symlink()
+    if isinstance(text, Path):
+        is_other &= path.resolve() != text
+    elif path.exists():
+        kept = path.read_text(encoding="utf-8")
+        is_other = kept != text and not (kept.startswith(HEAD) and path.parent.name in ("dataset", "experiment"))
+        if kept.startswith(HEAD) and path.parent.name == "dataset":
+            is_other = _folder_line(kept) != _folder_line(text)
+    if is_other:
+        fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
+        raise SecateurError(f"{path} exists, and is another's. Fix: {fix}")
+
+
+def _folder_line(text: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith("folder:"))

@@ -1,0 +1,168 @@
+"""Leaderboards: every row of a data set by one metric, with its difference to the best row and to the best baseline."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from secateur.evaluation.metric import figure_of
+from secateur.report.finding import CONTROL, YOURS, Line, lines, main_metric, main_subset
+from secateur.report.format import enough_data, named, verdict
+from secateur.report.table import Column, Number, Row, Table, interval
+
+__all__ = ["Board", "board_table", "boards", "embedded", "title_of"]
+
+STAR = "★"
+OWN = (YOURS, "imported")
+WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of a leaderboard. best: its difference to the best row; baseline: the line to its best baseline, if it has one."""
+
+    name: str
+    family: str
+    value: Number
+    n: int
+    best: Number | None
+    best_verdict: str
+    baseline: Line | None
+
+    @property
+    def label(self) -> str:
+        """Its name, starred if the system is the user's."""
+        return f"{STAR} {self.name}" if self.family in OWN else self.name
+
+
+@dataclass(frozen=True)
+class Board:
+    """The rows of one data set, metric and order, the best first; those that see the answer and controls last."""
+
+    dataset: str
+    metric: str
+    order: str | None
+    places: list[Place]
+
+
+def boards(
+    metrics: pl.DataFrame, comparisons: pl.DataFrame, leaders: pl.DataFrame, families: Mapping[str, str], min_units: int
+) -> Iterator[Board]:
+    """The leaderboards of all data sets: the main metric first, order-blind rows before order-aware ones."""
+    measured = metrics.filter(~pl.col("published"))
+    for dataset in measured["dataset"].unique(maintain_order=True):
+        rows, pairs, best = (table.filter(dataset=dataset) for table in (measured, comparisons, leaders))
+        rows = named(rows.filter(pl.col("subset").eq_missing(pl.lit(main_subset(rows)))))
+        best = named(best.filter(pl.col("subset").eq_missing(pl.lit(main_subset(best)))))
+        first = main_metric(pairs)
+        compared = rows["metric"].unique(maintain_order=True).to_list()
+        compared = [metric for metric in compared if metric == first or (best["metric"] == metric).any()]
+        for metric in sorted(compared, key=lambda metric: (metric != first, compared.index(metric))):
+            own = lines(rows, pairs, families, min_units, metric)
+            part = rows.filter(metric=metric)
+            for order in sorted(part["order"].unique().to_list(), key=lambda order: order != "blind"):
+                here = pl.col("order").eq_missing(pl.lit(order))
+                yield Board(
+                    dataset,
+                    metric,
+                    order,
+                    _places(part.filter(here), best.filter(here, metric=metric), own, families, min_units),
+                )
+
+
+def _places(
+    rows: pl.DataFrame, best: pl.DataFrame, own: list[Line], families: Mapping[str, str], min_units: int
+) -> list[Place]:
+    to_best = {(row["name"], row["answer_aware"]): row for row in best.iter_rows(named=True)}
+    to_baseline = {line.key: line for line in own}
+    places = []
+    for row in rows.iter_rows(named=True):
+        pair = to_best.get((row["name"], row["answer_aware"]))
+        enough = bool(pair and enough_data(pair["n"], pair["units"], min_units))
+        name = row["name"] + (", sees the answer" if row["answer_aware"] else "")
+        places.append(
+            (
+                row["answer_aware"],
+                families.get(row["system"]) == CONTROL,
+                -row["value"],
+                Place(
+                    name,
+                    families.get(row["system"], ""),
+                    Number(row["value"], row["low"], row["high"]),
+                    row["n"],
+                    Number(pair["difference"], pair["low"], pair["high"]) if pair else None,
+                    verdict(pair["p_holm"], enough) if pair else "",
+                    to_baseline.get((row["system"], row["scorer"], row["order"], row["answer_aware"])),
+                ),
+            )
+        )
+    return [place for *_, place in sorted(places, key=lambda place: place[:3])]
+
+
+def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
+    """(metric, budget) in words; no budget for metrics without one.
+
+    >>> title_of("evidence_recall@claim", (64, 512)), title_of("f1_at_gold", ())
+    (('evidence recall', 'mean of 64 to 512 tokens'), ('f1 at gold', ''))
+    """
+    base, _, at = metric.partition("@")
+    title = figure_of(base).title
+    if not at:
+        return title, ""
+    return title, MEAN.format(min(claimed), max(claimed)) if at == "claim" else f"at {at}" if int(
+        at
+    ) < 32 else WITHIN.format(at)
+
+
+def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
+    """A leaderboard as a table."""
+    title, budget = title_of(board.metric, claimed)
+    columns = [
+        *(Column("row", align="left"), Column(title, figure_of(board.metric.partition("@")[0]).digits)),
+        *(Column("minus the best", signed=True), Column("to the best", align="left")),
+        *(
+            Column("minus its best baseline", signed=True),
+            Column("baseline", align="left"),
+            Column("to it", align="left"),
+        ),
+    ]
+    rows = []
+    for place in board.places:
+        line = place.baseline
+        to_it = (
+            (Number(line.difference, line.low, line.high), line.baseline, line.verdict) if line else (None, None, None)
+        )
+        style = "ours" if place.family in OWN else ""
+        rows.append(Row((place.label, place.value, place.best, place.best_verdict or "the best", *to_it), style))
+    n = sorted({place.n for place in board.places})
+    order = f"order-{board.order}, " if board.order else ""
+    counts = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
+    starred = f" {STAR} yours." if any(place.family in OWN for place in board.places) else ""
+    caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}.{starred}"
+    return Table(columns, rows, caption)
+
+
+def embedded(all_boards: list[Board], claimed: tuple[int, ...]) -> list[dict[str, Any]]:
+    """The leaderboards as plain data for the page: of each, its labels and its cells as text."""
+    data = []
+    for board in all_boards:
+        title, budget = title_of(board.metric, claimed)
+        table = board_table(board, claimed)
+        columns = table.columns
+        cells = [
+            [[text, interval(cell, column)] for text, cell, column in zip(texts, row.cells, columns, strict=True)]
+            for texts, row in zip(table.texts(), table.rows, strict=True)
+        ]
+        data.append(
+            {
+                "set": board.dataset,
+                "metric": title,
+                "budget": budget,
+                "order": board.order or "",
+                "caption": table.caption,
+            }
+            | {"heads": table.heads, "left": [column.align == "left" for column in columns]}
+            | {"rows": cells, "yours": [row.style == "ours" for row in table.rows]}
+        )
+    return data
