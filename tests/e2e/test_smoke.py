@@ -250,7 +250,7 @@ def told(project) -> set[tuple[str, str, str]]:
 def test_every_system_on_a_data_set_and_every_job_is_a_run_in_mlflow(smoke):
     record = json.loads((smoke.root / EXPERIMENT / "track/run.json").read_text())
     variants = record["config"]["extra.variants"]
-    names = {f"{v['system']} · {v['dataset']}{' · aware' if v['order'] == 'aware' else ''}" for v in variants}
+    names = {f"{'aware · ' if v['order'] == 'aware' else ''}{v['system']} · {v['dataset']}" for v in variants}
     assert {name for experiment, name, _ in told(smoke) if experiment == "smoke"} == names
     stages = {json.loads(path.read_text())["stage"] for path in (smoke.root / "results").rglob("run.json")}
     assert {name.split()[0] for experiment, name, _ in told(smoke) if experiment == "smoke.jobs"} == stages

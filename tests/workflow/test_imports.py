@@ -44,6 +44,7 @@ ORDER = [
     "report.format report.contents",
     "report.finding",
     "report.leaderboard",
+    "report.pivot",
     "report.kept",
     "report.results",
     "report.sections.*",

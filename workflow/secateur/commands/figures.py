@@ -38,8 +38,20 @@ def table(
     subset: Annotated[str | None, Option(help="Only rows of this subset of the questions.")] = None,
     sort: Annotated[str | None, Option(help="Column to sort by; numbers in descending order.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Maximum number of rows.")] = None,
+    pivot: Annotated[
+        bool,
+        Option("--pivot", help="A table for a paper: a row a system, a column a budget, or of several metrics a,b@64."),
+    ] = False,
+    order: Annotated[Order | None, Option(help="With --pivot: order of the rows; default: blind.")] = None,
+    baseline: Annotated[
+        str | None, Option(help="With --pivot: row that is compared with; default: the best baseline.")
+    ] = None,
 ) -> None:
-    """Print the figures of an experiment, one per row."""
+    """Print the figures of an experiment, one per row, or as a table for a paper."""
+    if pivot:
+        form = Format.json if as_json else form
+        print(_pivoted(experiment, form.value, dataset, metric, order.value if order else None, baseline))
+        return
     frame = table_of(experiment, "metrics")
     frame = frame if published else frame.filter(~pl.col("published"))
     for column, wanted in (("dataset", dataset), ("system", system), ("metric", metric), ("subset", subset)):
@@ -51,6 +63,24 @@ def table(
         frame = frame.sort(sort, descending=frame.schema[sort].is_numeric(), nulls_last=True, maintain_order=True)
     rows = frame.head(limit or frame.height).to_dicts()
     print(written(rows, "json" if as_json else form.value))
+
+
+def _pivoted(
+    experiment: str, form: str, dataset: str | None, metric: str | None, order: str | None, baseline: str | None
+) -> str:
+    """The table of an experiment for a paper, in a format."""
+    from secateur.report import table as tables
+    from secateur.report.compare import settings
+    from secateur.report.pivot import pivot
+
+    metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
+    config = settings(Path(), experiment)
+    families, about = config["extra.plan"]["families"], (config["eval.min_units"], config["eval.claim"])
+    made = pivot(metrics, comparisons, families, *about, dataset=dataset, metric=metric, order=order, baseline=baseline)
+    if form == "json":
+        return json.dumps([dict(zip(made.heads, line, strict=True)) for line in made.texts()], ensure_ascii=False)
+    written = {"text": tables.plain, "csv": tables.csv, "md": tables.markdown, "latex": tables.floated}[form](made)
+    return f"{made.caption}\n\n{written}" if form in ("text", "md") else written
 
 
 def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:

@@ -22,7 +22,7 @@ __all__ = [
     "markdown",
     "plain",
 ]
-__all__ += ["tidy"]
+__all__ += ["floated", "tidy"]
 
 WIDTH = 6  # columns that a reader takes in at once
 UNBOUNDED = "unbounded"
@@ -32,7 +32,7 @@ UNBOUNDED = "unbounded"
 class Number:
     """A number with its interval.
 
-    notes: lines of small print below the interval; digits: decimals, those of its column by default.
+    notes: lines of small print below the interval; digits: decimals, those of its column by default; mark: a sign behind it.
     """
 
     value: float
@@ -40,6 +40,7 @@ class Number:
     high: float | None = None
     notes: tuple[str, ...] = ()
     digits: int | None = None
+    mark: str = ""
 
 
 Cell = str | int | float | Number | None
@@ -109,7 +110,7 @@ def _text(cell: Cell, column: Column) -> str:
     """A cell without its interval and small print; empty for None."""
     value, digits = (cell.value, cell.digits) if isinstance(cell, Number) else (cell, None)
     if isinstance(value, float):
-        return _number(value, column, digits)
+        return _number(value, column, digits) + (cell.mark if isinstance(cell, Number) else "")
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else str(value)
@@ -271,6 +272,14 @@ def latex(table: Table) -> str:
     columns = "".join("l" if n == 0 or c.align == "left" else "r" for n, c in enumerate(table.columns))
     body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([f"% {table.caption}"] * bool(table.caption) + [*body, r"\end{tabular}"])
+
+
+def floated(table: Table) -> str:
+    """The table in LaTeX as one that floats, with its caption."""
+    signs = SIGNS | {"<": "$<$"}
+    caption = "".join(signs.get(sign, sign) for sign in table.caption)
+    body = latex(replace(table, caption=""))
+    return "\n".join([r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", body, r"\end{table}"])
 
 
 def csv(table: Table) -> str:

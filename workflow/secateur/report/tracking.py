@@ -104,7 +104,7 @@ def _variant_run(row: dict[str, Any]) -> Run:
     return Run(
         experiment=row["experiment"],
         key=" ".join([*labels.values(), row["fingerprint"]]),
-        name=f"{row['system']} · {row['dataset']}" + (" · aware" if row["order"] == "aware" else ""),
+        name=("aware · " if row["order"] == "aware" else "") + f"{row['system']} · {row['dataset']}",  # pages cut names
         started=_milliseconds(row["started"]),
         ended=_milliseconds(row["finished"]),
         params=_params(json.loads(row["params"])),

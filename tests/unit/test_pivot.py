@@ -1,0 +1,85 @@
+"""A table for a paper: systems by budgets or metrics, the best in bold, † for what differs from the baseline."""
+
+import pytest
+
+from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
+from secateur.report.pivot import pivot
+from secateur.report.table import floated, markdown
+
+FAMILIES = {"graph_1": "graph", "bm25": "lexical", "zsum": "lexical", "gold": "control"}
+WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind", "scorer": None}
+MEANS = {"graph_1": 0.6, "bm25": 0.4, "zsum": 0.5, "gold": 1.0}
+
+
+def metric(system: str, name: str, value: float, **changes) -> dict:
+    own = {"system": system, "metric": name, "value": value, "published": False, "n": 40, "units": 20}
+    return WHOLE | own | {"low": value - 0.1, "high": value + 0.1} | changes
+
+
+def pair(system: str, baseline: str, name: str, p: float, n: int = 40) -> dict:
+    row = WHOLE | {"system": system, "baseline": baseline, "baseline_scorer": None, "axis": "ranker", "metric": name}
+    return row | {"difference": 0.1, "low": 0.01, "high": 0.2, "p": p, "p_holm": p, "n": n, "units": 20}
+
+
+ROWS = [
+    metric(system, f"evidence_recall@{at}", value * scale)
+    for system, value in MEANS.items()
+    for at, scale in ((64, 0.8), (1024, 1.0), (256, 0.9), ("claim", 0.85))
+] + [metric(system, "tokens@64", 60.0) for system in MEANS]
+PAIRS = [
+    pair("graph_1", "zsum", "evidence_recall@claim", 0.01),
+    pair("graph_1", "zsum", "evidence_recall@64", 0.2),
+    pair("graph_1", "zsum", "evidence_recall@256", 0.01, n=10),  # too few for a verdict
+    pair("bm25", "graph_1", "evidence_recall@64", 0.03),
+]
+
+
+def made(rows=ROWS, **asked):
+    return pivot(TABLES["metrics"].frame(rows), TABLES["comparisons"].frame(PAIRS), FAMILIES, 10, (64, 256), **asked)
+
+
+def test_a_row_a_system_a_column_a_budget_in_their_order_the_mean_last_controls_below():
+    table = made()
+    assert table.heads == ["", "64 tokens", "256 tokens", "1024 tokens", "mean of 64 to 256 tokens"]
+    assert [row.cells[0] for row in table.rows] == ["graph_1", "zsum", "bm25", "gold"]
+    assert table.texts()[0] == ["graph_1", "0.480", "0.540", "0.600", "0.510†"]
+    assert table.caption == (
+        "Evidence recall on toy, order-blind; means over 40 questions in 20 resampling units. Bold: the best. "
+        "†: differs from zsum at .05, paired sign-flip test, after Holm."
+    )
+
+
+def test_the_baseline_may_be_named_and_a_pair_counts_from_both_sides():
+    assert made(baseline="graph_1").texts()[2][1] == "0.320†"
+
+
+def test_several_metrics_are_columns_with_their_names():
+    table = made(metric="evidence_recall@64,tokens")
+    assert table.heads == ["", "evidence recall 64 tokens", "tokens used 64 tokens"]
+    assert markdown(table).splitlines()[2:] == [
+        *("| graph_1 | **0.480** | 60 |", "| zsum | 0.400 | 60 |", "| bm25 | 0.320 | 60 |", "| gold | 0.800 | 60 |")
+    ]  # gold evidence is no competitor
+
+
+def test_latex_floats_with_its_caption_and_every_sign_escaped():
+    text = floated(made())
+    assert text.startswith("\\begin{table}\n\\centering\n\\caption{Evidence recall on toy, order-blind;")
+    assert r"graph\_1 & \textbf{0.480} &" in text
+    assert "0.510$^\\dagger$" in text
+    assert "†" not in text
+    assert text.endswith("\\end{tabular}\n\\end{table}")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"metric": "evidence_recal"}, "did you mean 'evidence_recall'"),
+        ({"dataset": "toys"}, "data set toys: allowed: toy"),
+        ({"baseline": "bm52"}, "did you mean 'bm25'"),
+        ({"order": "aware"}, "order aware: allowed: blind"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_allowed_ones(asked, said):
+    with pytest.raises(SecateurError, match=said):
+        made(**asked)
