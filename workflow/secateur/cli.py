@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import evaluate, figures, graphs, resuming, running, runs
+from secateur.commands import evaluate, figures, graphs, resuming, running, runs, starting
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.redaction import redacted
 
@@ -21,11 +21,12 @@ PANELS = {
         *(runs.ui, runs.track, runs.doctor, runs.orphans),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "Development": (runs.docs, runs.costs),
+    "Development": (starting.new, runs.docs, runs.costs),
 }
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.command("list", rich_help_panel="Results")(starting.listed)
 app.command(hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(runs.gc)
 
 
