@@ -1,6 +1,5 @@
 """`secateur new` writes files that work, `secateur list` says what there is."""
 
-import subprocess
 import sys
 
 import pytest
@@ -21,10 +20,6 @@ def test_what_is_new_works_and_passes_its_test(tmp_path, kind):
     if tests := [str(path) for path in paths if path.parent.name == "unit"]:
         done = project.run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
         assert (done.returncode, done.stdout[:1]) == (0, "."), done.stdout + done.stderr
-    whole = [str(path) for path in paths if path.suffix == ".py"]
-    subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), *whole], check=True
-    )
     again = project.secateur("new", kind, "my_own")
     assert (again.returncode, "exists. Fix: another name" in again.stderr) == (2, True)
 
