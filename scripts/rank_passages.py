@@ -1,12 +1,14 @@
 """Rank the passages of each question's group with every ranker of a list."""
 
+from secateur.config.limits import unlimited
 from secateur.ranking.rank import rank
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
     evidence = inputs["evidence"] if "evidence" in inputs else None
-    outputs["rankings"] = rank(cfg, inputs["passages"], inputs["questions"], evidence, ctx)
+    is_limited = unlimited(ctx.axes["dataset"])[1] is not None
+    outputs["rankings"] = rank(cfg, inputs["passages"], inputs["questions"], evidence, ctx, is_limited)
     return {"questions": inputs["questions"].height}
 
 

@@ -77,6 +77,7 @@ def test_every_line_of_a_run_is_told_of_at_once(run_of):
 
 def test_an_empty_run_and_none(run_of, tmp_path):
     assert "ranks nothing" in message(trec.check, run_of(""), QUESTIONS, PASSAGES)
+    trec.check(run_of("q9 Q0 p1 1 2.5 mine"), QUESTIONS, PASSAGES, is_limited=True)  # of the questions left out
     assert "no such file" in message(trec.check, trec.Settings(str(tmp_path / "none.run")), QUESTIONS, PASSAGES)
 
 

@@ -322,6 +322,7 @@ KEYS = {
     "system.answer=endpoint": FROM_RECALL,
     "system.contexts=data/elsewhere.jsonl": {"import_contexts"} | FROM_VARIANT - {"assemble_contexts"},
     "system.answers_only=true": EXPERIMENT,
+    "system.yours=true": {"compare_variants", "build_report"},
     "study.kind=sessions": {"replay_sessions"} | EXPERIMENT,
     "study.family=graph": EXPERIMENT,  # of the distractors, told of it
     "study.orders=[aware]": {"build_runs"} | STUDIED_GRAPH,
@@ -345,6 +346,7 @@ KEYS = {
     "study.answer=endpoint": set(),
     "study.contexts=null": set(),
     "study.answers_only=true": set(),
+    "study.yours=true": set(),
     "eval.budgets=[64, 128, 256, 512]": {
         "assemble_contexts",
         "import_contexts",
@@ -360,8 +362,8 @@ KEYS = {
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
     "eval.confidence=0.9": {"compare_variants"},
-    "eval.min_clusters=3": {"combine_scores", "compare_variants"},
-    "eval.min_units=5": {"build_report"},
+    "eval.min_clusters=3": {"combine_scores"},
+    "eval.min_units=5": {"compare_variants", "build_report"},
     "eval.seed=8": {"rank_passages", "compare_variants", "sample_questions"},
     "eval.samples=2": {"sample_questions"},
     "eval.max_edges=20": {"sample_questions"},

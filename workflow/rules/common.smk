@@ -50,7 +50,9 @@ os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; su
 OVERRIDES = words(config.get("overrides"))
 
 if config.get("data"):
-    stop(f"data={config['data']}: a folder is an experiment of its own since 0.3. Fix: secateur evaluate {config['data']}")
+    stop(
+        f"data={config['data']}: a folder is an experiment of its own since 0.3. Fix: secateur evaluate {config['data']}"
+    )
 
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local
@@ -67,7 +69,7 @@ wildcard_constraints:
     **{group: compose.pattern(CONF, group) for group in GROUPS},
     file=r"[A-Za-z0-9_.]+",
     shard=r"\d+of\d+",
-    ranking=rf"({'|'.join(layout.FAMILIES)})/[^/]+",
+    ranking=rf"({'|'.join(sorted({*layout.FAMILIES} - {layout.IMPORTED}))})/[^/]+",
     pick=r"[^/]+",
     book=r"[^/]+",
     imported=r"[^/]+",

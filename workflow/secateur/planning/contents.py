@@ -34,7 +34,7 @@ def _family(variant: Variant) -> str:
     """Who ranks; policies, controls (gold, nothing, everything) and the user's systems are families of their own."""
     if variant.study == "policy":
         return "policy"
-    if variant.yours and variant["family"] != layout.IMPORTED:
+    if variant.yours and not variant.study and variant["family"] != layout.IMPORTED:
         return YOURS
     controls = variant["family"] == "lexical" and variant["rankers"] == CONTROLS
     return CONTROL if controls else variant["family"]

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from secateur.config import plugins
-from secateur.config.limits import unlimited
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
@@ -103,18 +102,19 @@ def _answerable(questions: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.nd
     return questions.select(pl.col("answer").is_not_null() & ~refused).to_series().to_numpy()
 
 
-def rank(cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx) -> pl.DataFrame:
+def rank(
+    cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx, is_limited: bool = False
+) -> pl.DataFrame:
     """The table `rankings`: the best passages of each question under each ranker of `cfg.rankers`.
 
     +answer forms rank only questions with an answer and an answerable type. The passage that a question excludes is left
-    out once all are scored. evidence: for the ranker `gold`.
+    out once all are scored. evidence: for the ranker `gold`; is_limited: whether the questions are the first of a larger set.
     """
     embedder, tables = Embedder(cfg.embedder, ctx.cache, ctx.log), []
     gold: dict[str, list[str]] = {}
     if evidence is not None:
         gold = dict(evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id").iter_rows())
     rankers = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
-    is_limited = unlimited(ctx.axes["dataset"])[1] is not None
     for ranker in rankers:
         if ranker.module.check:
             ranker.module.check(ranker.settings, questions, passages, is_limited)

@@ -83,7 +83,7 @@ def _run(settings: Settings) -> Run:
     return _cached_run(settings.run, path.stat().st_mtime_ns if path.exists() else 0)
 
 
-def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame, is_limited: bool) -> None:
+def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame, is_limited: bool = False) -> None:
     """Raise SecateurError for questions of the run that the data set lacks, and passages outside a question's group.
 
     is_limited: whether the questions are the first of a larger set; lines of others are then ignored.
