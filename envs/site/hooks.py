@@ -1,4 +1,4 @@
-"""What the site has beyond `docs`: the README as its first page, the reference, all kept figures, a notebook, a report."""
+"""What the site has beyond `docs`: the README as its first page, the reference, all kept figures and their leaderboard, a notebook, a report."""
 
 import json
 import re
@@ -6,6 +6,8 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
+from secateur.config.compose import option
+from secateur.report.kept_board import kept_board
 from secateur.report.reference import site_pages
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +23,8 @@ def on_files(files, config):
     pages["sample"] = SAMPLE if report.exists() else NO_SAMPLE
     for name, text in pages.items():
         files.append(File.generated(config, f"{name}.md", content=text))
+    claimed = option(ROOT / "conf", "eval", "default").claim
+    files.append(File.generated(config, "leaderboard.html", content=kept_board(ROOT / "docs", claimed)))
     if report.exists():
         files.append(File.generated(config, "report.html", abs_src_path=str(report)))
     return files

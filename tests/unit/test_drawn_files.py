@@ -49,13 +49,12 @@ def test_an_experiment_has_its_differences_and_its_curves_as_files(tmp_path):
 
 
 @pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
-def test_what_rests_on_too_little_says_so_in_the_place_of_its_plot(tmp_path, n, units):
+def test_few_questions_have_their_means_and_intervals_too_hollow(tmp_path, n, units):
     made = files(tmp_path, n, units)
     assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
-    for drawn in made.values():
-        assert "not enough data" in drawn
-        assert f"{units} units" in drawn
-        assert LIGHT["graph"] not in drawn
+    assert all(LIGHT["graph"] in drawn for drawn in made.values())
+    assert f"n {n}, {units} units" in made["differences-toy.svg"]
+    assert f"fill: {LIGHT['paper']}; stroke: {LIGHT['graph']}" in made["differences-toy.svg"]
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])

@@ -46,6 +46,7 @@ ORDER = [
     "report.leaderboard",
     "report.pivot",
     "report.kept",
+    "report.kept_board",
     "report.results",
     "report.sections.*",
     "report.page",
