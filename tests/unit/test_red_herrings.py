@@ -297,13 +297,12 @@ def named(checked) -> list[pl.DataFrame]:
     return [checked[name].with_columns(**keys) for name in ("score_quantiles", "acceptance")]
 
 
-def test_contests_of_too_few_questions_are_not_drawn(checked):
+def test_thresholds_of_too_few_questions_are_not_drawn_and_contests_are(checked):
     of_mine = named(checked)
     for n, text in ((40, ""), (15, "Not enough data: 15 questions in 15 units.")):
         parts = list(distractor_parts("mine", metrics(checked["question_metrics"], n), *of_mine))
         contests = [part for part in parts if part["title"].startswith("How often")]
-        assert {part["text"] for part in contests} == {text}
-        assert all(bool(part["figures"]) == (not text) for part in contests)
+        assert contests and all(part["figures"] for part in contests)
         traded = [part for part in parts if part["title"].startswith("What each threshold")]
         assert [(part["text"], bool(part["figures"])) for part in traded] == [(text, not text)] * 2
 

@@ -28,7 +28,7 @@ COLOURS = {  # name on the page: colour in the light scheme and in files, colour
     "peer": ("#d97706", "#fbab4a"),
     "policy": ("#059669", "#34d399"),
     "imported": ("#0e7490", "#4dd0e1"),
-    "yours": ("#0e7490", "#4dd0e1"),
+    "yours": ("#0f766e", "#2dd4bf"),
     "lexical": ("#64748b", "#9aa6b8"),
     "red": ("#dc2626", "#f87171"),
     "pink": ("#be185d", "#f472b6"),
