@@ -22,9 +22,9 @@ HEIGHT = 900
 READABLE = 9  # pixels of a text
 
 
-def _tables() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two data sets, each with the plain ranking that its systems are compared with."""
-    rows, pairs = [], []
+def _tables() -> tuple[pl.DataFrame, ...]:
+    """Two data sets, each with the plain ranking and the best row that its systems are compared with."""
+    rows, pairs, best = [], [], []
     for dataset, lead in (("harbour", 0.1), ("archive_of_long_names", 0.02)):
         whole = {"dataset": dataset, "order": "blind", "scorer": None, "answer_aware": False, "subset": "all"}
         whole |= {"n": 60, "units": 30, "split": "all"}
@@ -34,13 +34,18 @@ def _tables() -> tuple[pl.DataFrame, pl.DataFrame]:
                     mean = value + lead * (3 - place) / 3
                     own = {"system": system, "metric": f"{metric}@{budget}", "value": mean, "published": False}
                     rows.append(whole | own | {"low": mean - 0.05, "high": mean + 0.05})
+            if system != "secateur":
+                own = {"metric": "evidence_recall@claim", "system": system, "baseline": "secateur", "axis": "best"}
+                size = -lead * place / 3
+                own |= {"baseline_scorer": None, "difference": size, "low": size - 0.01, "high": size + 0.01}
+                best.append(whole | own | {"p": 0.001, "p_holm": 0.003})
             if system != "title_zsum":
                 size = lead * (3 - place) / 3
                 own = {"metric": "evidence_recall@claim", "system": system, "baseline": "title_zsum"}
                 own |= {"baseline_scorer": None, "axis": "ranker", "difference": size, "low": size - 0.01}
                 pairs.append(whole | own | {"high": size + 0.01, "p": 0.001, "p_holm": 0.004})
-    empty = [TABLES[name].empty() for name in ("metrics", "comparisons")]
-    made = (pl.DataFrame(rows), pl.DataFrame(pairs))
+    empty = [TABLES[name].empty() for name in ("metrics", "comparisons", "leaders")]
+    made = (pl.DataFrame(rows), pl.DataFrame(pairs), pl.DataFrame(best))
     return tuple(one.select(e.columns).cast(dict(e.schema)) for one, e in zip(made, empty, strict=True))
 
 
@@ -94,14 +99,14 @@ def _many(count: int) -> Set:
 
 def _written(path: Path, browsed: dict) -> str:
     """The address of a page as the pipeline writes it, of tables that were made up."""
-    metrics, comparisons = _tables()
+    metrics, comparisons, leaders = _tables()
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
     names = ("growth", "score_quantiles", "acceptance", "dataset_statistics", "frontier")
     empty = [TABLES[name].empty().with_columns(**keys) for name in names]
     stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
     growth, spreads, accepted, statistics, frontiers = empty
     tables = (growth, statistics, stated, spreads, accepted, frontiers)
-    figures = Figures(metrics, comparisons, [], *tables, (), SYSTEMS, browsed)
+    figures = Figures(metrics, comparisons, leaders, [], *tables, (), SYSTEMS, browsed)
     variants = [
         {"dataset": d, "system": s, "order": "blind", "file": f"results/{d}/evidence/{'long' * 30}/{s}.parquet"}
         for d in ("harbour", "archive_of_long_names")
@@ -130,20 +135,36 @@ def opened(driver, page):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
+def test_the_first_screen_has_the_finding_and_the_leaderboard(opened, width):
     sized(opened, width, HEIGHT)
     said = opened.find_element("id", "finding").text
     assert said.startswith("harbour: secateur holds more evidence than the best baseline (")
     assert said.endswith(", n = 60.")
     assert "LIMIT=60" in opened.find_element("class name", "limit").text
-    forest = next(svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
-    assert forest.rect["height"] > 100
-    assert inside(opened, "#forest")["bottom"] <= HEIGHT
-    words = forest.text
-    assert all(
-        name in words
-        for name in ("secateur", "beam", "hipporag2", "harbour", "archive_of_long_names", "n 60, 30 units")
-    )
+    names = [head.text for head in opened.find_elements("css selector", "#leaderboard tbody th")]
+    assert names == ["secateur", "beam", "hipporag2:controlled", "title_zsum"]
+    assert inside(opened, "#leaderboard tbody tr:nth-child(4)")["bottom"] <= HEIGHT
+    assert opened.find_element("css selector", "#leaderboard .note").text.startswith("harbour, order-blind, mean of 64")
+
+
+def test_another_data_set_is_another_leaderboard_and_what_has_no_choice_is_hidden(opened):
+    selects = opened.find_elements("css selector", "#leaderboard select")
+    assert [one.is_displayed() for one in selects] == [True, False, False, False]  # set, metric, budget, order
+    assert "-0.067" in opened.find_element("css selector", "#leaderboard tbody tr:nth-child(3)").text
+    selects[0].find_elements("tag name", "option")[1].click()
+    assert opened.find_element("css selector", "#leaderboard .note").text.startswith("archive_of_long_names")
+    assert "-0.013" in opened.find_element("css selector", "#leaderboard tbody tr:nth-child(3)").text
+
+
+def test_a_plot_shows_the_metric_that_is_chosen(opened):
+    (choice,) = opened.find_elements("css selector", "h2 ~ .asking:not(#browser .asking) select")[:1]
+    drawn = [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
+    names = [option.text for option in choice.find_elements("tag name", "option")]
+    assert len(names) == 3
+    choice.find_elements("tag name", "option")[2].click()
+    after = [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
+    assert len(drawn) == len(after)
+    assert drawn[0] != after[0]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -192,7 +213,7 @@ def test_a_question_is_found_and_its_gold_is_marked_on_the_side_that_has_it(open
     opened.find_element("css selector", "#left option:nth-child(2)").click()
     assert opened.find_element("css selector", "#leftside h3").text == "title_zsum"
     search.send_keys(" nothing like it")
-    assert "No question has these words." in opened.find_element("id", "asked").text
+    assert "No question is like this." in opened.find_element("id", "asked").text
 
 
 def test_ten_thousand_questions_fit_a_page_that_says_how_many_of_them_it_shows(driver, tmp_path):
@@ -222,7 +243,7 @@ def test_a_figure_is_saved_as_a_drawing_that_needs_no_page(opened):
         """
         return new Promise((told) => {
             URL.createObjectURL = (blob) => { blob.text().then(told); return '#'; };
-            document.querySelector('#forest .save').click();
+            document.querySelector('figure:not([hidden]) .save').click();
         });
         """
     )
@@ -259,7 +280,7 @@ def test_a_browser_without_scripts_shows_everything_but_the_questions(opened, pa
     try:
         opened.get(page)
         assert opened.find_element("id", "finding").is_displayed()
-        assert opened.find_element("css selector", "#forest svg.broad").is_displayed()
+        assert opened.find_element("css selector", "#leaderboard table").is_displayed()
         assert "secateur show tiny@60 QUESTION_ID" in opened.find_element("tag name", "noscript").text
         assert not opened.find_element("id", "browser").is_displayed()
     finally:

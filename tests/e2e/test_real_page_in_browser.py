@@ -29,13 +29,14 @@ def opened(driver, smoke):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_first_screen_has_the_finding_and_the_forest(opened, width):
+def test_the_first_screen_has_the_finding_and_the_leaderboard(opened, width):
     sized(opened, width, HEIGHT)
-    assert opened.find_element("id", "finding").text.startswith(f"On {DOCUMENTS}: not enough data, 3 questions in 3")
+    said = opened.find_element("id", "finding").text
+    assert said.startswith(f"{DOCUMENTS}: ")
+    assert said.endswith("about 17 more questions are needed for a verdict.")  # there are three
     assert inside(opened, "#finding")["top"] >= 0
-    assert inside(opened, "#forest")["bottom"] <= HEIGHT
-    (forest,) = (svg for svg in opened.find_elements("css selector", "#forest svg") if svg.is_displayed())
-    assert "secateur" in forest.text
+    assert inside(opened, "#leaderboard tbody tr")["bottom"] <= HEIGHT
+    assert "secateur" in opened.find_element("css selector", "#leaderboard table").text
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -93,14 +94,13 @@ def test_answers_stand_under_the_contexts_they_were_given_to(opened, smoke):
     assert opened.find_element("css selector", "#rightside .context").text.strip()
 
 
-def test_what_a_row_cost_and_the_table_of_the_forest_can_be_seen(opened):
+def test_what_a_row_cost_can_be_seen_and_every_difference_behind_the_fold(opened):
     titles = [head.text for head in opened.find_elements("css selector", "h3")]
     assert titles.index("Answers under each context") < titles.index("What it costs")
-    folded = opened.find_element("css selector", "#forest ~ details")
+    folded = opened.find_element("css selector", "#more ~ details")
     assert not folded.find_element("tag name", "table").is_displayed()
-    folded.find_element("tag name", "summary").click()
-    heads = [head.text for head in folded.find_elements("css selector", "thead th")]
-    assert heads[:4] == ["system", "data set", "minus", "difference"]
+    unfold(opened)
+    assert "Differences to the best plain ranking" in folded.text
     assert "not enough data" in folded.text
 
 
