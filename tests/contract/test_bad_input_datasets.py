@@ -227,7 +227,7 @@ def test_missing_file_names_the_folder_what_it_holds_and_what_is_expected(tmp_pa
     (tmp_path / "passage.jsonl").write_text("")
     found = message(load_corpus, "folder", {"folder": tmp_path})
     assert f"{tmp_path}: no passages.jsonl or passages.jsonl.gz (it holds passage.jsonl)" in found
-    assert "DATA=DIR" in found
+    assert "Fix: name a folder with passages.jsonl and questions.jsonl" in found
     assert "no such folder" in message(load_corpus, "folder", {"folder": tmp_path / "nowhere"})
 
 

@@ -34,7 +34,7 @@ def _read(folder: Path, stem: str, forms: Forms, required: str) -> tuple[Objects
         state = f"it holds {content}" if content else "it is empty" if folder.is_dir() else "no such folder"
         raise SecateurError(
             f"{folder}: no {stem}.jsonl or {stem}.jsonl.gz ({state}). "
-            "Fix: name a folder with passages.jsonl and questions.jsonl with DATA=DIR"
+            "Fix: name a folder with passages.jsonl and questions.jsonl"
         )
     problems = Problems(present[0], f"one JSON object a line with {required}; allowed keys: {', '.join(forms)}")
     return read_lines(present[0], forms, problems), problems
