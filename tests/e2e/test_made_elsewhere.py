@@ -81,12 +81,12 @@ def test_so_are_their_figures(imported, figures, reader):
         assert other.drop("order").equals(own.drop("order"))
 
 
-def test_the_order_of_contexts_made_elsewhere_is_not_known(imported):
+def test_contexts_made_elsewhere_are_order_blind_unless_they_say_otherwise(imported):
     metrics = table(imported, "metrics", "results/experiments/mine").filter(~pl.col("published"))
     found = set(metrics.select("system", "order", "scorer").unique().iter_rows())
     assert found == {("title_zsum", "blind", None), ("title_zsum", "aware", None)} | {
         ("mine_run", "blind", None),
-        ("mine_contexts", None, None),
+        ("mine_contexts", "blind", None),
     }
     known = ("answer_aware", "subset", "metric", "value")
     # of what is ranked, not of contexts
