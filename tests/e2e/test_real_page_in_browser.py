@@ -64,9 +64,9 @@ def test_the_field_above_a_long_table_filters_it(opened):
     unfold(opened)
     from selenium.webdriver.common.keys import Keys
 
-    fields = opened.find_elements("css selector", "input[placeholder='filter rows']")
+    fields = opened.find_elements("css selector", "details input[placeholder='filter rows']")
     beside = [(field, field.find_element("xpath", "following-sibling::div[1]")) for field in fields]
-    field, table = next((field, table) for field, table in beside if "oracle" in table.text)
+    field, table = next((field, table) for field, table in beside if "oracle" in table.get_attribute("textContent"))
 
     def shown() -> list[str]:
         rows = table.find_elements("css selector", "tbody tr")

@@ -69,6 +69,14 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
     assert data[0]["rows"][0][0] == ["secateur", ""]
 
 
+def test_the_data_set_of_the_finding_comes_first():
+    rows = [metric(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
+    leaders = [pair("bm25", "secateur", "best") | {"dataset": name} for name in ("a", "b")]
+    tables = (TABLES["metrics"].frame(rows), TABLES["comparisons"].empty(), TABLES["leaders"].frame(leaders))
+    assert [board.dataset for board in boards(*tables, FAMILIES, 10)] == ["a", "b"]
+    assert [board.dataset for board in boards(*tables, FAMILIES, 10, ["b"])] == ["b", "a"]
+
+
 def test_the_best_row_answers_most_questions_and_is_no_control():
     rows = [Row(name, "blind", None, False, (), False, name != "gold") for name in ("a", "b", "gold", "few")]
     means = {row.key: value for row, value in zip(rows, (0.4, 0.5, 1.0, 0.9), strict=True)}

@@ -112,7 +112,9 @@ def summary(experiment: Experiment) -> None:
     if not findings:
         print("  No system here has a baseline to compare it with.")
     families, shown = config["extra.plan"]["families"], set()
-    for board in boards(metrics, comparisons, leaders, families, about.min_units):
+    for board in boards(
+        metrics, comparisons, leaders, families, about.min_units, [dataset for dataset, *_ in findings]
+    ):
         if board.dataset not in shown:
             shown.add(board.dataset)
             drawn = board_table(board, tuple(about.claimed))

@@ -1,6 +1,6 @@
 """Leaderboards: every row of a data set by one metric, with its difference to the best row and to the best baseline."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,11 +47,19 @@ class Board:
 
 
 def boards(
-    metrics: pl.DataFrame, comparisons: pl.DataFrame, leaders: pl.DataFrame, families: Mapping[str, str], min_units: int
+    metrics: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    leaders: pl.DataFrame,
+    families: Mapping[str, str],
+    min_units: int,
+    first: Sequence[str] = (),
 ) -> Iterator[Board]:
-    """The leaderboards of all data sets: the main metric first, order-blind rows before order-aware ones."""
+    """The leaderboards of all data sets, `first` first: the main metric first, order-blind rows before order-aware ones."""
     measured = metrics.filter(~pl.col("published"))
-    for dataset in measured["dataset"].unique(maintain_order=True):
+    places = {dataset: n for n, dataset in enumerate(first)}
+    for dataset in sorted(
+        measured["dataset"].unique(maintain_order=True), key=lambda name: places.get(name, len(places))
+    ):
         rows, pairs, best = (table.filter(dataset=dataset) for table in (measured, comparisons, leaders))
         rows = named(rows.filter(pl.col("subset").eq_missing(pl.lit(main_subset(rows)))))
         best = named(best.filter(pl.col("subset").eq_missing(pl.lit(main_subset(best)))))

@@ -88,7 +88,9 @@ def render(about: About, figures: Figures) -> str:
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
     page.filters["html"] = html
     all_findings = ordered_findings(figures.metrics, figures.comparisons, figures.families, about)
-    all_boards = list(boards(figures.metrics, figures.comparisons, figures.leaders, figures.families, about.min_units))
+    order = [dataset for dataset, *_ in all_findings]
+    tables = (figures.metrics, figures.comparisons, figures.leaders, figures.families)
+    all_boards = list(boards(*tables, about.min_units, order))
     sections = [
         section | {"id": f"s{n}", "parts": [EMPTY | part for part in section["parts"]]}
         for n, section in enumerate(_sections(about, figures, all_findings))
