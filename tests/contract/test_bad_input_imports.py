@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -88,10 +89,10 @@ def test_an_empty_run_and_none(run_of, tmp_path):
 def rows_of(tmp_path):
     """A function that reads lines: (question, budget, place, passage, whole, text, tokens) of each row."""
 
-    def read(*lines):
+    def read(*lines, known=KNOWN):
         path = tmp_path / "mine.jsonl"
         path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
-        return [(row[0], *row[3:5], *row[6:8], row[9], row[11]) for row in imported_rows(path, KNOWN)]
+        return [(row[0], *row[3:5], *row[6:8], row[9], row[11]) for row in imported_rows(path, known)]
 
     return read
 
@@ -163,6 +164,14 @@ def test_every_line_of_contexts_is_told_of_at_once(rows_of):
 
 def test_an_empty_file_of_contexts(rows_of):
     assert "the file: is empty" in message(rows_of)
+
+
+def test_contexts_of_questions_that_a_limit_leaves_out_are_ignored(rows_of):
+    first = replace(KNOWN, questions=frozenset({"q1"}), is_limited=True)
+    lines = (line(budget=8), line(question_id="q2", budget=8))
+    assert [row[0] for row in rows_of(*lines, known=first)] == ["q1"]
+    with pytest.raises(SecateurError, match="has no context of the questions that LIMIT keeps"):
+        rows_of(lines[1], known=first)
 
 
 # --- through Snakemake -------------------------------------------------------------------------------

@@ -69,6 +69,12 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
     assert data[0]["rows"][0][0] == ["secateur", ""]
 
 
+def test_a_row_that_shares_no_question_with_the_best_is_not_called_the_best():
+    (board,) = made(leaders=[pair(name, "secateur", "best") for name in ("bm25", "mine", "gold")])
+    verdicts = {row.cells[0]: row.cells[3] for row in board_table(board, (64, 512)).rows}
+    assert (verdicts["secateur"], verdicts["★ myrag"], verdicts["bm25"]) == ("the best", "", "significant")
+
+
 def test_the_data_set_of_the_finding_comes_first():
     rows = [metric(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
     leaders = [pair("bm25", "secateur", "best") | {"dataset": name} for name in ("a", "b")]

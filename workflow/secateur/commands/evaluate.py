@@ -189,9 +189,10 @@ def _default_name(folder: Path) -> str:
     return f"{_slug(path.name)}_{hashlib.sha256(str(path).encode()).hexdigest()[:4]}"
 
 
-def _option(base: str, about: str, keys: dict) -> str:
+def _option(base: str | None, about: str, keys: dict) -> str:
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
-    return "\n".join([HEAD, f"# {about}", f"defaults: [{base}, _self_]", *lines]) + "\n"
+    inherited = [f"defaults: [{base}, _self_]"] if base else []
+    return "\n".join([HEAD, f"# {about}", *inherited, *lines]) + "\n"
 
 
 def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str | Path]]:
@@ -210,7 +211,7 @@ def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str |
                 yield RANKERS / f"{name}.py", path.resolve()
             spec = {"kind": name} if kind == "ranker" else {"kind": "import", "run": str(path.resolve())}
             keys = {"scorers": {name: spec}, "suffixes": [], "neighbour": 0, "keep": 300}
-            yield CONF / f"rankers/{name}.yaml", "\n".join(_option("", about, keys).split("defaults: [, _self_]\n"))
+            yield CONF / f"rankers/{name}.yaml", _option(None, about, keys)
             ranked = {"turns": name} if turns else {"rankers": name, "ranker": name}
             yield (
                 CONF / f"system/{name}.yaml",

@@ -70,7 +70,9 @@ def imported_rows(path: Path, reference: Reference) -> list[tuple]:
     problems = Problems(path, f"{expected}; ids as in the data set, texts within their budgets (docs/plugins.md)")
     lines = list(_lines(path, reference, problems))
     if not lines and not problems.clauses:
-        problems.add("the file", "is empty")
+        problems.add(
+            "the file", "has no context of the questions that LIMIT keeps" if reference.is_limited else "is empty"
+        )
     contexts: dict[tuple[str, int], tuple[str, Context]] = {}  # (question, budget) -> (place in the file, context)
     for line in lines:
         rows = rows_of(line.pieces)

@@ -13,9 +13,10 @@ from secateur.report.table import Column, Number, Row, Table, interval
 
 __all__ = ["Board", "board_table", "boards", "embedded", "title_of"]
 
-STAR = "★"
+STAR, LEADS = "★", "the best"
 OWN = (YOURS, "imported")
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
+LEAST = 32  # smaller numbers behind @ are ranks, not tokens
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def _places(
     rows: pl.DataFrame, best: pl.DataFrame, own: list[Line], families: Mapping[str, str], min_units: int
 ) -> list[Place]:
     to_best = {(row["name"], row["answer_aware"]): row for row in best.iter_rows(named=True)}
+    leading = set(best.select("minus", "answer_aware").iter_rows())
     to_baseline = {line.key: line for line in own}
     places = []
     for row in rows.iter_rows(named=True):
@@ -100,7 +102,9 @@ def _places(
                     Number(row["value"], row["low"], row["high"]),
                     row["n"],
                     Number(pair["difference"], pair["low"], pair["high"]) if pair else None,
-                    verdict(pair["p_holm"], enough) if pair else "",
+                    verdict(pair["p_holm"], enough)
+                    if pair
+                    else LEADS * ((row["name"], row["answer_aware"]) in leading),
                     to_baseline.get((row["system"], row["scorer"], row["order"], row["answer_aware"])),
                 ),
             )
@@ -118,9 +122,9 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
     title = figure_of(base).title
     if not at:
         return title, ""
-    return title, MEAN.format(min(claimed), max(claimed)) if at == "claim" else f"at {at}" if int(
-        at
-    ) < 32 else WITHIN.format(at)
+    if at == "claim":
+        return title, MEAN.format(min(claimed), max(claimed))
+    return title, WITHIN.format(at) if int(at) >= LEAST else f"at {at}"
 
 
 def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
@@ -142,7 +146,7 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
             (Number(line.difference, line.low, line.high), line.baseline, line.verdict) if line else (None, None, None)
         )
         style = "ours" if place.family in OWN else ""
-        rows.append(Row((place.label, place.value, place.best, place.best_verdict or "the best", *to_it), style))
+        rows.append(Row((place.label, place.value, place.best, place.best_verdict, *to_it), style))
     n = sorted({place.n for place in board.places})
     order = f"order-{board.order}, " if board.order else ""
     counts = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
