@@ -10,6 +10,7 @@ from secateur.config.compose import option, separated
 from secateur.core.fields import ConfigError
 
 ROOT = Path(__file__).parents[2]
+SETTINGS = ("EXPERIMENT", "NAMED", "DATA", "OVERRIDES", "PROFILE", "CORES", "LIMIT", "MIRROR")
 
 
 def handed_on(folder: Path, *given: str, print_it: str = 'printf "%s\\n" "$@"') -> list[str]:
@@ -18,7 +19,8 @@ def handed_on(folder: Path, *given: str, print_it: str = 'printf "%s\\n" "$@"') 
     seen.write_text(f"#!/bin/sh\n{print_it}\n")
     seen.chmod(0o755)
     command = ["make", "--no-print-directory", "-C", str(ROOT), "run", f"BIN={folder}", "READY=", *given]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    # `make test` exports its own settings to the tests, EXPERIMENT=quickstart among them.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name not in SETTINGS}
     done = subprocess.run(command, env=kept, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
