@@ -120,6 +120,22 @@ def test_corpus_and_questions_of_two_units_are_refused(tmp_path):
             load_questions({"kind": "hotpotqa", "unit": other}, "mine", {"questions": path}, passages)
 
 
+@pytest.mark.parametrize(("kind", "record"), [("hotpotqa", HOTPOT), ("musique", MUSIQUE)])
+def test_a_sample_of_hipporag_2_has_a_corpus_that_repeats_the_paragraphs_of_its_questions(tmp_path, kind, record):
+    """Its corpus lists every paragraph of every question, joined to one text, and may number them."""
+    beside = [(p["title"], p["paragraph_text"]) for p in MUSIQUE["paragraphs"]]
+    if kind == "hotpotqa":
+        beside = [(title, "".join(sentences)) for title, sentences in HOTPOT["context"]]
+    articles = [
+        {"idx": n, "title": title, "text": text} for n, (title, text) in enumerate([*beside, ("Ghent", "A city.")])
+    ]
+    questions, more = write(tmp_path / "sample.json", [record]), write(tmp_path / "sample_corpus.json", articles)
+    corpus, found = load(kind, [questions], [more])
+    alone, expected = load(kind, [questions])
+    assert (gold(found), corpus.counts["distractors"]) == (gold(expected), 1)
+    assert corpus.passages["passage_id"].to_list() == [*alone.passages["passage_id"], "Ghent:0"]
+
+
 def test_aliases_of_an_answer_are_kept(tmp_path):
     records = [MUSIQUE | {"answer_aliases": ["in 1968", "1968", ""]}, MUSIQUE | {"id": "2hop__3_4"}]
     _, found = load("musique", [write(tmp_path / "dev.json", records)])

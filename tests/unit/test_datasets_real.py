@@ -1,5 +1,7 @@
 """The counts of the real files. They run where a mirror holds them: SECATEUR_MIRROR=DIR."""
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.datasets.fetch import fetch
+from secateur.datasets.fetch import _selection, fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
 
@@ -73,6 +75,48 @@ def test_musique_has_6777_sentences(real):
     files = {"pool": real("musique_train100.json")}
     corpus, found = loaded("musique", "musique", files, {"questions": files["pool"]})
     assert (corpus.passages.height, corpus.counts["documents"], found.questions.height) == (6777, 1890, 100)
+
+
+HOTPOT_KEYS = ["supporting_facts", "level", "question", "context", "answer", "_id", "type"]  # in the order upstream
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "upstream"),
+    [
+        ("2wikimultihopqa_corpus.json", 3083943, lambda records: json.dumps(records, indent=4)),
+        ("hotpotqa_train100.json", 810836, lambda records: json.dumps(ordered(records, HOTPOT_KEYS), indent=4)),
+        ("hotpotqa_migres.json", None, lambda records: lines([{"level": "", "found": []} | r for r in records])),
+        ("2wikimultihopqa_164.json", None, lambda records: lines([{"_id": "without"}, *records])),
+        ("musique_train100.json", 1179088, json.dumps),
+        ("openie_musique_train100.json", 3344000, lambda value: json.dumps(value | TOTALS)),
+    ],
+)
+def test_what_the_address_has_becomes_the_mirrors_file(real, name, length, upstream):
+    """length: that of the file at the address, in characters; it was read where no file could be fetched."""
+    content = real(name).read_bytes()
+    there = upstream(json.loads(content))
+    assert length in (None, len(there))
+    assert _selection(load_registry(REGISTRY)[name], there.encode()) == content
+
+
+def test_the_articles_of_2wikimultihopqa_are_those_of_hipporag_2(real):
+    there = json.dumps(json.loads(real("2wikimultihopqa_corpus.json").read_bytes()), indent=4)
+    stated = "9d6e352952aafb18dab22bf8195039461321a44a949df902ae83bce134ad238a"  # of the file on the hub
+    assert hashlib.sha256(there.encode()).hexdigest() == stated
+
+
+TOTALS = {
+    **{"ents_by_doc": [], "avg_ent_chars": float("nan"), "avg_ent_words": float("nan")},
+    **{"current_cost": 0.0, "approx_total_cost": 0.0},
+}
+
+
+def ordered(records, keys):
+    return [{key: record[key] for key in keys} for record in records]
+
+
+def lines(records):
+    return "\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n"
 
 
 @pytest.mark.parametrize(

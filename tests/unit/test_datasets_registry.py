@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,13 @@ from secateur.datasets.registry import RegistryFile, load_registry
 
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 CONTENT = b'[{"text": "The bear sleeps."}]' * 100
+ADDRESSES = {"hotpot_dev_distractor_v1.json": "http://curtis.ml.cmu.edu/datasets/hotpot/hotpot_dev_distractor_v1.json"}
+RECORDS = [
+    {"score": 1.5, "id": "q1", "text": "Bärlauch \U0001f43b"},
+    {"id": "q2"},
+    {"id": "q3", "text": "", "more": []},
+]
+PART = '[{"text": "Bärlauch \U0001f43b", "id": "q1"}, {"text": "", "id": "q3"}]'.encode()
 
 
 def entry(content=CONTENT, **changes) -> RegistryFile:
@@ -54,6 +62,14 @@ def server():
         "/other.json": (b"x" * len(CONTENT), len(CONTENT)),
         "/cut.json": (CONTENT[:500], len(CONTENT)),
     }
+    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in RECORDS)
+    forms = {
+        "list": json.dumps(RECORDS, indent=4),
+        "lines": lines,
+        "object": '{"a": NaN, "docs": [1]}',
+        "text": "bears",
+    }
+    paths |= {f"/{name}": (text.encode(), len(text.encode())) for name, text in forms.items()}
     methods = {"do_GET": lambda self: answer(self, paths), "log_message": lambda *_: None}
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))
     thread = threading.Thread(target=partial(httpd.serve_forever, poll_interval=0.01), daemon=True)
@@ -73,19 +89,20 @@ def test_an_address_that_sends_elsewhere_is_followed(server, tmp_path, status):
 
 def test_every_address_is_the_raw_form_of_its_source():
     registry = load_registry(REGISTRY)
-    assert len(registry) == 22
+    assert len(registry) == 28
     for file in registry.values():
         repository, _, rest = file.source.partition("@")
         commit, _, path = rest.partition(":")
         if file.url is not None:
             hub = f"https://huggingface.co/datasets/{repository}/resolve/{commit}/{path}"
-            assert file.url in (f"https://raw.githubusercontent.com/{repository}/{commit}/{path}", hub)
+            raw = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+            assert file.url in (raw, hub, ADDRESSES.get(file.name))
         assert file.licence and file.note
 
 
-def test_only_the_files_on_a_hub_have_no_checksum_yet():
+def test_only_longmemeval_has_no_checksum_yet():
     registry = load_registry(REGISTRY).values()
-    assert {file.name for file in registry if not (file.sha256 and file.bytes)} == {
+    assert {file.name for file in registry if not file.sha256} == {
         "longmemeval_s_cleaned.json",
         "longmemeval_s.json",
     }
@@ -95,10 +112,33 @@ def test_what_is_without_an_address_names_what_to_use_instead():
     without = [file for file in load_registry(REGISTRY).values() if file.url is None]
     by_name = {file.name: file for file in without}
     assert "stem_question_dev.json" in by_name
-    assert len(by_name) == 7
+    assert len(by_name) == 1
     assert "stem_old" in by_name["stem_question_dev.json"].instead[0]
     assert "dataset stem)" in by_name["stem_question_dev.json"].instead[1]
     assert all(file.instead for file in without)
+
+
+@pytest.mark.parametrize("form", ["list", "lines"])
+def test_of_records_the_registered_keys_stay_and_the_checksum_is_of_these(tmp_path, server, form):
+    part = entry(PART, url=f"{server}/{form}", keeps=("text", "id"))
+    found = fetch(part, tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == PART
+    assert (found.bytes, found.sha256) == (len(PART), hashlib.sha256(PART).hexdigest())
+    (tmp_path / "bears.json").write_bytes(PART)
+    fetch(part, tmp_path / "b", tmp_path)  # a mirror has the part
+    assert (tmp_path / "b").read_bytes() == PART
+
+
+def test_of_one_object_the_registered_keys_stay(tmp_path, server):
+    fetch(entry(b'{"docs": [1]}', url=f"{server}/object", keeps=("docs",)), tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b'{"docs": [1]}'
+
+
+@pytest.mark.parametrize(("path", "said"), [("list", "wrong checksum"), ("text", "neither JSON nor JSON lines")])
+def test_another_part_is_refused(tmp_path, server, path, said):
+    with pytest.raises(SecateurError, match=said):
+        fetch(entry(PART, url=f"{server}/{path}", keeps=("id",)), tmp_path / "raw" / "a")
+    assert not list((tmp_path / "raw").iterdir())
 
 
 def test_the_mirrors_plain_copy_comes_before_its_gzipped_one_and_both_before_the_address(tmp_path, server):

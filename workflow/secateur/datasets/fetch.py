@@ -3,14 +3,15 @@
 import gzip
 import hashlib
 import http.client
+import json
 import os
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from secateur.core.artifacts import naming
 from secateur.core.errors import SecateurError
@@ -75,8 +76,11 @@ def _in_mirror(entry: RegistryFile, mirror: Path | None) -> Path | None:
 def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Path, timeout: float) -> tuple[int, str]:
     """Stream the content to `part`, synced to disk; return its size and checksum."""
     digest, size = hashlib.sha256(), 0
+    chunks = _chunks(entry, source, mirror, timeout)
+    if entry.keeps and not isinstance(source, Path):
+        chunks = iter([_selection(entry, b"".join(chunks))])
     with naming(part), part.open("wb") as copy:
-        for chunk in _chunks(entry, source, mirror, timeout):
+        for chunk in chunks:
             digest.update(chunk)
             size += len(chunk)
             if entry.bytes is not None and size > entry.bytes:
@@ -88,6 +92,36 @@ def _copy(entry: RegistryFile, source: Path | str, mirror: Path | None, part: Pa
         copy.flush()
         os.fsync(copy.fileno())
     return size, digest.hexdigest()
+
+
+def _selection(entry: RegistryFile, content: bytes) -> bytes:
+    """The registered part of what the address holds: a JSON list, JSON lines, or one object.
+
+    Records that have all keys of `keeps` stay, with these keys in this order. Raises SecateurError for no JSON.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except ValueError as error:
+        raise SecateurError(
+            f"{entry.name}: {entry.url} is neither JSON nor JSON lines ({error}). {_replace_hint(str(entry.url))}"
+        ) from error
+    if isinstance(value, list):
+        kept: Any = [_keep(record, entry.keeps) for record in value if _has(record, entry.keeps)]
+    else:
+        kept = _keep(value, entry.keeps) if _has(value, entry.keeps) else None
+    return json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _has(record: Any, keys: Sequence[str]) -> bool:
+    return isinstance(record, dict) and all(key in record for key in keys)
+
+
+def _keep(record: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: record[key] for key in keys}
 
 
 def _chunks(entry: RegistryFile, source: Path | str, mirror: Path | None, timeout: float) -> Iterator[bytes]:

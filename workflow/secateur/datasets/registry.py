@@ -16,13 +16,17 @@ SOURCE = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40}(:\S+)?")
 URL = re.compile(r"https?://\S+")
 SHA256 = re.compile("[0-9a-f]{64}")
 TITLES = "_titles.yaml"  # lists of article titles stand beside the registry files
-OPTIONAL = {"note": "", "instead": ()}  # keys with their defaults
+OPTIONAL = {"note": "", "instead": (), "keeps": ()}  # keys with their defaults
 
 
 def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
+TEXTS = (
+    "a list of texts",
+    lambda value: isinstance(value, list | tuple) and all(isinstance(text, str) for text in value),
+)
 FORMS: Forms = {
     "source": (
         "owner/repo@commit:path, or owner/repo@commit where the path is not known",
@@ -33,11 +37,10 @@ FORMS: Forms = {
     "bytes": ("a positive number or null", lambda value: value is None or (type(value) is int and value > 0)),
     "licence": TEXT,
     "note": STRING,
-    "instead": (
-        "a list of texts",
-        lambda value: isinstance(value, list | tuple) and all(isinstance(text, str) for text in value),
-    ),
+    "instead": TEXTS,
+    "keeps": TEXTS,
 }
+LISTS = [key for key, form in FORMS.items() if form is TEXTS]
 REQUIRED = [key for key in FORMS if key not in OPTIONAL]
 
 
@@ -54,6 +57,7 @@ class RegistryFile:
     registered_in: Path
     note: str = ""
     instead: tuple[str, ...] = ()  # substitutes for a file without an address
+    keeps: tuple[str, ...] = ()  # keys that stay of the JSON records at the address; the checksum is of what stays
 
 
 def load_registry(folder: Path) -> dict[str, RegistryFile]:
@@ -92,7 +96,7 @@ def _entries(path: Path) -> list[RegistryFile]:
         problems.add(str(name), *_faults(keys))
     problems.stop()
     return [
-        RegistryFile(name=name, registered_in=path, **{**keys, "instead": tuple(keys.get("instead", ()))})
+        RegistryFile(name=name, registered_in=path, **keys | {key: tuple(keys.get(key, ())) for key in LISTS})
         for name, keys in content.items()
     ]
 

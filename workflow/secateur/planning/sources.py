@@ -45,7 +45,7 @@ def registry_entry(registry: Path, name: str) -> dict[str, Any]:
     if entry is None:
         raise SecateurError(f"{name}: not in data/registry. {FIX}")
     place = entry.registered_in.relative_to(registry.parents[1])
-    keys = {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes", "instead")}
+    keys = {key: getattr(entry, key) for key in ("name", "url", "sha256", "bytes", "instead", "keeps")}
     return keys | {"registered_in": str(place)}
 
 
