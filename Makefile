@@ -16,7 +16,8 @@ READY := $(VENV)/.ready
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 
 export PYTHONNOUSERSITE := 1
-export HF_HUB_OFFLINE := 1
+# HF_HUB_OFFLINE=0 make run ...: models that are not here are fetched from the hub.
+export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM := false
 # One thread per job, since Snakemake runs jobs on all cores.
 export OMP_NUM_THREADS := 1

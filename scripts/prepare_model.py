@@ -1,4 +1,6 @@
-"""Converts a language model's weights to a form that loads fast, and records their digest."""
+"""Fetches a language model from a hub where it is missing, converts weights to a form that loads fast, records their digest."""
+
+import sys
 
 from secateur.core.artifacts import write_json
 from secateur.models.prepare import is_gguf, prepare, weights_digest
@@ -7,8 +9,14 @@ from secateur.stage.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     address = cfg.lm.model  # for a server this is a tokenizer: the weights are its own
+
+    def say(text):
+        """Tell a download, which a user waits for, in the log and on the terminal."""
+        ctx.log.info(text)
+        print(f"prepare_model: {text}", file=sys.stderr, flush=True)
+
+    prepare(address, ctx.cache, cfg.extra.in_process, say)
     weights = weights_digest(address) if cfg.extra.in_process else None
-    prepare(address, ctx.cache)
     write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
     ctx.log.info("%s: weights %s", address, weights or "of a server")
     return {"converted": int(is_gguf(address))}

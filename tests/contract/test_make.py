@@ -65,6 +65,14 @@ def test_a_mirror_is_one_folder_whatever_its_name(tmp_path, name):
     assert found == [name if name.startswith("/") else f"{ROOT}/{name}"]
 
 
+@pytest.mark.parametrize("said", ["0", None])
+def test_the_hub_is_not_asked_unless_the_environment_says_so(tmp_path, monkeypatch, said):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    if said:
+        monkeypatch.setenv("HF_HUB_OFFLINE", said)
+    assert handed_on(tmp_path, print_it='echo "$HF_HUB_OFFLINE"') == [said or "1"]
+
+
 @pytest.mark.parametrize(
     "overrides",
     [

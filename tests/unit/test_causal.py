@@ -155,7 +155,10 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
     [
         ("assemble:no_such_package", r"package no_such_package is not installed.*Fix: install it"),
         ("nowhere/weights.gguf", r"nowhere/weights\.gguf missing.*Fix: "),
-        ("nobody/such-model", r"lm.model nobody/such-model: cannot be loaded as a tokenizer.*Fix: "),
+        (
+            "nobody/such-model",
+            r"lm.model nobody/such-model: no folder, not in .* the hub is not asked .*Fix: correct lm.model",
+        ),
     ],
 )
 def test_what_is_no_model_is_refused_with_a_fix(tmp_path, model, message):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.artifacts import file_digest, remade, whole, write_json
+from secateur.models.hub import fetched
 from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, quiet, refuse_random
@@ -51,6 +52,8 @@ def sentence_transformer(cfg, device: str):
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
+    if "/" in cfg.model:  # a name alone is one that sentence-transformers completes
+        fetched(locate(cfg.model), "embedder.model")
     with loading(cfg.model, "sentence-transformers model", "embedder.model"):
         model = SentenceTransformer(locate(cfg.model), device=device)
     if network := getattr(model[0], "auto_model", None):  # static embeddings have none; their loader is strict

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache as cache_of_calls
 from importlib import import_module
@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from secateur.core.artifacts import file_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
+from secateur.models.hub import fetched
 from secateur.models.locate import locate
 
 __all__ = [
@@ -185,8 +186,11 @@ def weights_digest(address: str) -> str:
     return whole.hexdigest()
 
 
-def prepare(address: str, cache: Path) -> str:
+def prepare(address: str, cache: Path, weights: bool = True, say: Callable[[str], None] = LOG.info) -> str:
     """A folder or hub id that transformers can load.
+
+    A hub's model that is not in the local cache is fetched where the hub may be asked. weights: false fetches its tokenizer
+    alone. say: told the size and the progress.
 
     GGUF weights are dequantised to float32 once, into cache/models/DIGEST, which appears whole or not at all. Later loads
     take a second instead of half a minute. Other addresses are returned by `locate`.
@@ -194,6 +198,7 @@ def prepare(address: str, cache: Path) -> str:
     if not is_gguf(address):
         if (folder := Path(located := locate(address))).is_dir():
             _refuse_pointers(address, sorted([*folder.glob("*.safetensors"), *folder.glob("*.json")]))
+        fetched(located, READER, weights, say)
         return located
     folder = cache / "models" / weights_digest(address)
     _whole(folder)

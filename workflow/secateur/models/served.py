@@ -174,4 +174,4 @@ def _cards(reply: Any) -> list[dict[str, Any]]:
 
 def connect(cfg, cache: Path, wire: Wire) -> Served:
     """The served model of an `lm` option. Raises SecateurError where the address holds no tokenizer."""
-    return Served(cfg, fast_tokenizer(cfg.model, prepare(cfg.model, cache)), wire)
+    return Served(cfg, fast_tokenizer(cfg.model, prepare(cfg.model, cache, weights=False)), wire)

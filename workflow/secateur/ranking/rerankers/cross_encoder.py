@@ -58,9 +58,11 @@ def _loaded(settings: Settings, device: str):
     from sentence_transformers import CrossEncoder
 
     from secateur.core.errors import SecateurError
+    from secateur.models.hub import fetched
     from secateur.models.locate import locate
     from secateur.models.prepare import loading, refuse_random
 
+    fetched(settings.model, "reranker.spec.model")
     with loading(settings.model, "cross-encoder", "reranker.spec.model"):
         model = CrossEncoder(locate(settings.model), device=device, max_length=settings.max_tokens)
     refuse_random(model[0].auto_model, settings.model, "reranker.spec.model")

@@ -12,6 +12,7 @@ from pathlib import Path
 from secateur.core.artifacts import file_digest
 from secateur.core.fields import key
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
+from secateur.models.hub import fetched
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, refuse_incomplete
 
@@ -120,6 +121,7 @@ def _load(model: str, device: str):
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+    fetched(model, "extractor.settings.model")
     with loading(model, "sequence-to-sequence model", "extractor.settings.model"):
         tokenizer = AutoTokenizer.from_pretrained(model)
         settings = {"dtype": torch.float32, "output_loading_info": True}
