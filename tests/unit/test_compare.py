@@ -164,8 +164,8 @@ def test_a_published_row_has_a_difference_of_means_alone_and_says_so(root):
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (("ours", "plane"), ["no row 'plane'", "rankers/NAME", "did you mean 'plain'?"]),
-        (("ours", "rankers"), ["no row 'rankers'", "rankers/bm25, rankers/bm25+neighbour"]),
+        (("ours", "plane"), ["row 'plane'", "rankers/NAME", "did you mean 'plain'?"]),
+        (("ours", "rankers"), ["row 'rankers'", "rankers/bm25, rankers/bm25+neighbour"]),
         (("ours", "plain", "rouge_l"), ["metric 'rouge_l'", "evidence_recall@BUDGET, evidence_recall@claim"]),
         (("ours", "plain", None, "tory"), ["data set 'tory'", "allowed: toy", "did you mean 'toy'?"]),
     ],

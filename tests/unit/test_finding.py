@@ -87,7 +87,8 @@ FIGURES = "+0.100, 95 % CI +0.020 to +0.200, n = "
         ),
         (
             [pair(p_holm=1.0)],
-            f"toy: secateur and the best baseline (title_zsum) hold the same evidence ({FIGURES}20).",
+            "toy: secateur and the best baseline (title_zsum) do not differ significantly in evidence after Holm: "
+            f"{FIGURES}20.",
             "secateur minus title_zsum: not significant at .05 after Holm (p 1.0000), 20 questions in 20 units, "
             "64 to 512 tokens.",
         ),
@@ -125,7 +126,7 @@ def test_what_sees_the_answer_is_not_what_the_sentence_is_about():
     made = found(rows, [free | {"answer_aware": True}, free])
     assert [line.aware for line in made] == [False, True]
     assert sentence("toy", made).startswith(
-        "toy: ecs · free and the best baseline (rankers · bm25) choose turns of the same"
+        "toy: ecs · free and the best baseline (rankers · bm25) do not differ significantly in the F1"
     )
 
 

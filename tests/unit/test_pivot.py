@@ -75,9 +75,9 @@ def test_latex_floats_with_its_caption_and_every_sign_escaped():
     ("asked", "said"),
     [
         ({"metric": "evidence_recal"}, "did you mean 'evidence_recall'"),
-        ({"dataset": "toys"}, "data set toys: allowed: toy"),
+        ({"dataset": "toys"}, "data set 'toys': allowed: toy"),
         ({"baseline": "bm52"}, "did you mean 'bm25'"),
-        ({"order": "aware"}, "order aware: allowed: blind"),
+        ({"order": "aware"}, "order 'aware': allowed: blind"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_allowed_ones(asked, said):

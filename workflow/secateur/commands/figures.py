@@ -12,7 +12,7 @@ import polars as pl
 from typer import Argument, Option
 
 from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
-from secateur.core.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, one_of
 from secateur.report.finding import small_print
 from secateur.report.table import plain
 
@@ -58,9 +58,12 @@ def table(
         if wanted is not None:
             frame = frame.filter(_matching(frame, column, wanted))
     if sort is not None:
-        if sort not in frame.columns:
-            raise SecateurError(f"--sort {sort}: allowed: {', '.join(frame.columns)}{nearest(sort, frame.columns)}")
-        frame = frame.sort(sort, descending=frame.schema[sort].is_numeric(), nulls_last=True, maintain_order=True)
+        frame = frame.sort(
+            one_of("--sort", sort, frame.columns),
+            descending=frame.schema[sort].is_numeric(),
+            nulls_last=True,
+            maintain_order=True,
+        )
     rows = frame.head(limit or frame.height).to_dicts()
     print(written(rows, "json" if as_json else form.value))
 
@@ -89,8 +92,7 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
     if column == "metric" and "@" not in wanted:
         matches = matches | pl.col(column).str.starts_with(f"{wanted}@")
     if frame.filter(matches).is_empty():
-        known = list(dict.fromkeys(frame[column].drop_nulls().str.split("@").list.first().to_list()))
-        raise SecateurError(f"--{column} {wanted}: allowed: {', '.join(known)}{nearest(wanted, known)}")
+        one_of(f"--{column}", wanted, frame[column].drop_nulls().str.split("@").list.first())
     return matches
 
 

@@ -1,6 +1,5 @@
 """The lookup of `secateur show`: finds the systems that match a question's id and the options, and reads their tables."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
@@ -11,7 +10,7 @@ import polars as pl
 from secateur.config.limits import command
 from secateur.core import layout
 from secateur.core.artifacts import read_json
-from secateur.core.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.rows import order_of
@@ -137,32 +136,24 @@ def find(
     return [replace(tables, scorer=_scorer(tables, scorer, order))]
 
 
-def _checked(what: str, name: str, names: Iterable[str]) -> str:
-    """The name if it is allowed; else raises SecateurError with the allowed names."""
-    allowed = list(dict.fromkeys(names))
-    if name not in allowed:
-        raise SecateurError(f"{what} {name!r}: allowed: {', '.join(allowed)}{nearest(name, allowed)}")
-    return name
-
-
 def _of_system(
     documents: list[QuestionTables], experiment: str, system: str | None, order: str | None
 ) -> list[QuestionTables]:
     """The variants of one system and order, one per data set."""
     default = min(documents, key=lambda tables: tables.options["family"] != "graph").variant.system
-    system = _checked(f"{experiment}: system", system or default, (tables.variant.system for tables in documents))
+    system = one_of(f"{experiment}: system", system or default, (tables.variant.system for tables in documents))
     documents = [tables for tables in documents if tables.variant.system == system]
     orders = [tables.variant.order for tables in documents]
     if orders[0] is None:  # a list of rankers: the name of each implies its order
         return documents
-    order = _checked(f"{experiment}: system {system}: order", order or orders[0], orders)
+    order = one_of(f"{experiment}: system {system}: order", order or orders[0], orders)
     return [tables for tables in documents if tables.variant.order == order]
 
 
 def _of_question(documents: list[QuestionTables], experiment: str, dataset: str | None) -> QuestionTables:
     """The variant whose data set has the question."""
     if dataset:
-        _checked(f"{experiment}: dataset", dataset, (tables.variant.dataset for tables in documents))
+        one_of(f"{experiment}: dataset", dataset, (tables.variant.dataset for tables in documents))
         documents = [tables for tables in documents if tables.variant.dataset == dataset]
     if not all((tables.root / layout.beside(tables.contexts, "run.json")).exists() for tables in documents):
         raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
@@ -195,4 +186,4 @@ def _scorer(tables: QuestionTables, scorer: str | None, order: str | None) -> st
         raise SecateurError(
             f"system {system} has several rankers. Fix: --system {system}/NAME, of {', '.join(scorers)}"
         )
-    return _checked(f"system {system}: ranker", scorer, scorers)
+    return one_of(f"system {system}: ranker", scorer, scorers)

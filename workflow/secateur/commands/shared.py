@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from secateur.config.limits import command, unlimited
-from secateur.core.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
@@ -24,8 +24,8 @@ def experiment_named(name: str) -> str:
     """Returns the name; raises SecateurError with the nearest one if there is no such experiment."""
     known = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
     whole, _ = unlimited(name)
-    if known and whole not in known:
-        raise SecateurError(f"{name}: no such experiment; allowed: {', '.join(known)}{nearest(name, known)}")
+    if known:
+        one_of("experiment", whole, known)
     return name
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "refused"]
+__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "one_of", "refused"]
 
 ROOM = "free space there; `secateur orphans` lists orphaned outputs"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
@@ -47,6 +47,14 @@ def nearest(word: str, allowed: Iterable[str]) -> str:
     """`; did you mean 'top_k'?`, or an empty text: the end of a message about an unknown name."""
     match = get_close_matches(word, list(allowed), n=1, cutoff=0.5)
     return f"; did you mean {match[0]!r}?" if match else ""
+
+
+def one_of(what: str, name: str, names: Iterable[str]) -> str:
+    """The name, if it is one of `names`. Raises SecateurError with the allowed names and the nearest for another."""
+    allowed = list(dict.fromkeys(names))
+    if name not in allowed:
+        raise SecateurError(f"{what} {name!r}: allowed: {', '.join(allowed)}{nearest(name, allowed)}")
+    return name
 
 
 def refused(error: OSError) -> str:

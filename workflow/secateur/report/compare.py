@@ -11,7 +11,7 @@ import polars as pl
 
 from secateur.config.limits import command
 from secateur.core.artifacts import read_json
-from secateur.core.errors import SecateurError, nearest
+from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
@@ -110,7 +110,7 @@ def _located(root: Path, experiment: str, name: str) -> _Row:
         experiment, name, metrics = prefix, rest, _metrics(root, prefix)
     rows = _named(metrics, name)
     if rows.is_empty():
-        raise SecateurError(f"{experiment} has no row {name!r}: {_allowed(metrics, name)}")
+        one_of(f"{experiment}: row", name, _rows(metrics, name))
     return _Row(root, experiment, *row_of(name), rows)
 
 
@@ -123,14 +123,13 @@ def _named(metrics: pl.DataFrame, name: str) -> pl.DataFrame:
     return _where(metrics, **dict(zip(("system", "scorer"), row_of(name), strict=True)))
 
 
-def _allowed(metrics: pl.DataFrame, name: str) -> str:
+def _rows(metrics: pl.DataFrame, name: str) -> list[str]:
     """The names that a row may have: all of a known system, else one per system."""
     names: dict[str, list[str]] = {}
     for system, scorer in metrics.select("system", "scorer").unique().sort("system", "scorer").iter_rows():
         names.setdefault(system, []).append(system if scorer is None else f"{system}/{scorer}")
     each = [rows[0] if len(rows) == 1 else f"{system}/NAME" for system, rows in names.items()]
-    allowed = names.get(row_of(name)[0]) or each
-    return f"allowed: {', '.join(allowed)}{nearest(name, allowed)}"
+    return names.get(row_of(name)[0]) or each
 
 
 def _shared(left: _Row, right: _Row, column: str, value: Any) -> Any:
@@ -144,13 +143,17 @@ def _shared(left: _Row, right: _Row, column: str, value: Any) -> Any:
     if value is None and len(both) > 1:
         raise SecateurError(f"{names} have several {noun}s in common. Fix: --{column}, one of {_listed(both)}")
     if value not in (None, *both):
-        raise SecateurError(f"{noun} {value!r}: allowed: {_listed(both)}{nearest(value, both)}")
+        one_of(noun, value, _bases(both))
     return value or both[0]
 
 
+def _bases(names: Sequence[str]) -> list[str]:
+    """The names, a metric once for all its budgets."""
+    return list(dict.fromkeys(re.sub(r"@\d+$", "@BUDGET", name) for name in names))
+
+
 def _listed(names: Sequence[str]) -> str:
-    """Names with commas, a metric once for all its budgets."""
-    return ", ".join(dict.fromkeys(re.sub(r"@\d+$", "@BUDGET", name) for name in names))
+    return ", ".join(_bases(names))
 
 
 def _order(left: _Row, right: _Row, order: str | None) -> str | None:

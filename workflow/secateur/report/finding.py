@@ -14,16 +14,13 @@ from secateur.report.table import Column, Number, Row, Table, inline, interval
 __all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
 __all__ += ["difference_of", "main_metric", "main_subset"]
 
-METRICS = {  # metric: verbs for (no significant difference, first row higher, first row lower)
-    "evidence_recall@claim": ("hold the same evidence", "holds more evidence than", "holds less evidence than"),
-    "token_recall@claim": ("hold as many gold words", "holds more gold words than", "holds fewer gold words than"),
-    "f1_at_gold": (
-        "choose turns of the same F1",
-        *(f"chooses turns of a {way} F1 than" for way in ("higher", "lower")),
-    ),
-    "rouge_l": ("have the same ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
-    "answer_gain@claim": ("have the same answer gain", "has a higher answer gain than", "has a lower answer gain than"),
-    "policy_utility": ("have the same utility", "has a higher utility than", "has a lower utility than"),
+METRICS = {  # metric: (what rows may differ in, words for a higher first row, for a lower one)
+    "evidence_recall@claim": ("evidence", "holds more evidence than", "holds less evidence than"),
+    "token_recall@claim": ("gold words", "holds more gold words than", "holds fewer gold words than"),
+    "f1_at_gold": ("the F1 of turns", *(f"chooses turns of a {way} F1 than" for way in ("higher", "lower"))),
+    "rouge_l": ("ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
+    "answer_gain@claim": ("answer gain", "has a higher answer gain than", "has a lower answer gain than"),
+    "policy_utility": ("utility", "has a higher utility than", "has a lower utility than"),
 }  # a finding is about the first of these that is measured on most questions of the data set
 PLAIN = "lexical"  # the family of the baselines
 YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
@@ -191,20 +188,21 @@ def _key(row: Mapping[str, Any]) -> tuple:
 
 
 def sentence(dataset: str, lines: Sequence[Line]) -> str:
-    """The finding of a data set in one sentence.
+    """The finding of a data set in one sentence. A difference that is not significant is never called none.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
     >>> sentence("toy", [line])
     'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
     line = _chosen(lines)
-    same, more, less = METRICS[line.metric]
+    noun, more, less = METRICS[line.metric]
     figures = f"{line.difference:+.3f}, 95 % CI {line.interval}, n = {line.n}".replace("-", MINUS)
     if not line.enough_data:
         needed = f"about {line.needed} more questions are needed for a verdict"
         return f"{dataset}: {line.name} minus {line.baseline}: {figures}; {needed}."
     if not line.significant:
-        return f"{dataset}: {line.name} and the best baseline ({line.baseline}) {same} ({figures})."
+        rows = f"{line.name} and the best baseline ({line.baseline})"
+        return f"{dataset}: {rows} do not differ significantly in {noun} after Holm: {figures}."
     return f"{dataset}: {line.name} {more if line.difference > 0 else less} the best baseline ({line.baseline}): {figures}."
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from secateur.core.errors import SecateurError, nearest
+from secateur.core.errors import one_of
 from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
 from secateur.report.finding import CONTROL, both_ways, main_metric, main_subset
@@ -70,10 +70,7 @@ def pivot(
 def _one(what: str, wanted: str | None, values: pl.Series) -> str | None:
     """The wanted value, or the first. Raises SecateurError for one that is not there."""
     known = values.unique(maintain_order=True).to_list()
-    if wanted is None or wanted in known:
-        return wanted if wanted else next(iter(known), None)
-    names = [str(name) for name in known]
-    raise SecateurError(f"{what} {wanted}: allowed: {', '.join(names)}{nearest(wanted, names)}")
+    return one_of(what, wanted, map(str, known)) if wanted else next(iter(known), None)
 
 
 def _columns(asked: str, present: Sequence[str], claimed: Sequence[int]) -> dict[str, Column]:
@@ -82,8 +79,7 @@ def _columns(asked: str, present: Sequence[str], claimed: Sequence[int]) -> dict
     for one in asked.split(","):
         found = [name for name in present if one in (name, name.partition("@")[0])]
         if not found:
-            bases = list(dict.fromkeys(name.partition("@")[0] for name in present))
-            raise SecateurError(f"metric {one}: allowed: {', '.join(bases)}{nearest(one, bases)}")
+            one_of("metric", one, (name.partition("@")[0] for name in present))
         names += sorted(found, key=_budget)
     several = len({name.partition("@")[0] for name in names}) > 1
     columns = {}
