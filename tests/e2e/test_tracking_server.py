@@ -15,7 +15,7 @@ import pytest
 from tests.support.tracking_results import RESULTS, failed, ran, shown
 
 from secateur.core.errors import SecateurError
-from secateur.report import tracking
+from secateur.report import tracked, tracking
 from secateur.stage.ledger import collect
 
 pytestmark = pytest.mark.slow
@@ -76,7 +76,7 @@ def test_a_server_that_is_down_or_restarted_gets_all_in_the_end(address, tmp_pat
     assert "Nothing is lost" in down.stderr
     assert "Traceback" not in down.stderr
     with serving(address, tmp_path):
-        runs = tracking.runs_of(*collect(RESULTS))
+        runs = tracked.runs_of(*collect(RESULTS))
         with pytest.raises(SecateurError, match="not all runs were written"):
             tracking.sync(runs, address, seconds=-1)  # out of time before the first run
         up = told()
@@ -118,7 +118,7 @@ def test_a_server_whose_artifact_root_takes_nothing_gets_the_figures(address, tm
     from mlflow.tracking import MlflowClient
 
     ran()
-    runs = tracking.runs_of(*collect(RESULTS))
+    runs = tracked.runs_of(*collect(RESULTS))
     with serving(address, tmp_path, *artifacts):
         done = told()
         assert done.returncode == 0

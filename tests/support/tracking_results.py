@@ -83,7 +83,7 @@ def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:
     axes = {"corpus": "toy", "dataset": "toy", "source": SOURCE}
     given = {"config": config, "finished": finished, "axes": axes}
     record("evaluate_contexts", str(Path(FIGURES).parent), [FIGURES], triples, **given)
-    compared = {"eval.seed": 7, "extra.datasets": [{"name": "toy"}], "extra.variants": []}
+    compared = {"eval.seed": 7, "extra.datasets": [{"name": "toy", "kind": "documents"}], "extra.variants": []}
     made = [f"{HOME}/metrics.parquet", f"{HOME}/comparisons.parquet"]
     record("compare_variants", HOME, made, {FIGURES: "f"}, config=compared, axes={}, finished=finished)
     rows = [figure(f"evidence_recall@{budget}", value) for budget in (64, 128, "claim")] + [figure("tokens@64", 90.0)]
@@ -116,7 +116,7 @@ def shown(client, experiment: str) -> list[dict]:
             "params": run.data.params,
             "metrics": run.data.metrics,
             "curve": [
-                (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "by_budget/evidence_recall")
+                (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "evidence_recall/by_budget")
             ],
             "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
             "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),

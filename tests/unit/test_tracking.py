@@ -14,7 +14,7 @@ from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, 
 
 from secateur.core.errors import SecateurError
 from secateur.report import tracking
-from secateur.report.tracking import Run, mlflow_name, runs_of
+from secateur.report.tracked import Run, mlflow_name, runs_of
 from secateur.stage import ledger
 from secateur.stage.ledger import collect
 
@@ -30,9 +30,11 @@ def test_a_variant_is_a_run_with_its_figures_and_settings(client):
     assert told() == VARIANTS + JOBS
     (run,) = shown(client, "tiny")
     assert run["name"] == "secateur · toy"
-    assert run["params"] == {"dataset": "toy", "system": "secateur", "order": "blind", "retriever.top_k": "100"}
-    intervals = {"evidence_recall": 0.5, "evidence_recall_low": 0.4, "evidence_recall_high": 0.6}
-    budgets = {"by_budget/evidence_recall": 0.5, "by_budget/tokens": 90.0}
+    assert run["params"] == {"dataset": "toy", "system": "secateur", "order": "blind", "data": "documents"} | {
+        "retriever.top_k": "100"
+    }
+    intervals = {"evidence_recall": 0.5, "interval/evidence_recall_low": 0.4, "interval/evidence_recall_high": 0.6}
+    budgets = {"evidence_recall/by_budget": 0.5, "tokens/by_budget": 90.0}
     costs = {"cpu_seconds": 3.0, "peak_bytes": 100}  # two shards and an evaluation: seconds summed, memory maximised
     assert run["metrics"] == intervals | budgets | costs
     assert run["curve"] == [(64, 0.5), (128, 0.5)]
@@ -167,7 +169,7 @@ def test_figures_of_a_policy_are_runs_like_all_others(client):
     note()
     told()
     (run,) = shown(client, "tiny")
-    assert "policy_utility_low" in run["metrics"]
+    assert "interval/policy_utility_low" in run["metrics"]
 
 
 # --- stores ----------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote
 
 from typer import Argument, Option
 
@@ -70,7 +69,7 @@ def ui(port: Annotated[int, Option(help="Port on this machine.")] = 5000) -> Non
     if not ids:
         raise SecateurError("nothing has been run here. Fix: make run, then make ui.")
     for name, experiment_id in ids.items():
-        link = f"{address}/#/experiments/{experiment_id}/runs?searchFilter={quote(tracking.CURRENT)}"
+        link = f"{address}/#/experiments/{experiment_id}/runs?viewStateShareKey={tracking.VIEW}"
         print(f"{name}\n  runs    {link}\n  charts  {link}&compareRunsMode=CHART", flush=True)
     if is_server:
         return

@@ -1,4 +1,4 @@
-"""Shows the ledger in MLflow: experiment NAME has a run per variant and fingerprint, NAME.jobs a run per stage record.
+"""Shows the ledger in MLflow, as `tracked` has it.
 
 The tag `secateur.key` identifies a run. The tag `secateur.digest` is written last, so a run that was interrupted is
 written again, and one whose digest is up to date is skipped. Stages never talk to MLflow: one process does, under a lock.
@@ -6,36 +6,30 @@ Figures go to the tracking server, artifacts often elsewhere, to a root that the
 are written, so a root that refuses them costs no figure; the tag `secateur.artifacts` marks the runs that lack them.
 """
 
-import json
 import logging
 import os
-import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from filelock import FileLock, Timeout
 
-from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
-from secateur.stage.ledger import FOLDER, ROW, collect, started
+from secateur.report.tracked import CURRENT, JOBS, STATE, SUPERSEDED, Run, runs_of, view
+from secateur.stage.ledger import FOLDER, collect
 
-__all__ = ["CURRENT", "LOCAL", "Run", "check_store", "experiments", "mlflow_name", "runs_of", "sync", "track"]
+__all__ = ["CURRENT", "LOCAL", "VIEW", "check_store", "experiments", "sync", "track"]
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"
 ARTIFACTS = "secateur.artifacts"  # tag of a run that lacks its artifacts
-STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change with its next run
-CURRENT = f"tags.`{STATE}` = 'current'"  # as a search in MLflow
-JOBS = ".jobs"
+VIEW = "secateur"  # key of the view of an experiment that `secateur ui` links to
+VIEW_TAG = f"mlflow.sharedViewState.{VIEW}"  # where MLflow's own button Share keeps views
 # Defaults for MLflow's own settings: a server that is down or mute costs seconds. MLflow's defaults cost four minutes.
 LIMITS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
@@ -47,110 +41,6 @@ LIMITS = {
 SECONDS = 60.0  # for a server to take what is new, and for the lock; the next call goes on from there
 WAIT = 20.0  # seconds for a local store that another process is writing to
 PAGE, METRICS, PARAMS = 1000, 800, 100  # per request; MLflow takes 1000 runs, 1000 metrics and params, 100 params
-PARAM_LENGTH, TAG_LENGTH = 6000, 5000  # characters
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run as MLflow should show it.
-
-    started, ended: milliseconds since 1970; metrics: (name, value, step); texts: name -> content of an artifact; standing:
-    tags that change later.
-    """
-
-    experiment: str
-    key: str
-    name: str
-    started: int
-    ended: int
-    failed: bool = False
-    params: dict[str, str] = field(default_factory=dict)
-    metrics: list[tuple[str, float, int]] = field(default_factory=list)
-    tags: dict[str, str] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
-    standing: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def digest(self) -> str:
-        """Digest of all fields but `standing`, which changes later, and `files`, which only the latest job still has."""
-        return digest(vars(replace(self, files=(), standing={})))
-
-
-# --- the ledger's rows as runs ---------------------------------------------------------------------
-
-
-def _milliseconds(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)
-
-
-def mlflow_name(text: str) -> str:
-    """A name that MLflow accepts.
-
-    >>> mlflow_name("evidence_recall@256"), mlflow_name("tfidf+answer")
-    ('evidence_recall_at_256', 'tfidf_with_answer')
-    """
-    return re.sub(r"[^\w.\- :/]", "_", text.replace("@", "_at_").replace("+", "_with_"))
-
-
-def _params(values: dict[str, Any]) -> dict[str, str]:
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
-    return {mlflow_name(name): text[:PARAM_LENGTH] for name, text in texts.items()}
-
-
-def _variant_run(row: dict[str, Any]) -> Run:
-    labels = {name: row[name] for name in ROW[1:] if row[name] is not None}
-    state = "current" if row["newest"] and not row[SUPERSEDED] else "superseded"
-    return Run(
-        experiment=row["experiment"],
-        key=" ".join([*labels.values(), row["fingerprint"]]),
-        name=("aware · " if row["order"] == "aware" else "") + f"{row['system']} · {row['dataset']}",  # pages cut names
-        started=_milliseconds(row["started"]),
-        ended=_milliseconds(row["finished"]),
-        params=_params(json.loads(row["params"])),
-        metrics=[(mlflow_name(name), value, step) for name, value, step in json.loads(row["metrics"])],
-        tags={"fingerprint": row["fingerprint"], **labels},
-        texts={"config.json": row["config"], "figures.csv": row["figures"]},
-        standing={STATE: state} | ({SUPERSEDED: row[SUPERSEDED]} if row[SUPERSEDED] else {}),
-    )
-
-
-def _job_run(row: dict[str, Any], latest: set[str]) -> Run:
-    record = json.loads(row["record"])
-    settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
-    options = {f"conf.{axis}": option for axis, option in record["axes"].items()}
-    numbers = {name: record[name] for name in ("wall_seconds", "cpu_seconds", "peak_bytes")}
-    numbers |= record["counts"] | record["metrics"] | {f"rows/{name}": n for name, n in record["rows"].items()}
-    tags = {name: record[name] for name in ("stage", "code", "commit", "device", "slurm_job") if record[name]}
-    home = f"results/experiments/{row['experiment']}/"  # its tables and page are small
-    outputs = [Path(path) for path in record["outputs"].values() if path.startswith(home)]
-    return Run(
-        experiment=row["experiment"] + JOBS,
-        key=row["job"],
-        name=" ".join([row["stage"], *record["axes"].values()]),
-        started=_milliseconds(started(record)),
-        ended=_milliseconds(row["finished"]),
-        failed=row["failed"],
-        params=_params({"stage": row["stage"]} | options | settings),
-        metrics=[(mlflow_name(name), n, 0) for name, n in numbers.items() if isinstance(n, int | float)],
-        tags=tags | ({"failure": record["failure"][:TAG_LENGTH]} if row["failed"] else {}),
-        texts={"record.json": json.dumps(record, indent=1)},
-        files=tuple(path for path in outputs if row["job"] in latest and path.is_file()),
-    )
-
-
-def runs_of(variants: pl.DataFrame, jobs: pl.DataFrame) -> list[Run]:
-    """The runs that MLflow should show, by experiment. A variant is superseded by its next fingerprint."""
-    successor = pl.col("fingerprint").sort_by("place").shift(-1).over(ROW, mapping_strategy="explode")
-    newest = pl.col("whole").sort_by("finished").last().over("experiment") == pl.col("whole")
-    rows = variants.sort(*ROW, "place").with_columns(successor.alias(SUPERSEDED), newest=newest)
-    last = jobs.sort("finished").group_by("experiment", "stage", maintain_order=True).last()
-    latest = set(last.filter(~pl.col("failed"))["job"])
-    job_rows = jobs.sort("experiment", "finished", "job").to_dicts()
-    return [*map(_variant_run, rows.to_dicts()), *(_job_run(row, latest) for row in job_rows)]
-
-
-# --- MLflow ----------------------------------------------------------------------------------------
 
 
 def _experiment_id(client: Any, name: str) -> str:
@@ -192,6 +82,8 @@ def _write(client: Any, experiment_id: str, run: Run, tracked: Any) -> Any:
             client.log_batch(run_id, *batch)
         client.set_terminated(run_id, "FAILED" if run.failed else "FINISHED", run.ended)
         final[ARTIFACTS] = "missing"
+    if tracked.info.run_name != run.name:
+        client.update_run(run_id, name=run.name)
     if SUPERSEDED in tags and SUPERSEDED not in run.standing:
         client.delete_tag(run_id, SUPERSEDED)
     client.log_batch(run_id, tags=[RunTag(name, value) for name, value in final.items()])
@@ -276,8 +168,10 @@ def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = 
     with _client(uri) as client:
         for name, group in groupby(runs, key=lambda run: run.experiment):
             experiment_id = _experiment_id(client, name)
-            tracked = _tracked(client, experiment_id)
-            for run in group:
+            tracked, group_runs = _tracked(client, experiment_id), list(group)
+            if client.get_experiment(experiment_id).tags.get(VIEW_TAG) != (state := view(group_runs)):
+                client.set_experiment_tag(experiment_id, VIEW_TAG, state)
+            for run in group_runs:
                 present = tracked.get(run.key)
                 if rebuild and present is not None:
                     check_time()

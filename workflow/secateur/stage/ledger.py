@@ -54,6 +54,7 @@ HEADLINES = (  # metrics that a run shows, with their intervals; the suffix @cla
     "policy_utility",
     "memory_tokens_to_first",
 )
+CURVES = {metric.partition("@")[0] for metric in HEADLINES} | {"tokens"}  # that a run shows over the budget
 SENT = ("contexts", "selections", "policy")  # outputs that a variant gives its reader, or chooses its contexts by
 DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
@@ -158,15 +159,19 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
-    """(name, value, step): headline metrics with their intervals, and metrics at budgets as curves."""
+    """(name, value, step): headline metrics with their intervals, and metrics at budgets as curves.
+
+    What stands before a slash is a section of MLflow's charts: a curve has one of its own, headed by the whole name.
+    """
     found = []
     whole = rows.filter(pl.col("subset") == "all")
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
         if metric in HEADLINES:
-            named = zip(("", "_low", "_high"), values, strict=True)
-            found += [(metric.removesuffix("@claim") + end, value, 0) for end, value in named if value is not None]
-        if at := re.fullmatch(r"(\w+)@(\d+)", metric):
-            found.append((f"by_budget/{at[1]}", values[0], int(at[2])))
+            name = metric.removesuffix("@claim")
+            names = (name, f"interval/{name}_low", f"interval/{name}_high")
+            found += [(name, value, 0) for name, value in zip(names, values, strict=True) if value is not None]
+        if (at := re.fullmatch(r"(\w+)@(\d+)", metric)) and at[1] in CURVES:
+            found.append((f"{at[1]}/by_budget", values[0], int(at[2])))
     return found
 
 
@@ -191,6 +196,8 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
     """One row of the table variant_runs. last: the record of compare_variants."""
     shown = _shown(rows)
     said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
+    (spec,) = (spec for spec in last["config"]["extra.datasets"] if spec["name"] == key["dataset"])
+    said["data"] = spec["kind"]
     said |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
     settings: dict[str, dict] = {}
     for record in behind:
