@@ -346,6 +346,7 @@ def test_no_pool_is_larger_than_was_said(pool, aware, draws):
     made = pooled(candidates(rankings, nobody, {"bm25": 1.0}, pool, aware), questions, texts, {"q1", "q3"}, draws, 7)
     most = max_pairs(questions, texts, {"q1", "q3"}, pool, aware, draws)
     assert made.height <= most <= 40 + 40 + 5
+    assert max_pairs(questions, texts, {"q1", "q3"}, None, 0, draws) == 40 + 40 + 5, "every passage of the group"
     if pool == 30:
         assert most == (30 + 6 + 4) + 30 + 5  # no more than a group has
     if (pool, draws) == (3, 0):

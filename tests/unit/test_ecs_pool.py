@@ -9,7 +9,7 @@ from scripts import propose_passages
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.ecs.selection.pool import candidates, pooled, shard_of, summed_pairs, with_preceding
+from secateur.ecs.selection.pool import candidates, everything, pooled, shard_of, summed_pairs, with_preceding
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:
@@ -174,28 +174,39 @@ def test_a_subset_is_scored_and_a_subset_is_probed(ecs):
 
 TURNS = pl.DataFrame(
     [
-        ("b0", "b", 0, "Alone.", "Mira", "May"),
-        ("a1", "a", 1, "A spaniel.", "Mira", None),
-        ("a0", "a", 0, "What was it?", "Jonas", None),
-        ("a2", "a", 2, "Oh.", None, None),
+        ("b0", "b", "1", 0, "Alone.", "Mira", "May"),
+        ("a1", "a", "1", 1, "A spaniel.", "Mira", None),
+        ("a0", "a", "1", 0, "What was it?", "Jonas", None),
+        ("a2", "a", "1", 2, "Oh.", None, None),
+        ("a3", "a", "2", 3, "Next week.", "Mira", None),
     ],
-    schema=["passage_id", "doc_id", "position", "text", "speaker", "date"],
+    schema=["passage_id", "doc_id", "session_id", "position", "text", "speaker", "date"],
     orient="row",
 )
 
 
-def test_what_goes_before_stays_inside_its_document_and_brings_its_speaker():
+def test_what_goes_before_stays_inside_its_session_and_brings_its_speaker():
     shown = with_preceding(TURNS, 1)
     assert dict(shown.select("passage_id", "text").iter_rows()) == {
         "a0": "Jonas: What was it?",
         "a1": "Jonas: What was it?\nMira: A spaniel.",
         "a2": "Mira: A spaniel.\nOh.",
+        "a3": "Mira: Next week.",
         "b0": "Mira: Alone.",
     }
     assert shown["speaker"].null_count() == shown.height
     assert shown.filter(passage_id="b0")["date"].item() == "May"
     assert set(shown.columns) == set(TURNS.columns)
     assert with_preceding(TURNS, 0).equals(TURNS.sort("doc_id", "position"))
+
+
+def test_without_a_pool_every_passage_of_the_group_is_a_candidate_without_a_ranking():
+    asked = pl.DataFrame({"question_id": ["q2", "q1"], "group_id": ["b", "a"]})
+    grouped = TURNS.with_columns(group_id=pl.col("doc_id"))
+    assert everything(asked, grouped).rows() == [
+        ("q2", "b0", 0, True),
+        *(("q1", f"a{n}", n, True) for n in range(4)),
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

@@ -137,9 +137,25 @@ def test_every_artefact_is_written_and_every_command_names_an_experiment(name):
 
 def test_the_kept_figures_of_locomo_fill_our_column_of_table_1():
     found = {(cell.row, cell.column): cell for cell in paper.artefact(ROOT, "ecs:1").cells}
-    ours = found["ECS", "LoCoMo turns, SmolLM2-135M"]
+    ours = found["ECS of a pool", "LoCoMo turns, SmolLM2-135M"]
     assert ours.printed is None
     assert ours.measured[3] == 200
+    assert "18 preselected turns" in ours.differs
+    assert ("ECS of a pool", "LoCoMo turns, Llama-3.1-8B") not in found
+
+
+def test_a_cell_of_another_protocol_says_so_wherever_it_is_written(root):
+    spec = yaml.safe_load((root / "data/artefacts.yaml").read_text())
+    spec["ecs:9"]["columns"]["Small"]["differs"] = "half the turns"
+    (root / "data/artefacts.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    run(root, ROW | {"system": "ecs", "value": 0.2})
+    made = paper.artefact(root, "ecs:9")
+    assert "0.200 (0.100 to 0.300), n 20 (half the turns) |" in paper.written(made, "md")
+    assert "n 20 (half the turns)" in paper.written(made, "latex")
+    rows = pl.read_csv(paper.written(made, "csv").encode())
+    assert rows.filter(row="ECS", column="Small")["differs"].item() == "half the turns"
+    paper.drawn(made, root / "drawn.svg")
+    assert "half the turns" in (root / "drawn.svg").read_text()
 
 
 def test_tables_of_words_are_not_drawn(tmp_path):

@@ -14,9 +14,11 @@ class Ecs:
 
     shards: int = key("jobs that share the questions", low=1, high=1000)
     pooled_by: dict[str, float] = key("ranking: weight of its z-score in the sum that pools a question's candidates")
-    pool: int = key("candidates per question, the best by that sum", low=1)
+    pool: int | None = key(
+        "candidates per question, the best by that sum; null: every passage of its group, without a ranking", low=1
+    )
     pool_aware: int = key("further candidates for answer-aware scorers, by the sum of the +answer variants", low=0)
-    before: int = key("passages of the document that are shown before a candidate", low=0)
+    before: int = key("passages of the same session that are shown before a candidate", low=0)
     probes: tuple[str, ...] = key("statistics columns that need extra passes, for probed questions")
     grow_by: dict[str, float] = key(
         "score: weight of its z-score in a candidate's utility given the context so far, in greedy selection"

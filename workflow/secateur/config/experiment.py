@@ -84,6 +84,10 @@ class Experiment:
     axes: dict[str, tuple[Any, ...]] = key(
         "axis: further options, each tried alone; a name, or changed keys of the system's option, e.g. {w_dense: 0}"
     )
+    options: dict[str, dict[str, str]] = key(
+        "options in place of those in the systems' files, by axis: of `all`, of a family, or of a system; the last wins",
+        default={},
+    )
     crossed: tuple[str, ...] = key("axes that are varied in every other variant too", default=())
     studies: tuple[str, ...] = key("options of conf/study", default=())
     exclude: tuple[dict[str, str], ...] = key(

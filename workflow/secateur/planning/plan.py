@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import inline, plugins
-from secateur.config.compose import option
+from secateur.config.compose import literal, option
 from secateur.config.datasets import Dataset
 from secateur.config.experiment import Experiment, Study, System
 from secateur.config.limits import unlimited
@@ -80,7 +80,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
         option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")  # must be valid
         for group, names in (("system", spec.systems), ("study", spec.studies)):
             for system_name in names:
-                system = option(conf, group, system_name, overrides, where)
+                system = _system(conf, spec, group, system_name, overrides, where)
                 resolved += _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
     resolved = list(dict.fromkeys(v for v in resolved if not _excluded(spec, v)))
     _check_names(resolved, where)
@@ -92,6 +92,16 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     if not resolved:
         raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")
     return resolved
+
+
+def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tuple[str, ...], where: str) -> System:
+    """A system with the options that the experiment gives it; the command line has the last word."""
+    system = option(conf, group, name, overrides, where)
+    if group != "system" or not spec.options:
+        return system
+    given = {axis: value for whom in ("all", system.family, name) for axis, value in spec.options.get(whom, {}).items()}
+    written = tuple(f"system.{axis}={literal(value)}" for axis, value in given.items())
+    return option(conf, group, name, (*written, *overrides), where)
 
 
 def changes(planned: Iterable[Variant], record: Path) -> str:
@@ -119,6 +129,15 @@ def _check_axes(spec: Experiment, where: str) -> None:
             if axis not in allowed:
                 raise ConfigError(
                     f"{where}: {place}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
+                )
+    families = ("lexical", "graph", "utility", "peer")
+    for whom, given in spec.options.items():
+        if whom not in (allowed := ("all", *families, *spec.systems)):
+            raise ConfigError(f"{where}: options names {whom!r}; allowed: {', '.join(allowed)}{nearest(whom, allowed)}")
+        for axis in given:
+            if axis not in AXES:
+                raise ConfigError(
+                    f"{where}: options.{whom}: unknown axis {axis!r}; allowed: {', '.join(AXES)}{nearest(axis, AXES)}"
                 )
     for axis, value in ((axis, value) for axis, values in spec.axes.items() for value in values):
         at = f"{where}: axes.{axis}"

@@ -155,11 +155,13 @@ class _Checks:
         dataset, ecs = self.dataset, self.option("ecs")
         forms, subsets = ranking.forms(rankers), (dataset.scored, dataset.probed, dataset.grown_of)
         plain = [name for name in forms if "+answer" not in name]  # `ecs.pool_aware` alone sees the answer
-        problems = _unknown("ecs.pooled_by", ecs.pooled_by, [*plain, SPEAKER])
-        if not any(weight for name, weight in ecs.pooled_by.items() if name != SPEAKER):
-            problems += [f"ecs.pooled_by names no ranking, allowed: {', '.join(plain)}"]
+        problems = []
+        if ecs.pool is not None:  # else every passage is a candidate
+            problems += _unknown("ecs.pooled_by", ecs.pooled_by, [*plain, SPEAKER])
+            if not any(weight for name, weight in ecs.pooled_by.items() if name != SPEAKER):
+                problems += [f"ecs.pooled_by names no ranking, allowed: {', '.join(plain)}"]
         problems += _unknown("ecs.probes", ecs.probes, PROBES)
-        problems += _unknown("ecs.grow_by", ecs.grow_by, [*plain, "pmi_q", SPEAKER])
+        problems += _unknown("ecs.grow_by", ecs.grow_by if dataset.grown else (), [*plain, "pmi_q", SPEAKER])
         scores = [*forms, *rankers.scores, *PLAIN]
         problems += _unknown("rankers.utilities", needed_features({}, rankers.utilities), scores)
         problems += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)

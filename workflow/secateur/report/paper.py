@@ -6,6 +6,7 @@ of the experiment in `results`, else of its kept figures in `docs/results`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,15 @@ from secateur.report.table import Column, Number, Row, Table, inline, latex, mar
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 
-PLACE = ("experiment", "command", "of", "reader", "published")  # keys of a spec that are no columns of `metrics`
+PLACE = (
+    "experiment",
+    "command",
+    "of",
+    "reader",
+    "published",
+    "differs",
+    "only",
+)  # keys of a spec that are no columns of `metrics`
 PRINTED, GAP = "†", "–"
 BENCH = "bench"  # benchmarks are no experiment and write no rows of `metrics`
 Spec = Mapping[str, Any]
@@ -33,13 +42,14 @@ Measured = tuple[float, float | None, float | None, int]  # value, low, high, n
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell. printed: as published; fix: the command that measures it."""
+    """A cell. printed: as published; fix: the command that measures it; differs: from the published protocol, in words."""
 
     row: str
     column: str
     printed: float | str | None
     measured: Measured | None
     fix: str
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,19 +89,21 @@ def _specs(root: Path) -> dict[str, dict[str, Any]]:
 
 
 def _of_metrics(root: Path, spec: Spec) -> Iterator[Cell]:
-    """Cells from rows of `metrics`."""
-    tables = {column["experiment"]: _metrics(root, column["experiment"]) for column in spec["columns"].values()}
+    """Cells from rows of `metrics`. A row's `only` names the one column that it has a cell in."""
+    tables = cache(lambda experiment: _metrics(root, experiment))
     for name, row in spec["rows"].items():
         for (head, column), printed in zip(spec["columns"].items(), row["published"], strict=True):
-            labels = {"metric": spec.get("metric")} | {k: v for k, v in (column | row).items() if k not in PLACE}
+            place = column | row
+            if place.get("only", head) != head:
+                continue
+            labels = {"metric": spec.get("metric")} | {k: v for k, v in place.items() if k not in PLACE}
             if row.get("reader") and "system" in labels:
                 labels["system"] += column.get("of", "")
-            experiment = column["experiment"]
-            measured = _measured(tables[experiment], labels) if "system" in labels else None
-            fix = column.get("command", command(experiment))
-            if "system" not in row and experiment != BENCH:
+            measured = _measured(tables(place["experiment"]), labels) if "system" in labels else None
+            fix = place.get("command", command(place["experiment"]))
+            if "system" not in row and place["experiment"] != BENCH:
                 fix = "nothing here makes it"
-            yield Cell(name, head, printed, measured, fix)
+            yield Cell(name, head, printed, measured, fix, place.get("differs", ""))
 
 
 def _metrics(root: Path, experiment: str) -> pl.DataFrame:
@@ -141,7 +153,7 @@ def _text(cell: Cell, digits: int) -> str:
         )
     if cell.measured:
         *ends, n = cell.measured
-        parts.append(f"{inline(Number(*ends), column)}, n {n}")
+        parts.append(f"{inline(Number(*ends), column)}, n {n}" + (f" ({cell.differs})" if cell.differs else ""))
     return "; ".join(parts) or GAP
 
 
@@ -158,7 +170,10 @@ def _markdown(paper: Artefact) -> str:
     if not paper.cells:
         return f"**{paper.title}** ({paper.source})\n\n{paper.where}\n\n{paper.note}"
     lines = [f"**{paper.title}** ({paper.source}; {paper.unit or 'as stated'})", "", markdown(_table(paper))]
-    lines += ["", f"{PRINTED} as published. {paper.note} Measured cells have a 95 % interval and n."]
+    lines += [
+        "",
+        f"{PRINTED} as published. {paper.note} Measured cells have a 95 % interval and n, and in brackets what their protocol has otherwise.",
+    ]
     gaps: dict[str, dict[str, None]] = {}
     for cell in paper.cells:
         if not cell.measured:
@@ -172,8 +187,8 @@ def _csv(paper: Artefact) -> str:
     for cell in paper.cells:
         printed = None if cell.printed is None else str(cell.printed)
         fix = None if cell.measured else cell.fix
-        rows.append((cell.row, cell.column, printed, *(cell.measured or [None] * 4), fix))
-    columns = ("row", "column", "published", "measured", "low", "high", "n", "filled_by")
+        rows.append((cell.row, cell.column, printed, *(cell.measured or [None] * 4), fix, cell.differs or None))
+    columns = ("row", "column", "published", "measured", "low", "high", "n", "filled_by", "differs")
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None).write_csv().rstrip()
 
 

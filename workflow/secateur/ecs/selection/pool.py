@@ -10,7 +10,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.null import QUARTILES, draws
 
-__all__ = ["candidates", "max_pairs", "pooled", "shard_of", "summed_pairs", "with_preceding"]
+__all__ = ["candidates", "everything", "max_pairs", "pooled", "shard_of", "summed_pairs", "with_preceding"]
 
 KEY = ["question_id", "passage_id"]
 AWARE = "+answer"  # suffix of rankings that see the gold answer
@@ -40,6 +40,14 @@ def candidates(
     best = pl.concat([best_free.with_columns(free=pl.lit(True)), best_aware.with_columns(free=pl.lit(False))])
     place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
     return best.unique(KEY, keep="first", maintain_order=True).select(*KEY, place.alias("rank"), "free")
+
+
+def everything(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
+    """The same table with every passage of a question's group, in the order of the text, found without a ranking."""
+    ordered = passages.sort("group_id", "doc_id", "position").select("group_id", "passage_id")
+    pairs = questions.select("question_id", "group_id").join(ordered, on="group_id", maintain_order="left_right")
+    place = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
+    return pairs.select(*KEY, place.alias("rank"), free=pl.lit(True))
 
 
 def summed_pairs(rankings: pl.DataFrame, weights: Mapping[str, float]) -> pl.DataFrame:
@@ -90,16 +98,17 @@ def pooled(
 
 
 def max_pairs(
-    questions: pl.DataFrame, passages: pl.DataFrame, probed: Collection[str], pool: int, aware: int, draws: int
+    questions: pl.DataFrame, passages: pl.DataFrame, probed: Collection[str], pool: int | None, aware: int, draws: int
 ) -> int:
     """Upper bound of the pairs of question and passage in a pool, from the texts alone, before any ranking.
 
-    A question has no more candidates than its group has passages.
+    A question has no more candidates than its group has passages; without a `pool` it has all of them.
     """
     sizes = passages.group_by("group_id").agg(size=pl.len())
     random = pl.when(pl.col("question_id").is_in(list(probed))).then(QUARTILES * (draws + 1)).otherwise(0)
     by_answer = pl.when(pl.col("answer").is_not_null()).then(aware).otherwise(0)
-    pairs = questions.join(sizes, on="group_id").select(pl.min_horizontal("size", pool + by_answer + random))
+    limited = pl.col("size") if pool is None else pl.min_horizontal("size", pool + by_answer + random)
+    pairs = questions.join(sizes, on="group_id").select(limited)
     return int(pairs.sum().item())
 
 
@@ -110,14 +119,14 @@ def shard_of(questions: pl.DataFrame, shard: str) -> pl.DataFrame:
 
 
 def with_preceding(passages: pl.DataFrame, before: int) -> pl.DataFrame:
-    """Passages with the `before` preceding ones of their document in front, a line each, with its speaker.
+    """Passages with the `before` preceding ones of their session in front, a line each, with its speaker.
 
-    A turn often answers the one before it. The date stands before the first line.
+    A turn often answers the one before it; the session before is another talk. The date stands before the first line.
     """
     line = pl.concat_str([pl.col("speaker") + ": ", pl.col("text")], ignore_nulls=True)
     ordered = passages.sort("doc_id", "position")
     if not before:
         return ordered
-    shown = [line.shift(step).over("doc_id") for step in range(before, -1, -1)]
+    shown = [line.shift(step).over("doc_id", "session_id") for step in range(before, -1, -1)]
     text = pl.concat_str(shown, separator="\n", ignore_nulls=True)
     return ordered.with_columns(text=text, speaker=pl.lit(None, pl.String))
