@@ -55,7 +55,7 @@ def test_rows_are_chosen_sorted_and_counted(project):
     [
         ("csv", "dataset,system,"),
         ("md", "| dataset | system |"),
-        ("latex", r"\begin{tabular}{lll"),
+        ("latex", "% needs \\usepackage{booktabs}\n\\begin{tabular}{lll"),
         ("text", "dataset  "),
     ],
 )

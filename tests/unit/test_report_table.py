@@ -1,10 +1,12 @@
 """The table writer: the same cells as HTML, Markdown, LaTeX, CSV and text."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 
-from secateur.report.table import Column, Number, Row, Table, csv, html, latex, markdown, plain, tidy
+from secateur.report.table import Column, Number, Row, Table, csv, floated, html, latex, markdown, plain, tidy
 
 COLUMNS = [Column("row"), Column("kind", align="left"), Column("recall", best="higher"), Column("tokens", 0, "lower")]
 TABLE = Table(
@@ -32,9 +34,9 @@ CELLS = [
         ),
         (
             latex,
-            "% A caption.\n\\begin{tabular}{llrrr}\n\\toprule\nrow & kind & recall & tokens & minus b \\\\\n\\midrule\n"
-            "a\\_1 & graph & \\textbf{0.500} (0.400 to 0.600; n 9) & 1,200 & -0.100 (unbounded to +0.200) \\\\\n"
-            "$<$b> & plain & 0.250 & \\textbf{900} &  \\\\\n\\bottomrule\n\\end{tabular}",
+            "% needs \\usepackage{booktabs}\n% A caption.\n\\begin{tabular}{llrrr}\n\\toprule\nrow & kind & recall & tokens & minus b \\\\\n\\midrule\n"
+            "a\\_1 & graph & \\textbf{0.500} (0.400 to 0.600; n 9) & 1,200 & $-$0.100 (unbounded to +0.200) \\\\\n"
+            "$<$b$>$ & plain & 0.250 & \\textbf{900} &  \\\\\n\\bottomrule\n\\end{tabular}",
         ),
         (
             csv,
@@ -98,3 +100,36 @@ def test_a_long_table_shows_its_first_rows_and_folds_the_whole():
     assert (opened.count("<tr"), folded.count("<tr")) == (3, 6)
     assert "all 5 rows" in folded
     assert "<details>" not in html(long, 5)
+
+
+SIGNS = (
+    "* starred",
+    "[optional]",
+    "a_b^c~#1 {x} \\",
+    'mine|"x" <= y',
+    "−5 ≥ × – — …",
+    "café naïve “quoted” ‘x’ · €",
+    "Δ → ★",
+)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_latex_compiles_whatever_a_row_is_called(tmp_path):
+    table = Table(COLUMNS[:2], [Row((name, name)) for name in SIGNS], "50 % & a_b: † > c")
+    text = "\n".join(
+        [r"\documentclass{article}\usepackage{booktabs}\begin{document}", floated(table), r"\end{document}"]
+    )
+    (tmp_path / "table.tex").write_text(text, "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "table.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_latex_keeps_the_head_of_a_row_from_the_end_of_the_last():
+    lines = latex(Table(COLUMNS[:2], [Row(("[a]", "* b")), Row(("* c", ""))])).splitlines()
+    assert lines[5:7] == ["{[}a] & {*} b \\\\", "{*} c &  \\\\"]
+
+
+def test_latex_says_which_engine_sets_letters_beyond_latin():
+    notes = [latex(Table(COLUMNS[:1], [Row((name,))])).splitlines()[0] for name in ("Ångström", "Москва", "東京")]
+    assert ["XeLaTeX" in note for note in notes] == [False, True, True]

@@ -3,6 +3,7 @@
 import csv as csv_format
 import io
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -26,6 +27,7 @@ __all__ += ["floated", "tidy"]
 
 WIDTH = 6  # columns that a reader takes in at once
 UNBOUNDED = "unbounded"
+MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
@@ -249,8 +251,13 @@ def markdown(table: Table) -> str:
 
 
 SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"}
-SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-SIGNS |= {"†": r"$^\dagger$", "–": "--", "<": "$<$"}
+SIGNS |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"}
+SIGNS |= {"*": "{*}", "[": "{[}"}  # at the head of a row they would belong to the end of the last
+SIGNS |= {"†": r"$^\dagger$", "–": "--", "<": "$<$", ">": "$>$", "|": "$|$", MINUS: "$-$", "★": r"$\star$"}
+SIGNS |= {"≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "→": r"$\to$", "Δ": r"$\Delta$"}
+LATIN = "\N{LATIN SMALL LETTER LONG S}"  # the last letter that pdfLaTeX sets without more packages
+PREAMBLE = r"% needs \usepackage{booktabs}"
+SCRIPTS = f"{PREAMBLE}, and XeLaTeX or LuaLaTeX with a font for its letters"
 BOLD = "\x02{}\x03"  # marks that no text has, until the text between them is escaped
 
 
@@ -258,6 +265,7 @@ def latex(table: Table) -> str:
     """The table in LaTeX, with booktabs.
 
     >>> print(latex(Table([Column("row"), Column("value")], [Row(("a_b", 0.5))])))
+    % needs \\usepackage{booktabs}
     \\begin{tabular}{lr}
     \\toprule
     row & value \\\\
@@ -266,20 +274,32 @@ def latex(table: Table) -> str:
     \\bottomrule
     \\end{tabular}
     """
-    signs = SIGNS | {"\x02": r"\textbf{", "\x03": "}"}
-    lines = [" & ".join("".join(signs.get(s, s) for s in cell) for cell in line) + r" \\"
-             for line in [table.heads, *_bold(table, BOLD)]]  # fmt: skip
-    columns = "".join("l" if n == 0 or c.align == "left" else "r" for n, c in enumerate(table.columns))
-    body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([f"% {table.caption}"] * bool(table.caption) + [*body, r"\end{tabular}"])
+    return _noted([f"% {table.caption}"] * bool(table.caption) + _tabular(table))
 
 
 def floated(table: Table) -> str:
     """The table in LaTeX as one that floats, with its caption."""
-    signs = SIGNS | {"<": "$<$"}
-    caption = "".join(signs.get(sign, sign) for sign in table.caption)
-    body = latex(replace(table, caption=""))
-    return "\n".join([r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", body, r"\end{table}"])
+    caption = rf"\caption{{{_escaped(table.caption)}}}"
+    return _noted([r"\begin{table}", r"\centering", caption, *_tabular(table), r"\end{table}"])
+
+
+def _noted(lines: Sequence[str]) -> str:
+    """The lines below a comment that says what they need."""
+    other = any(sign.isalpha() and sign > LATIN for line in lines for sign in line)
+    return "\n".join([SCRIPTS if other else PREAMBLE, *lines])
+
+
+def _tabular(table: Table) -> list[str]:
+    lines = [" & ".join(map(_escaped, line)) + r" \\" for line in [table.heads, *_bold(table, BOLD)]]
+    columns = "".join("l" if n == 0 or c.align == "left" else "r" for n, c in enumerate(table.columns))
+    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return [rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"]
+
+
+def _escaped(text: str) -> str:
+    """A text in LaTeX; a hyphen before a number is a minus sign."""
+    text = re.sub(r"(?<!\w)-(?=[\d.])", MINUS, text)
+    return "".join(SIGNS.get(sign, sign) for sign in text).replace("\x02", r"\textbf{").replace("\x03", "}")
 
 
 def csv(table: Table) -> str:
