@@ -140,7 +140,7 @@ def test_what_is_english_is_said_once_a_corpus_and_refused_where_nothing_else_re
     passages, _ = loaded
     assert re.search(r"9\d|100", english_only(passages["text"].to_list())[:4])
     with pytest.raises(
-        SecateurError, match=r"openie parses English; .* outside Latin. Fix: system.extractor=llm.*bm25"
+        SecateurError, match=r"openie parses English; .* outside Latin. Fix: --set system.extractor=llm.*bm25"
     ):
         refuse_unreadable(passages, SimpleNamespace(kind="openie"))
     refuse_unreadable(passages, SimpleNamespace(kind="llm"))

@@ -110,6 +110,23 @@ def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
     assert option(Path("conf"), "dataset", some).kind == "documents"
 
 
+def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_that_is_said(tmp_path, capsys):
+    own = folder(tmp_path / "russian", [row | {"text": "Анна купила завод."} for row in PASSAGES])
+    evaluate.check(own)
+    assert "left out   secateur, beam, unless" in capsys.readouterr().out
+    name = evaluate.experiment_of(own)
+    assert {v.system for v in variants(Path("conf"), name)} == {
+        "bm25",
+        "minilm",
+        "title_zsum",
+        "two_step",
+        "named_two_step",
+    }
+    assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
+    assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name
+    assert '"secateur", "beam"]' in Path(f"conf/experiment/{name}.yaml").read_text()
+
+
 def test_answers_alone_are_measured_by_answer_gain_and_that_is_said(tmp_path, capsys):
     bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
     name = evaluate.experiment_of(folder(tmp_path / "bare", questions=bare))

@@ -20,6 +20,7 @@ from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS, Own, form_of, read_own
 from secateur.evaluation.resampling import units
+from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
 from secateur.report.format import more_questions
 
@@ -57,7 +58,7 @@ def evaluate(
 ) -> None:
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
     given = {"ranker": ranker, "run": ranking, "contexts": contexts}
-    name = experiment_of(folder, name, given, experiment)
+    name = experiment_of(folder, name, given, experiment, tuple(changed or ()))
     print(f"experiment {name}: conf/experiment/{name}.yaml\n")
     run(f"{name}@{limit}" if limit else name, profile, cores, changed, None, plain)
 
@@ -98,6 +99,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "measured", f"{_gained(own)}; without evidence there is no evidence recall"
     if warning := english_only(passages["text"].to_list()):
         yield "English", warning
+    if unread := _unread(own, option(CONF, "experiment", FORMS[own.form][1]).systems):
+        yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
 
 
 def _gained(own: Own) -> str:
@@ -125,12 +128,17 @@ def _rooted(folder: Path) -> tuple[str, ...]:
 
 
 def experiment_of(
-    folder: Path, name: str | None = None, given: dict[str, Files] | None = None, base: str | None = None
+    folder: Path,
+    name: str | None = None,
+    given: dict[str, Files] | None = None,
+    base: str | None = None,
+    overrides: tuple[str, ...] = (),
 ) -> str:
     """The name of the experiment on a folder, whose options are written to conf/.
 
     given: files of the user's systems, by `ranker`, `run` and `contexts`, each `FILE` or `NAME=FILE`. base: the experiment
-    whose systems are compared. Raises SecateurError for what is invalid; then nothing is written.
+    whose systems are compared; those whose extractor cannot read the folder are left out, which is printed. overrides: of
+    the run, which may name another extractor. Raises SecateurError for what is invalid; then nothing is written.
     """
     base_set = _base_set(base) if base else None
     own = _read(folder, option(CONF, "dataset", base_set, _rooted(folder)).format if base_set else None)
@@ -138,10 +146,10 @@ def experiment_of(
     dataset, experiment = base_set or dataset, base or experiment
     name = _checked(name) if name else _default_name(folder)
     files = dict(_systems(given or {}, own.form == "dialogues"))
-    systems = [
-        *option(CONF, "experiment", experiment).systems,
-        *(path.stem for path in files if path.parent.name == "system"),
-    ]
+    ours = option(CONF, "experiment", experiment).systems
+    unread = _unread(own, ours, overrides)
+    systems = [name for name in ours if name not in unread]
+    systems += [path.stem for path in files if path.parent.name == "system"]
     gained = "" if own.has_evidence else _gained(own)
     keys = {"folder": str(folder.resolve())} | ({"gain": GAINED} if gained else {})
     files |= {CONF / f"dataset/{name}.yaml": _option(dataset, f"folder {folder.name}", keys)}
@@ -159,7 +167,22 @@ def experiment_of(
             write_text(path, text)
     if gained:
         print(f"measured: {gained}; without evidence there is no evidence recall")
+    if unread:
+        print(f"left out: {', '.join(unread)}; {next(iter(unread.values()))}")
     return name
+
+
+def _unread(own: Own, systems: Iterable[str], overrides: tuple[str, ...] = ()) -> dict[str, str]:
+    """System -> why its graph cannot be made of the folder's texts."""
+    unread = {}
+    for name in systems:
+        system = option(CONF, "system", name, overrides)
+        if system.family == "graph":
+            try:
+                refuse_unreadable(own.passages, option(CONF, "extractor", system.extractor, overrides))
+            except SecateurError as error:
+                unread[name] = str(error)
+    return unread
 
 
 def _base_set(experiment: str) -> str:

@@ -80,8 +80,8 @@ def refuse_unreadable(passages: pl.DataFrame, cfg) -> None:
     if share > MOSTLY:
         raise SecateurError(
             f"extractor {cfg.kind} parses English; {share:.0%} of the letters of this corpus are outside Latin. "
-            "Fix: system.extractor=llm, or experiment.systems=[bm25,two_step], which need no graph (docs/methods.md, What is "
-            "English here)."
+            "Fix: --set system.extractor=llm, or --set 'experiment.systems=[bm25,two_step]', which need no graph (docs/methods.md, "
+            "What is English here)."
         )
 
 
