@@ -374,6 +374,10 @@ KEYS = {
     "experiment.studies=[policy]": EXPERIMENT,
     "experiment.crossed=[assembly]": FROM_VARIANT,
     "experiment.axes.retriever=[paper]": {"rank_by_graph", "evaluate_rankings"} | FROM_VARIANT,
+    "experiment.options={secateur: {retriever: paper}}": {
+        *("rank_by_graph", "evaluate_rankings", "rerank_passages", "sample_questions"),
+    }
+    | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
     "experiment.judges=[smollm2]": EXPERIMENT,
     "experiment.answers=false": EXPERIMENT,  # which no longer have those figures
