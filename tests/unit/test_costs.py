@@ -274,7 +274,7 @@ def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project)
 def test_reading_is_foretold_by_pairs_and_costs_tokens():
     paces = Paces(COEFFICIENTS, [])
     known = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1, "pairs": 60, "probes": 10}, paces)
-    assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.1 * 10 + 0.5, "shipped coefficients", 6000.0)
+    assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.1 * 10 + 0.5, "shipped coefficients", 6000.0, known.record)
     unknown = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1}, paces)
     assert (unknown.seconds, unknown.basis) == (None, "data not here yet")
     summary = Estimate([known], 2000).summary(2)

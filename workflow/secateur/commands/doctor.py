@@ -1,4 +1,4 @@
-"""Checks what a run needs: packages, models, data, disk, locks, MLflow, SLURM."""
+"""Checks what a run needs: packages, models, data, disk, locks, MLflow, SLURM; and what one experiment needs."""
 
 import os
 import shutil
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from secateur.cluster.leftovers import remembered
 from secateur.cluster.states import UNCONFIGURED
@@ -18,10 +19,17 @@ from secateur.commands.processes import drivers
 from secateur.config.compose import local, names, option
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
+from secateur.datasets.loaders import reads_folder
+from secateur.datasets.registry import load_registry
+from secateur.models.hub import cached, is_hub_id
 from secateur.models.locate import locate
+from secateur.planning.foretold import load_prices, needs
+from secateur.planning.plan import variants
+from secateur.planning.sizes import Data
+from secateur.planning.sources import listed_files
 from secateur.report.tracking import LOCAL, check_store
 
-__all__ = ["checks"]
+__all__ = ["checks", "checks_of"]
 
 PACKAGES = (
     "snakemake",
@@ -33,6 +41,7 @@ PACKAGES = (
     "faiss-cpu",
     "mlflow",
 )
+KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")
 SPACE = 5e9  # bytes of disk for quickstart, its caches and the converted models
 Check = tuple[str, bool, str]  # name, whether it passes, what is there and how to fix it
 
@@ -48,6 +57,95 @@ def checks() -> Iterator[Check]:
     yield _lock()
     yield _store()
     yield _slurm()
+
+
+def checks_of(experiment: str, overrides: tuple[str, ...]) -> Iterator[Check]:
+    """What this machine lacks of an experiment: models, a GPU, keys, endpoints, files, packages of other systems."""
+    conf = Path("conf")
+    planned, prices = variants(conf, experiment, overrides), load_prices(conf)
+    wanted = needs(conf, planned, Data(conf, overrides), prices, overrides)
+    for name, address in wanted.models.items():
+        yield _weights(name, address)
+        if (known := prices.weights.get(address)) and name.startswith("lm."):
+            yield _gpu(name, known["gpu_gb"])
+    if remote := [url for url in wanted.endpoints if not _is_local(url)]:
+        keyed = any(os.environ.get(name) for name in KEYS)
+        fix = "" if keyed else f". Fix: export {' or '.join(KEYS)}"
+        yield "key", keyed, f"for {', '.join(remote)}: {'set' if keyed else 'none'}{fix}"
+    yield from (_endpoint(url) for url in wanted.endpoints if _is_local(url))
+    named = dict.fromkeys((group, getattr(variant, group)) for variant in planned for group in ("corpus", "dataset"))
+    specs = [option(conf, *name, overrides) for name in named]
+    yield from map(_file, dict.fromkeys(path for spec in specs if not reads_folder(spec.format) for path in spec.files))
+    peers = dict.fromkeys(variant["peer"] for variant in planned if variant["family"] == "peer")
+    for environment in dict.fromkeys(option(conf, "peer", name, overrides).environment for name in peers):
+        if environment:
+            there = any(Path("results/peers").glob(f"{environment}/*"))
+            yield "peer", True, f"{environment}: {'installed' if there else 'prepare_peer will install it, with pip'}"
+
+
+def _weights(name: str, address: str) -> Check:
+    """Whether the weights of an option are here."""
+    if is_hub_id(address):
+        there = cached(address)
+        fix = f"not in the local cache. Fix: hf download {address}"
+        fix += ", or HF_HUB_OFFLINE=0 make run ..." if name.startswith("lm.") else ""
+        return "model", there, f"{name}: {address} {'is in the local cache' if there else fix}"
+    try:
+        package = address.partition(":")[2].partition("/")[0]
+        there = locate(address) if ":" not in address or address.startswith("package:") else version(package)
+    except (SecateurError, PackageNotFoundError) as error:
+        return "model", False, f"{name}: {error}. Fix: make setup, or docs/data.md"
+    return "model", True, f"{name}: {there}"
+
+
+def _gpu(name: str, needed: float) -> Check:
+    """Whether a GPU here has the memory that a model needs. On a cluster this may be the wrong machine to ask."""
+    import torch
+
+    if not torch.cuda.is_available():
+        text = "none here; on this machine the jobs would compute on the CPU, for days. Fix: PROFILE=slurm, or another reader"
+        return "gpu", False, f"{name} needs {needed:g} GB: {text}"
+    memory = torch.cuda.get_device_properties(0).total_memory / 1e9
+    return "gpu", memory >= needed, f"{name} needs {needed:g} GB, {torch.cuda.get_device_name(0)} has {memory:.0f} GB"
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _endpoint(url: str) -> Check:
+    """Whether a server listens at a local address."""
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port or 80), timeout=1):
+            return "endpoint", True, f"{url}: a server listens"
+    except OSError as error:
+        return (
+            "endpoint",
+            False,
+            f"{url}: no server ({error.strerror or error}). Fix: start it, or set its option's url",
+        )
+
+
+def _file(name: str) -> Check:
+    """Where a data file comes from."""
+    path = Path(listed_files([name])[0])
+    if path.exists() or path.name != name:
+        return "file", path.exists(), f"{path}" + ("" if path.exists() else ": no such file. Fix: correct `files`")
+    entry, mirror = (
+        load_registry(Path("data/registry")).get(name),
+        os.environ.get("SECATEUR_MIRROR") or local(Path("conf")).mirror,
+    )
+    if entry is None:
+        return "file", False, f"{name}: not in data/registry. Fix: correct `files`"
+    if mirror and any((Path(mirror) / copy).is_file() for copy in (name, f"{name}.gz")):
+        return "file", True, f"{name}: in {mirror}"
+    if entry.url is None:
+        return "file", False, f"{name}: has no address. Fix: MIRROR=DIR with a folder that has it"
+    if entry.sha256 is None:
+        text = "no checksum is registered: the first fetch prints it and stops. Fix: enter it in data/registry"
+        return "file", False, f"{name}: {text}"
+    return "file", True, f"{name}: will be fetched from {urlsplit(entry.url).hostname}"
 
 
 def _packages() -> Check:

@@ -5,8 +5,10 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -136,6 +138,33 @@ def plan(
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
     if money := estimate.money(core_hour, million_tokens):
         print(money)
+    print("\n".join(_beyond(experiment, changed or (), estimate)))
+
+
+def _beyond(experiment: str, changed: Sequence[str], estimate) -> Iterator[str]:
+    """What an experiment asks of endpoints and hardware, in lines."""
+    from secateur.planning.foretold import load_prices, needs
+    from secateur.planning.plan import variants
+    from secateur.planning.sizes import Data
+
+    prices, overrides = load_prices(CONF), tuple(changed)
+    planned = variants(CONF, experiment, overrides)
+    asked = needs(CONF, planned, Data(CONF, overrides, {(v.corpus, None) for v in planned}), prices, overrides)
+    if rows := asked.rows(prices):
+        known = [row[prices.currency] for row in rows if row[prices.currency] is not None]
+        yield f"\n{aligned(rows)}\n"
+        cost = (
+            f"about {sum(known):.2f} {prices.currency} at prices of {prices.date} (conf/prices.yaml)" if known else ""
+        )
+        yield f"Whole experiment, contexts at full budget and replies at full length{': ' * bool(cost)}{cost}"
+    if asked.uncounted:
+        yield f"not counted: {', '.join(asked.uncounted)}"
+    read = Counter()
+    for job in estimate.jobs:
+        parts = {part for segment in job.record.split("/") for part in segment.split(".")}
+        names = [name for name in asked.models if name.rpartition(" ")[2] in parts and name.startswith("lm.")]
+        read.update(dict.fromkeys(names, job.tokens))
+    yield from asked.hardware(prices, read)
 
 
 def forecast(experiment: str, changed: Sequence[str], cores: int) -> str:
@@ -201,12 +230,16 @@ def _queued() -> str:
     return f"{len(jobs)} jobs" + (f": {names}" if jobs else "")
 
 
-def doctor() -> None:
+def doctor(
+    experiment: Annotated[str | None, Argument(help="Also check what this experiment needs.")] = None,
+    changed: Overrides = None,
+) -> None:
     """Check packages, models, data, disk, locks, MLflow and SLURM. The exit code is 1 if a check fails."""
-    from secateur.commands.doctor import checks
+    from secateur.commands.doctor import checks, checks_of
 
     failed = 0
-    for name, passed, text in checks():
+    needed = checks_of(experiment_named(experiment), tuple(changed or ())) if experiment else ()
+    for name, passed, text in chain(checks(), needed):
         print(f"{'ok  ' if passed else 'FIX '} {name:10} {text}")
         failed += not passed
     if failed:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
 from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
 from secateur.planning.sizes import Data, Sizes, data_of
@@ -29,6 +30,7 @@ class Foretold:
     seconds: float | None
     basis: str
     tokens: float = 0.0
+    record: str = ""
 
 
 def estimate(
@@ -42,25 +44,30 @@ def estimate(
     """The Estimate of jobs that would run for an experiment. ran: the jobs that ran here."""
     data = Data(conf, overrides, {data_of(job.record) for job in jobs if job.rule in PREPARING})
     read, paces, seen = data.pairs(variants), Paces(coefficients, ran), {(job.rule, job.corpus) for job in ran}
+    kinds = {(job.rule, job.kind) for job in ran}
     foretold = []
     for job in jobs:
         sizes = data.sizes(job.record)
         if sizes is not None:
             sizes |= {"variants": len(variants)} | read.get(job.record, {})
             sizes |= unseen(job.rule, data_of(job.record)[0], sizes, seen)
-        foretold.append(_foretold(job, sizes, paces))
+        known = (job.rule, kind_of(job.record)) in kinds
+        reason = None if known else unmeasured(conf, job.rule, job.record, overrides)
+        foretold.append(_foretold(job, sizes, paces, reason))
     pairs = [read.get(job.record, {}).get("pairs") for job in jobs if job.rule == SCORING]
     return Estimate(foretold, None if None in pairs else math.ceil(sum(pairs)))
 
 
-def _foretold(job: Job, sizes: Sizes | None, paces: Paces) -> Foretold:
+def _foretold(job: Job, sizes: Sizes | None, paces: Paces, reason: str | None = None) -> Foretold:
+    """reason: why the shipped coefficients do not tell the job's time."""
     coefficients = paces.coefficients
     reference, pace = coefficients.seconds(job.rule, sizes), paces.pace(job.rule, kind_of(job.record))
-    if reference is None or pace is None:
-        return Foretold(job.rule, None, ABSENT if reference is None else NEW)
-    tokens = total(coefficients.tokens.get(job.rule, {}), sizes) or 0.0
+    tokens = 0.0 if reason == ENDPOINT else total(coefficients.tokens.get(job.rule, {}), sizes) or 0.0
+    if reason or reference is None or pace is None:
+        basis = reason or (ABSENT if reference is None else NEW)
+        return Foretold(job.rule, None, basis, tokens, job.record)
     seconds = pace * reference + paces.overall() * coefficients.start
-    return Foretold(job.rule, seconds, HERE if paces.ran(job.rule) else SHIPPED, tokens)
+    return Foretold(job.rule, seconds, HERE if paces.ran(job.rule) else SHIPPED, tokens, job.record)
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ class Estimate:
             minutes = self.seconds / 60
             time = f"about {minutes:.1f} minutes of one core, at least {minutes / cores:.1f} on {cores}"
             clauses.append(f"{time}, by {_counts(known)}")
-        for reason in (NEW, ABSENT):
+        for reason in (NEW, ABSENT, ENDPOINT, ANOTHER):
             if rules := Counter(job.rule for job in self.jobs if job.basis == reason):
                 clauses.append(f"time unknown of {rules.total()} jobs ({reason}): {', '.join(rules)}")
         scoring = [job for job in self.jobs if job.rule == SCORING]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import inline, plugins
-from secateur.config.compose import literal, option
+from secateur.config.compose import literal, names, option
 from secateur.config.datasets import Dataset
 from secateur.config.experiment import Experiment, Study, System
 from secateur.config.limits import unlimited
@@ -74,12 +74,12 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     Raises ConfigError for unknown options and axes, and for options that do not fit together.
     """
     spec, where, resolved = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
-    _check_axes(spec, where)
+    _check_axes(conf, spec, where)
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")  # must be valid
-        for group, names in (("system", spec.systems), ("study", spec.studies)):
-            for system_name in names:
+        for group, listed in (("system", spec.systems), ("study", spec.studies)):
+            for system_name in listed:
                 system = _system(conf, spec, group, system_name, overrides, where)
                 resolved += _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
     resolved = list(dict.fromkeys(v for v in resolved if not _excluded(spec, v)))
@@ -115,7 +115,7 @@ def changes(planned: Iterable[Variant], record: Path) -> str:
     return "; ".join(f"{change}: {', '.join(names)}" for change, names in lists.items() if names)
 
 
-def _check_axes(spec: Experiment, where: str) -> None:
+def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
     """Raises ConfigError for an unknown axis, a crossed axis that is not in `axes`, and invalid values of an axis."""
     for axis in spec.crossed:
         if axis not in spec.axes:
@@ -130,10 +130,17 @@ def _check_axes(spec: Experiment, where: str) -> None:
                 raise ConfigError(
                     f"{where}: {place}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
                 )
-    families = ("lexical", "graph", "utility", "peer")
+    known = (
+        "all",
+        "lexical",
+        "graph",
+        "utility",
+        "peer",
+        *names(conf, "system"),
+    )  # the command line may name fewer systems
     for whom, given in spec.options.items():
-        if whom not in (allowed := ("all", *families, *spec.systems)):
-            raise ConfigError(f"{where}: options names {whom!r}; allowed: {', '.join(allowed)}{nearest(whom, allowed)}")
+        if whom not in known:
+            raise ConfigError(f"{where}: options names {whom!r}; allowed: {', '.join(known)}{nearest(whom, known)}")
         for axis in given:
             if axis not in AXES:
                 raise ConfigError(
