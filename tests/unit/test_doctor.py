@@ -32,7 +32,9 @@ def test_the_shipped_experiment_lacks_nothing():
 
 def test_models_and_the_key_that_are_missing_are_named_with_the_fix(monkeypatch):
     found = checked("apr_table1")
-    assert "BAAI/bge-large-en-v1.5 not in the local cache. Fix: hf download BAAI/bge-large" in texts(found, "model", False)
+    assert "BAAI/bge-large-en-v1.5 not in the local cache. Fix: hf download BAAI/bge-large" in texts(
+        found, "model", False
+    )
     assert "Babelscape/rebel-large is in the local cache" in texts(found, "model", True)
     assert texts(found, "key", False).startswith("for https://api.openai.com/v1: none. Fix: export SECATEUR_API_KEY or")
     assert "medical_corpus.json: will be fetched from raw.githubusercontent.com" in texts(found, "file", True)
