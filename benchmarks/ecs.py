@@ -129,7 +129,7 @@ def main() -> None:
 
     part, other = (Part(lm, c, questions, passages) for c in (cfg, replace(cfg, layout="question_first")))
     pairs, rows = part.pairs, sum(len(one.predicting) for one in part.sequences)
-    some, alone = part.sequences[::EVERY], [base[q][0] for q, _ in pairs[::EVERY]]
+    some, alone = part.sequences[::EVERY], [base.sequences[q] for q, _ in pairs[::EVERY]]
     few, low = pairs[::EVERY], CausalLM(deepcopy(lm.model).bfloat16(), lm.tokenizer, 8192, lm.pack, "bf16", "bf16")
     known = dict(read(lm, some, range(len(some)), cfg.horizon))
     low_base = base_readings(low, cfg, questions)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from secateur.config import compose
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
-from secateur.ecs.reading.engine import read, read_independently
+from secateur.ecs.reading.engine import read
+from secateur.ecs.reading.independent import read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.reader import load

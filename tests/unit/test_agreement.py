@@ -112,7 +112,8 @@ def test_an_argument_of_the_layers_that_is_not_read_is_found(kind, dropped, dtyp
 
 def test_a_window_that_is_wider_than_the_check_is_made_narrow_and_restored(monkeypatch):
     lm = reader("mistral", {"sliding_window": 400})
-    monkeypatch.setattr(lm, "_by_layer", lambda seen, at, keys: (seen.logical_not() * torch.finfo().min)[None, None])
+    blind = "mask", lambda seen, at, keys: (seen.logical_not() * torch.finfo().min).view(-1, 1, *seen.shape[-2:])
+    monkeypatch.setattr(lm, *blind)
     assert largest_difference(lm)[0] > 0.01  # that mask has no window
     assert lm.model.config.sliding_window == 400
 

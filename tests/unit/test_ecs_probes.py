@@ -7,7 +7,7 @@ import pytest
 
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import generate, greedily, sampling
-from secateur.ecs.reading.engine import read_on
+from secateur.ecs.reading.engine import passes_after, targets
 from secateur.ecs.reading.judge import ACCURATE, HELPS, JUDGES, _prompt, judge, prompt_form, verdict_tokens
 from secateur.ecs.reading.pairs import encode, total_logprobs
 from secateur.ecs.reading.template import Passage, Question, prompt
@@ -60,7 +60,11 @@ def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
         lm = tiny_lm(window=window)
         prompts = prefilled_prompts(lm, cfg, ASKED, SHOWN, pairs)
         sequences = [replace(one, asked=None) for one in encode(lm, cfg, [answered] * 3, shown)]
-        sums = {n: float(reading.answer.double().sum()) for n, reading in read_on(lm, sequences, prompts.prefilled, 1)}
+        sums = {}
+        for predictions in passes_after(lm, sequences, prompts.prefilled):
+            rows, tokens, counts = targets(sequences, predictions)
+            logprobs = (predictions.logits[rows, tokens] - predictions.norms[rows]).split(counts)
+            sums |= {n: float(each.sum()) for n, each in zip(predictions.places, logprobs, strict=True)}
         each = [sums[n] for n in range(3)]
         assert each == pytest.approx(total_logprobs(lm, cfg, [answered] * 3, shown, range(3)), abs=1e-4)
         found.append(each)

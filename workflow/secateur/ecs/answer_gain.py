@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from secateur.core.cache import RequestCache, digest
-from secateur.ecs.reading.engine import SHAPE, read_independently
+from secateur.ecs.reading.independent import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM

@@ -15,6 +15,7 @@ from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.attention import BLOCK, attend_in_blocks
 from secateur.models.causal import NOTHING, CausalLM
+from secateur.models.decoding import Rows
 
 __all__ = ["check_once", "largest_difference"]
 
@@ -32,7 +33,9 @@ def check_once(lm: CausalLM, cache: Path) -> None:
     cache/checked holds a file for each model, data type, device, version of PyTorch and transformers, and code that reads.
     """
     versions = [version(name) for name in ("torch", "transformers")]
-    code = [file_digest(Path(__file__).with_name(f"{name}.py")) for name in ("agreement", "attention", "causal")]
+    code = [
+        file_digest(Path(__file__).with_name(f"{name}.py")) for name in ("agreement", "attention", "causal", "decoding")
+    ]
     passed = cache / "checked" / digest(lm.identity, str(lm.model.device), *versions, *code)
     if passed.is_file():
         return
@@ -93,16 +96,18 @@ def _readings(lm: CausalLM, sequences: list[list[int]]) -> Iterator[tuple[int, i
     packed = lm.logits(sequences, [NOTHING] * 3, range(sum(map(len, sequences))))
     after = lm.logits(rests, [prefix] * 2, range(sum(map(len, rests))))
     rows, _ = lm.chunk([rest[:more] for rest in rests], [[prefix]] * 2, range(more), [])
-    one, tails = lm.step([rest[0] for rest in rests], [prefix] * 2, [NOTHING] * 2)
-    two, _ = lm.step([rest[1] for rest in rests], [prefix] * 2, tails)
+    decoded = Rows(lm, [prefix, *lm.prefill([second[: shared - 1]])], 2)
+    one = decoded.step([rests[0][0], second[shared - 1]])
+    two = decoded.step([rests[0][1], second[shared]])
 
     yield from ((n, 0, _read(packed[starts[n] :][: len(ids)], ids)) for n, ids in enumerate(sequences))
     cut = len(rests[0])
     for n, ids in enumerate((first, second)):
         yield n, shared, _read(after[:cut] if n == 0 else after[cut:], ids[shared:])
         yield n, shared, _read(rows[n], ids[shared : shared + more + 1])
-        yield n, shared, _read(one[n : n + 1], ids[shared : shared + 2])
-        yield n, shared + 1, _read(two[n : n + 1], ids[shared + 1 : shared + 3])
+        start = shared - n  # the second row is one token shorter, so it is padded
+        yield n, start, _read(one[n : n + 1], ids[start : start + 2])
+        yield n, start + 1, _read(two[n : n + 1], ids[start + 1 : start + 3])
 
 
 def _read(logits, ids: list[int]):

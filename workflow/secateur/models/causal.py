@@ -7,16 +7,17 @@ of one shape.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any
+
+from numpy.typing import NDArray
 
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
-from secateur.models.attention import attend_in_blocks, blocks
+from secateur.models.attention import NeedsMask, attend_in_blocks, blocks, by_lengths
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
 from secateur.models.prepare import fast_tokenizer, is_gguf, loading, prepare, refuse_incomplete, weights_digest
@@ -52,11 +53,6 @@ def _joined(prefixes: Sequence[Prefix]) -> Prefix:
     return Prefix(sum(p.length for p in prefixes), joined)
 
 
-def _extended(prefix: Prefix, more: Prefix) -> Prefix:
-    """A prefix and its continuation."""
-    return _joined([prefix, more]) if prefix.length else more
-
-
 def _cut(cache, start: int, length: int) -> Prefix:
     """`length` tokens of a cache, from `start`."""
     part = slice(start, start + length)
@@ -68,14 +64,16 @@ class CausalLM:
 
     backend = "transformers"
 
-    def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str) -> None:
+    def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str, exact: bool = False) -> None:
+        import torch
+
         self.model, self.tokenizer, self.pack, self.name = by_onednn(model.eval()), tokenizer, pack, name
-        self._weights, self.encoder = weights, Encoder(tokenizer, window)
+        self._weights, self.encoder, self.exact = weights, Encoder(tokenizer, window), exact
         self._config = model.config.get_text_config()
-        self._cache = (
-            "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
-        )  # renamed in 5.24
+        named = signature(model.forward).parameters
+        self.cache_argument = "cache" if "cache" in named else "past_key_values"  # renamed in 5.24
         attend_in_blocks(model)
+        self.by_lengths = model.device.type == "cuda" and model.dtype in (torch.float16, torch.bfloat16)
 
     @cached_property
     def identity(self) -> str:
@@ -83,6 +81,32 @@ class CausalLM:
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
         return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY, PRODUCTS)
+
+    def indices(self, *lists: Sequence[int]):
+        """Lists of integers as tensors on the model's device, in one copy."""
+        import torch
+
+        whole = torch.tensor([n for each in lists for n in each], dtype=torch.long)
+        if self.model.device.type == "cuda":
+            whole = whole.pin_memory().to(self.model.device, non_blocking=True)
+        return whole.split([len(each) for each in lists])
+
+    def sent(self, values) -> Callable[[], NDArray]:
+        """A function that waits for a tensor's values in host memory; a GPU copies them meanwhile."""
+        import torch
+
+        if values.device.type != "cuda":
+            return values.numpy
+        arrived = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+        arrived.copy_(values, non_blocking=True)
+        copied = torch.cuda.Event()
+        copied.record()
+
+        def wait() -> NDArray:
+            copied.synchronize()
+            return arrived.numpy()
+
+        return wait
 
     def prefill(self, prefixes: Sequence[Sequence[int]]) -> list[Prefix]:
         """Keys and values of several prefixes, in one pass."""
@@ -97,18 +121,6 @@ class CausalLM:
         prefixes: of each sequence; the same object where it is shared.
         """
         return self._forward(sequences, prefixes, rows)[0]
-
-    def step(
-        self, tokens: Sequence[int], prefixes: Sequence[Prefix], tails: Sequence[Prefix]
-    ) -> tuple[Any, list[Prefix]]:
-        """One more token after each prefix and its tail: (tokens, vocabulary) logits in float32, and the longer tails.
-
-        A tail belongs to one token's sequence alone.
-        """
-        logits, cache = self._forward([[token] for token in tokens], prefixes, range(len(tokens)), tails)
-        start = _shared(prefixes)[1] + sum(tail.length for tail in tails)
-        new = (_cut(cache, start + n, 1) for n in range(len(tokens)))
-        return logits.float(), [_extended(tail, one) for tail, one in zip(tails, new, strict=True)]
 
     def chunk(
         self,
@@ -134,8 +146,8 @@ class CausalLM:
             logits = self.model(
                 input_ids=torch.tensor(list(map(list, rows)), device=device),
                 position_ids=keys[None, start:].expand(len(rows), -1),
-                attention_mask=self._by_layer(keys <= keys[start:, None], keys[start:], keys),
-                **{self._cache: cache},
+                attention_mask=self.mask(keys <= keys[start:, None], keys[start:], keys),
+                **{self.cache_argument: cache},
                 use_cache=True,
                 logits_to_keep=torch.tensor(list(kept), dtype=torch.long, device=device),
             ).logits
@@ -143,33 +155,57 @@ class CausalLM:
             own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
         return logits, [Prefix(width, layers) for layers in own]
 
-    def _forward(self, sequences, prefixes, rows, tails=None):
-        """Logits at the rows, and the keys and values of prefixes, tails and sequences."""
+    def _forward(self, sequences, prefixes, rows):
+        """Logits at the rows, and the keys and values of prefixes and sequences."""
+        if self.by_lengths:
+            try:
+                return self._forward_once(sequences, prefixes, rows)
+            except NeedsMask:
+                self.by_lengths = False
+        return self._forward_once(sequences, prefixes, rows)
+
+    def _forward_once(self, sequences, prefixes, rows):
         import torch
         from transformers import DynamicCache
 
         device, trunks, lengths = self.model.device, _shared(prefixes)[0], [len(s) for s in sequences]
-        tails = tails or [NOTHING] * len(sequences)
-        cache = DynamicCache(list(_joined([*trunks, *tails]).layers) or None)
-        place, between = {p: n for n, p in enumerate(trunks)}, [tail.length for tail in tails]
-        parts = blocks(lengths, [place.get(p) for p in prefixes], [p.length for p in trunks], between)
+        place = {p: n for n, p in enumerate(trunks)}
+        plan = lengths, [place.get(p) for p in prefixes], [p.length for p in trunks]
+        (ids,) = self.indices([token for s in sequences for token in s])
         with torch.inference_mode():
-            mask, positions = self._mask(lengths, prefixes, between)
+            if self.by_lengths:
+                parts, mask = by_lengths(*plan, device), self._no_mask()
+                starts = [p.length for p in prefixes]
+                (positions,) = self.indices(
+                    [n for s, length in zip(starts, lengths, strict=True) for n in range(s, s + length)]
+                )
+            else:
+                # A GPU is given one large product, not many small ones.
+                parts = blocks(*plan) if device.type == "cpu" else None
+                mask, positions = self._mask(lengths, prefixes)
             logits = self.model(
-                input_ids=torch.tensor([[token for s in sequences for token in s]], device=device),
+                input_ids=ids[None],
                 position_ids=positions[None],
                 attention_mask=mask,
-                **{self._cache: cache},
+                **{self.cache_argument: (cache := DynamicCache(list(_joined(trunks).layers) or None))},
                 use_cache=True,
-                logits_to_keep=torch.tensor(list(rows), device=device),
-                blocks=parts if device.type == "cpu" else None,  # a GPU is given one large product, not many small ones
+                logits_to_keep=self.indices(rows)[0],
+                blocks=parts,
             ).logits[0]
         return logits, cache
 
-    def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix], tails: Sequence[int]):
+    def _no_mask(self):
+        """A mask that no layer reads, in the form the model asks for; without one, transformers would make its own."""
+        import torch
+
+        nothing = torch.empty((1, 1, 1, 1), dtype=self.model.dtype, device=self.model.device)
+        kinds = getattr(self._config, "layer_types", None)
+        return dict.fromkeys(kinds, nothing) if kinds else nothing
+
+    def _mask(self, lengths: Sequence[int], prefixes: Sequence[Prefix]):
         """What each token may see, in the form the model's layers ask for, and each token's position.
 
-        The mask is additive, (1, 1, tokens, prefix tokens + tail tokens + tokens).
+        The mask is additive, (1, 1, tokens, prefix tokens + tokens).
         """
         import torch
 
@@ -182,30 +218,31 @@ class CausalLM:
 
         hung = spread([place[p] for p in prefixes], lengths)  # the prefix a token's sequence hangs on
         own = spread(list(range(len(lengths))), lengths)
-        begins = [p.length for p in prefixes]
-        start = spread([begin + tail for begin, tail in zip(begins, tails, strict=True)], lengths)
-        at = torch.cat([torch.arange(n, device=device) for n in lengths]) + start
+        at = torch.cat([torch.arange(n, device=device) for n in lengths]) + spread(
+            [p.length for p in prefixes], lengths
+        )
         seen = (own[:, None] == own) & (at[:, None] >= at)
         keys = at
-        if any(tails):
-            seen = torch.cat([own[:, None] == spread(list(range(len(tails))), tails), seen], dim=1)
-            keys = torch.cat([torch.cat([torch.arange(n, device=device) for n in tails]) + spread(begins, tails), at])
         if shared:
             trunk = spread(list(range(len(shared))), [p.length for p in shared])
             seen = torch.cat([hung[:, None] == trunk, seen], dim=1)
             keys = torch.cat([*(torch.arange(p.length, device=device) for p in shared), keys])
-        return self._by_layer(seen, at, keys), at
+        return self.mask(seen, at, keys), at
 
-    def _by_layer(self, seen, at, keys):
-        """The mask as the model takes it: one for all layers, or one for each type of layer."""
+    def mask(self, seen, at, keys):
+        """The additive mask as the model takes it: one for all layers, or one for each type of layer.
+
+        seen: (tokens, keys), or (rows, tokens, keys) of a batch; at: (..., tokens) and keys: (..., keys) positions.
+        """
         import torch
 
         def additive(visible):
             whole = torch.zeros(visible.shape, dtype=self.model.dtype, device=seen.device)
-            return whole.masked_fill_(~visible, torch.finfo(self.model.dtype).min)[None, None]
+            whole = whole.masked_fill_(~visible, torch.finfo(self.model.dtype).min)
+            return whole[None, None] if whole.dim() == 2 else whole[:, None]
 
         width, kinds = getattr(self._config, "sliding_window", None), getattr(self._config, "layer_types", None)
-        near = seen & (keys > (at - width)[:, None]) if width else seen
+        near = seen & (keys[..., None, :] > (at - width)[..., None]) if width else seen
         if not kinds:
             return additive(near)
         known = {"full_attention": seen, "sliding_attention": near}

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from secateur.ecs.reading.engine import packs, prefilled
-from secateur.models.causal import NOTHING, CausalLM, Prefix
+from secateur.ecs.reading.engine import prefilled
+from secateur.models.causal import CausalLM, Prefix
 
 __all__ = ["Continuation", "end_tokens", "generate", "greedily", "sampling"]
 
-Choose = Callable[[int, Any], int]  # (place of the context, its logits) -> the next token
+# (places of the contexts, their logits (contexts, vocabulary)) -> the next token of each
+Choose = Callable[[Sequence[int], Any], list[int]]
+ROWS = 64  # contexts that are continued together
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,9 @@ class Continuation:
     logprobs: list[Any] = field(default_factory=list)
 
 
-def greedily(_: int, logits) -> int:
-    """The most probable token."""
-    return int(logits.argmax())
+def greedily(_: Sequence[int], logits) -> list[int]:
+    """The most probable tokens."""
+    return logits.argmax(-1).tolist()
 
 
 def sampling(temperature: float, seeds: Sequence[int]) -> Choose:
@@ -31,8 +33,10 @@ def sampling(temperature: float, seeds: Sequence[int]) -> Choose:
 
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
 
-    def choose(n: int, logits) -> int:
-        return int(torch.multinomial((logits.cpu() / temperature).softmax(-1), 1, generator=generators[n]))
+    def choose(places: Sequence[int], logits) -> list[int]:
+        probabilities = (logits / temperature).softmax(-1).cpu()
+        draws = zip(places, probabilities, strict=True)
+        return [int(torch.multinomial(each, 1, generator=generators[n])) for n, each in draws]
 
     return choose
 
@@ -54,15 +58,30 @@ def generate(
 
     prefixes: keys and values of each context but its last token, if computed before.
     """
-    prefixes, tails = prefixes or prefilled(lm, contexts), dict.fromkeys(range(len(contexts)), NOTHING)
-    continuations, ends = [Continuation() for _ in contexts], end_tokens(lm)
-    for _ in range(steps):
-        live = [n for n, path in enumerate(continuations) if not {*path.tokens} & ends]
-        for part in packs(live, [1] * len(live), lm.pack):
-            last = [continuations[n].tokens[-1] if continuations[n].tokens else contexts[n][-1] for n in part]
-            logits, more = lm.step(last, [prefixes[n] for n in part], [tails[n] for n in part])
-            tails |= zip(part, more, strict=True)
-            for n, row, logprobs in zip(part, logits, logits.log_softmax(-1), strict=True):
-                continuations[n].tokens.append(choose(n, row))
-                continuations[n].logprobs.append(logprobs)
+    prefixes = prefixes or prefilled(lm, contexts)
+    continuations = [Continuation() for _ in contexts]
+    for start in range(0, len(contexts), ROWS):
+        part = range(start, min(start + ROWS, len(contexts)))
+        _continue(lm, contexts, prefixes, part, steps, choose, continuations)
     return continuations
+
+
+def _continue(lm, contexts, prefixes, part: Sequence[int], steps: int, choose: Choose, continuations) -> None:
+    """Add the tokens of some contexts to their continuations."""
+    from secateur.models.decoding import Rows  # it imports transformers
+
+    rows, ends, live = Rows(lm, [prefixes[n] for n in part], steps), end_tokens(lm), list(enumerate(part))
+    last = [contexts[n][-1] for n in part]
+    for _ in range(steps):
+        logits = rows.step(last)[[row for row, _ in live]]
+        tokens = choose([n for _, n in live], logits)
+        for (row, n), token, logprobs in zip(live, tokens, logits.log_softmax(-1), strict=True):
+            continuations[n].tokens.append(token)
+            continuations[n].logprobs.append(logprobs)
+            last[row] = token
+        live = [each for each, token in zip(live, tokens, strict=True) if token not in ends]
+        if not live:
+            break
+        if len(live) <= len(rows) // 2:  # earlier, copying what is kept costs more than rows that have ended
+            rows.keep([row for row, _ in live])
+            last, live = [last[row] for row, _ in live], [(row, n) for row, (_, n) in enumerate(live)]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.engine import first_logprobs
 from secateur.ecs.reading.pairs import Pairs
@@ -75,6 +77,6 @@ def judge(
     sequences = lm.encoder.encode(prompts, [""] * len(prompts), [None] * len(prompts), labels)
     verdicts: list[dict[str, float | None]] = [dict.fromkeys(names) for _ in pairs]
     for place, logprobs in first_logprobs(lm, sequences, [n for n, _ in asked], [*yes, *no]):
-        logprobs, (n, name) = logprobs.double(), asked[place]
-        verdicts[n][name] = float((logprobs[: len(yes)].logsumexp(0) - logprobs.logsumexp(0)).exp())
+        logprobs, (n, name) = logprobs.astype(np.float64), asked[place]
+        verdicts[n][name] = float(np.exp(np.logaddexp.reduce(logprobs[: len(yes)]) - np.logaddexp.reduce(logprobs)))
     return verdicts

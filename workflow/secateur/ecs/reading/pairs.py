@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from secateur.ecs.reading.engine import Reading, read
-from secateur.ecs.reading.statistics import of_base, of_pair
+from secateur.ecs.reading.engine import answer_logprobs, read
+from secateur.ecs.reading.statistics import Base, of_base, of_pairs, of_served_pair, stacked
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
@@ -13,7 +13,6 @@ from secateur.models.served import Served
 
 __all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "pair_rows", "total_logprobs"]
 
-Base = list[tuple[Encoded, Reading]]  # of each question
 Pairs = Sequence[tuple[int, int]]  # (place of a question, place of a passage)
 
 
@@ -31,7 +30,7 @@ def base_readings(lm: CausalLM | Served, cfg, questions: Sequence[Question], con
     """Read each question without a candidate, under the context C alone."""
     sequences = encode(lm, cfg, questions, [context] * len(questions))
     readings = dict(read(lm, sequences, [0] * len(sequences), cfg.horizon))
-    return [(sequence, readings[n]) for n, sequence in enumerate(sequences)]
+    return stacked(sequences, [readings[n] for n in range(len(sequences))], cfg.top_k)
 
 
 def total_logprobs(
@@ -47,7 +46,7 @@ def total_logprobs(
     """
     # The log-probability of the question is dropped, so that answers to one question share it as a prefix.
     sequences = [replace(sequence, asked=None) for sequence in encode(lm, cfg, questions, shown)]
-    logprobs = {n: float(reading.answer.double().sum()) for n, reading in read(lm, sequences, family, 1)}
+    logprobs = dict(answer_logprobs(lm, sequences, family))
     return [logprobs[n] for n in range(len(sequences))]
 
 
@@ -72,17 +71,25 @@ def pair_rows(
     """Rows of `statistics` for pairs, in their order; each candidate stands after the context C."""
     sequences = encode(lm, cfg, [questions[q] for q, _ in pairs], [[*context, passages[p]] for _, p in pairs])
     lengths = lm.encoder.count([p.text.strip() for p in passages])
-    rows: list[dict[str, Any]] = [{}] * len(pairs)
-    for n, reading in read(lm, sequences, families(cfg, pairs), cfg.horizon):
-        q, p = pairs[n]
-        ids = {"question_id": questions[q].id, "passage_id": passages[p].id, "tokens": lengths[p]}
-        rows[n] = ids | of_pair(sequences[n], reading, *base[q], cfg.top_k, cfg.epsilon)
-    return rows
+    kin, asked = families(cfg, pairs), [q for q, _ in pairs]
+    if isinstance(lm, Served):
+        readings = read(lm, sequences, kin, cfg.horizon)
+        each = (
+            (n, of_served_pair(sequences[n], reading, base.readings[asked[n]], cfg.top_k, cfg.epsilon))
+            for n, reading in readings
+        )
+    else:
+        each = of_pairs(lm, cfg, sequences, kin, asked, base)
+    rows = dict(each)
+    return [
+        {"question_id": questions[q].id, "passage_id": passages[p].id, "tokens": lengths[p]} | rows[n]
+        for n, (q, p) in enumerate(pairs)
+    ]
 
 
 def base_rows(questions: Sequence[Question], base: Base) -> list[dict[str, Any]]:
     """Rows of `statistics` for questions without a candidate; passage_id is None."""
     return [
         {"question_id": question.id, "passage_id": None, "tokens": 0} | of_base(sequence, reading)
-        for question, (sequence, reading) in zip(questions, base, strict=True)
+        for question, sequence, reading in zip(questions, base.sequences, base.readings, strict=True)
     ]

@@ -1,11 +1,13 @@
 """KL divergence along greedy answers of the model, with or without the candidate (ECS, definition 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from secateur.ecs.reading.decode import Continuation, generate, greedily
-from secateur.ecs.reading.engine import prefilled, read, read_on
+from secateur.ecs.reading.engine import Predictions, few, first_rows, passes, passes_after, prefilled, received
 from secateur.ecs.reading.pairs import Pairs, encode
 from secateur.ecs.reading.statistics import divergence
 from secateur.ecs.reading.template import Passage, Question
@@ -38,9 +40,35 @@ def prefilled_prompts(
     return Prompts(contexts, [q for q, _ in pairs], list(zip(ids, prefilled(lm, ids), strict=True)))
 
 
-def _summed(p: Sequence[Any], q: Sequence[Any]) -> float:
-    """Sum of KL(P || Q) over the log-distributions (vocabulary,) at each step."""
-    return sum(float(divergence(p_step, q_step)) for p_step, q_step in zip(p, q, strict=True))
+def _summed(
+    lm: CausalLM, readings: Iterator[Predictions], sequences: Sequence[Encoded], known: Sequence[Any], after: bool
+) -> list[float]:
+    """Sum over an answer's tokens of the divergence between read and known log-distributions, of each sequence.
+
+    known: (tokens, vocabulary) of each sequence; after: whether the readings are those with the candidate, P.
+    """
+    sums = {}
+    for (places, counts), values in received(lm, _divergences(lm, readings, sequences, known, after)):
+        for n, part in zip(places, np.split(values, np.cumsum(counts)[:-1]), strict=True):
+            sums[n] = float(part.sum(dtype=np.float64))
+    return [sums[n] for n in range(len(sequences))]
+
+
+def _divergences(lm: CausalLM, readings, sequences, known, after: bool) -> Iterator[tuple[Any, Any, Any]]:
+    """((places, counts), norms, (tokens,) divergences) of each pass."""
+    import torch
+
+    for predictions in readings:
+        firsts, counts = first_rows(sequences, predictions), [len(known[n]) for n in predictions.places]
+        (rows,) = lm.indices([first + step for first, n in zip(firsts, counts, strict=True) for step in range(n)])
+        stored, size = torch.cat([known[n] for n in predictions.places]), few(predictions.logits)
+        parts = [
+            divergence(*((read, other) if after else (other, read)))
+            for read, other in (
+                (predictions.logprobs(r), s) for r, s in zip(rows.split(size), stored.split(size), strict=True)
+            )
+        ]
+        yield (predictions.places, counts), predictions.norms, torch.cat(parts)
 
 
 def along_base(lm: CausalLM, cfg, answers: Sequence[Continuation], prompts: Prompts) -> list[float]:
@@ -48,12 +76,15 @@ def along_base(lm: CausalLM, cfg, answers: Sequence[Continuation], prompts: Prom
 
     answers: the greedy answer of each question.
     """
+    import torch
+
     sequences = [
         lm.encoder.continued(context, answers[q].tokens)
         for context, q in zip(prompts.contexts, prompts.questions, strict=True)
     ]
-    readings = dict(read_on(lm, sequences, prompts.prefilled, cfg.horizon))
-    return [_summed(readings[n].path, answers[q].logprobs) for n, q in enumerate(prompts.questions)]
+    known = {q: torch.stack(answers[q].logprobs) for q in set(prompts.questions)}
+    readings = passes_after(lm, sequences, prompts.prefilled)
+    return _summed(lm, readings, sequences, [known[q] for q in prompts.questions], after=True)
 
 
 def along_context(lm: CausalLM, cfg, base: Sequence[Encoded], prompts: Prompts) -> list[float]:
@@ -61,10 +92,12 @@ def along_context(lm: CausalLM, cfg, base: Sequence[Encoded], prompts: Prompts) 
 
     base: the prompt of each question without a candidate.
     """
+    import torch
+
     contexts, prefixes = zip(*prompts.prefilled, strict=True)
     answers = generate(lm, contexts, cfg.horizon, greedily, prefixes)
     sequences = [
         lm.encoder.continued(base[q], answer.tokens) for q, answer in zip(prompts.questions, answers, strict=True)
     ]
-    readings = dict(read(lm, sequences, prompts.questions, cfg.horizon))
-    return [_summed(answer.logprobs, readings[n].path) for n, answer in enumerate(answers)]
+    known = [torch.stack(answer.logprobs) for answer in answers]
+    return _summed(lm, passes(lm, sequences, prompts.questions), sequences, known, after=False)
