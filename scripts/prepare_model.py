@@ -16,7 +16,7 @@ def run(cfg, inputs, outputs, ctx):
         print(f"prepare_model: {text}", file=sys.stderr, flush=True)
 
     prepare(address, ctx.cache, cfg.extra.in_process, say)
-    weights = weights_digest(address) if cfg.extra.in_process else None
+    weights = weights_digest(address, ctx.cache) if cfg.extra.in_process else None
     write_json(outputs.path("model"), {"model": address, "weights": weights, "converted": is_gguf(address)})
     ctx.log.info("%s: weights %s", address, weights or "of a server")
     return {"converted": int(is_gguf(address))}

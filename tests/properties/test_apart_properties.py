@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,23 @@ def test_a_reading_is_that_of_its_sequence_alone_to_the_bit(tiny_lm, ecs, kind, 
     assert each(other, [found[n] for n in order]) == [alone[n] for n in order]
     for n, reading in read(one, found, [0] * len(found), 3):
         assert told(reading)[1] == pytest.approx(alone[n][1], abs=1e-3)
+
+
+@FEW
+@given(texts=TEXTS, data=st.data())
+def test_where_a_sum_depends_on_the_number_of_rows_each_batch_has_the_same(tiny_lm, ecs, texts, data):
+    lm, sizes = tiny_lm(window=4096, pack=256), set()
+    lm.exact, threads = True, torch.get_num_threads()
+    inner, lm.chunk = lm.chunk, lambda rows, *more: sizes.add((len(rows), len(rows[0]))) or inner(rows, *more)
+    found = sequences(lm, ecs(), texts)
+    torch.set_num_threads(4)
+    try:
+        alone = [each(lm, [sequence])[0] for sequence in found]
+        order = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=12))
+        assert each(lm, [found[n] for n in order]) == [alone[n] for n in order]
+    finally:
+        torch.set_num_threads(threads)
+    assert all(rows == 256 // width for rows, width in sizes)
 
 
 def test_beginnings_are_computed_once(tiny_lm, ecs):

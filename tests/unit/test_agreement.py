@@ -8,7 +8,8 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from secateur.core.errors import SecateurError
 from secateur.models import agreement
 from secateur.models.agreement import check_once, largest_difference
-from secateur.models.causal import CausalLM, _position_problem
+from secateur.models.causal import CausalLM
+from secateur.models.readers.transformers import _position_problem
 
 TOKENS = 400
 SIZE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 8}

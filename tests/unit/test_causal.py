@@ -141,13 +141,15 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
     (tmp_path / "whole.gguf").write_bytes(b"GGUF one, and two")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "pieces", raising=False)
-    assert prepare.weights_digest("assemble:pieces") == prepare.weights_digest(str(tmp_path / "whole.gguf"))
+    assert prepare.weights_digest("assemble:pieces", tmp_path) == prepare.weights_digest(
+        str(tmp_path / "whole.gguf"), tmp_path
+    )
     with prepare.gguf_file("assemble:pieces") as path:
         assert path.read_bytes() == b"GGUF one, and two"
     assert not path.exists()
     (package / "b.part").unlink()
     with pytest.raises(SecateurError, match=r"b\.part missing"):
-        prepare.weights_digest("assemble:pieces")
+        prepare.weights_digest("assemble:pieces", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """What SLURM's commands say, and what is made of it; what a real SLURM does is in tests/cluster."""
 
 import asyncio
+import json
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from secateur.cluster import leftovers, resources
 from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remembered
-from secateur.cluster.needs import forget_gpu, in_turn, needs_gpu
+from secateur.cluster.needs import ask_for_weights, forget_gpu, in_turn, needs_gpu, weights_mb
 from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
 from secateur.core.errors import SecateurError
@@ -290,6 +293,33 @@ def test_a_job_without_a_gpu_goes_where_all_others_go():
     other = Asked(slurm_partition="cpu_long")
     forget_gpu(other, "cpu")
     assert vars(other) == {"slurm_partition": "cpu_long"}
+
+
+def reads(folder, **changes) -> dict:
+    """Settings of a job that reads a model of 2**20 parameters in its own process."""
+    save_file({"w": torch.zeros(2**20, dtype=torch.float16)}, folder / "model.safetensors")
+    return {
+        "lm.backend": "transformers",
+        "lm.model": str(folder),
+        "lm.dtype.cpu": "float32",
+        "lm.dtype.cuda": "float16",
+    } | changes
+
+
+def test_a_job_asks_for_the_weights_that_it_reads_too(tmp_path):
+    class Asked(SimpleNamespace):
+        get = SimpleNamespace.__getattribute__
+
+    assert weights_mb(reads(tmp_path)) == 4
+    assert weights_mb(reads(tmp_path, **{"lm.dtype.cpu": "bfloat16"})) == 2
+    assert weights_mb(reads(tmp_path, **{"lm.backend": "vllm"})) == 0
+    assert weights_mb(reads(tmp_path, **{"lm.model": "nobody/not-here-yet"})) == 0
+    assert weights_mb({"embedder.model": "x"}) == 0
+    asked = Asked(mem_mb=8000)
+    ask_for_weights(asked, reads(tmp_path))
+    assert asked.mem_mb == 8004
+    params = [f"{key}={json.dumps(value)}" for key, value in reads(tmp_path).items()]
+    assert in_turn([job("gain", *params, mem_mb=8000, runtime=1)], "cpu")["mem_mb"] == 8004
 
 
 def job(rule: str, *params: str, **resources: int | str) -> SimpleNamespace:

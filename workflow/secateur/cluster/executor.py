@@ -26,7 +26,7 @@ from typing import Any
 
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from secateur.cluster.needs import default, forget_gpu, needs_gpu, settings_of
+from secateur.cluster.needs import ask_for_weights, default, forget_gpu, needs_gpu, settings_of
 from secateur.cluster.states import ACTIVE, nodes, reason, states
 from secateur.core.artifacts import read_json
 
@@ -102,6 +102,8 @@ def _without_idle_gpu(original: Callable) -> Callable:
     def run_job(self: Any, job: Any) -> None:
         if not job.is_group() and not needs_gpu(settings_of(job)):
             forget_gpu(job.resources, default(self.workflow, "slurm_partition"))
+        if not job.is_group():
+            ask_for_weights(job.resources, settings_of(job))
         try:
             original(self, job)
         except Exception as error:  # raised in a thread; the plugin's handler fails for a group

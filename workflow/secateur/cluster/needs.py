@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from secateur.config import plugins
+from secateur.models.size import BYTES, parameters
 
-__all__ = ["default", "forget_gpu", "in_turn", "needs_gpu", "patch", "settings_of"]
+__all__ = ["ask_for_weights", "default", "forget_gpu", "in_turn", "needs_gpu", "patch", "settings_of", "weights_mb"]
 
 GPU = ("gres", "slurm_partition")
 TBD = "<TBD>"  # Snakemake's value of a resource that depends on missing input
@@ -38,6 +39,24 @@ def needs_gpu(params: Mapping[str, Any]) -> bool:
     return "extractor.kind" not in params
 
 
+def ask_for_weights(resources: Any, params: Mapping[str, Any]) -> None:
+    """Add the weights of a job's language model to the memory that it asks for."""
+    if resources.get("mem_mb"):
+        resources.mem_mb += weights_mb(params)
+
+
+def weights_mb(params: Mapping[str, Any]) -> int:
+    """MB of the weights that a job reads in its own process, in their data type; 0 where the model is not here yet.
+
+    A GPU gets them through host memory too.
+    """
+    address = params.get("lm.model")
+    if address is None or not needs_gpu(params) or not plugins.load("reader", params["lm.backend"]).IN_PROCESS:
+        return 0
+    wide = max(BYTES[params[name]] for name in ("lm.dtype.cpu", "lm.dtype.cuda"))
+    return (parameters(address) or 0) * wide // 2**20
+
+
 def settings_of(job: Any) -> dict[str, Any]:
     """A job's settings, from its params (`group.key=value`)."""
     pairs = (text.split("=", 1) for text in job.params if isinstance(text, str) and "=" in text)
@@ -59,6 +78,8 @@ def in_turn(jobs: Iterable[Any], partition: str | None) -> dict[str, int | str]:
         if requested.get("gres"):
             gpu_request = {name: requested.pop(name) for name in GPU if name in requested}
             gpu = gpu_request if needs_gpu(settings_of(job)) else gpu
+        if "mem_mb" in requested:
+            requested["mem_mb"] += weights_mb(settings_of(job))
         for name, value in requested.items():
             if isinstance(value, int):
                 resources[name] = max(resources.get(name, value), value)

@@ -6,7 +6,7 @@ from typing import Literal
 from secateur.config import plugins
 from secateur.core.fields import key, misfits
 
-__all__ = ["Embedder", "Lm", "in_process", "lm_problems"]
+__all__ = ["Embedder", "Lm", "device_problems", "in_process", "lm_problems"]
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,8 @@ class Embedder:
         "engine on a CPU; a GPU always takes torch. openvino_bf16 is faster where the CPU multiplies bfloat16; its "
         "vectors differ from CPU to CPU"
     )
-    batch: int = key("torch: strings per batch, sorted by length", low=1)
-    batch_tokens: int = key("openvino: tokens per batch, padding included, sorted by length", low=1)
-    block: int = key("strings embedded and cached together", low=1)
+    batch_tokens: dict[str, int] = key("tokens per batch on cpu and on cuda, padding included, sorted by length", low=1)
+    block: dict[str, int] = key("strings embedded and cached together, on cpu and on cuda", low=1)
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
 
 
@@ -40,7 +39,14 @@ class Lm:
         "transformers: data type on cpu and on cuda", default=None
     )
     pack: dict[str, int] | None = key(
-        "transformers: tokens per forward pass on cpu and on cuda; bounds memory", low=16, default=None
+        "transformers: tokens per forward pass on cpu and on cuda, where a card with less memory gets fewer",
+        low=16,
+        default=None,
+    )
+    exact: bool | None = key(
+        "transformers: compute cached scores in batches of one shape, so that they are equal to the bit on a GPU and with "
+        "several threads; takes about twice as long",
+        default=None,
     )
     url: str | None = key("server: address up to where /v1 or /generate begins", default=None)
     top_logprobs: int | None = key(
@@ -68,8 +74,14 @@ def lm_problems(lm: Lm) -> list[str]:
     problems = misfits("lm", lm, "backend", needs)
     if lm.url and lm.url.rstrip("/").endswith("/v1"):
         problems.append("lm.url ends in /v1, the address before it is needed")
-    for name in ("dtype", "pack"):
-        devices = getattr(lm, name)
-        if devices is not None and set(devices) != {"cpu", "cuda"}:
-            problems.append(f"lm.{name} has entries for {sorted(devices)}, needs exactly cpu and cuda")
-    return problems
+    return problems + device_problems("lm", lm, ("dtype", "pack"))
+
+
+def device_problems(group: str, option: object, names: tuple[str, ...] = ("batch_tokens", "block")) -> list[str]:
+    """Settings of an option that are not given for each device, each in a clause."""
+    given = {name: getattr(option, name) for name in names}
+    return [
+        f"{group}.{name} has entries for {sorted(devices)}, needs exactly cpu and cuda"
+        for name, devices in given.items()
+        if devices is not None and set(devices) != {"cpu", "cuda"}
+    ]

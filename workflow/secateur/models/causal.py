@@ -6,12 +6,10 @@ padding is computed, and the keys and values of a prefix are computed once. Wher
 of one shape.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from pathlib import Path
 
 from numpy.typing import NDArray
 
@@ -19,10 +17,9 @@ from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.attention import NeedsMask, attend_in_blocks, blocks, by_lengths
 from secateur.models.encoding import Encoder
-from secateur.models.kernels import PRODUCTS, STEADY, by_onednn, steady
-from secateur.models.prepare import fast_tokenizer, is_gguf, loading, prepare, refuse_incomplete, weights_digest
+from secateur.models.kernels import PRODUCTS, STEADY, by_onednn
 
-__all__ = ["NOTHING", "CausalLM", "Prefix", "in_process"]
+__all__ = ["NOTHING", "CausalLM", "Prefix"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,6 @@ class Prefix:
 
 
 NOTHING = Prefix(0, ())
-STATIC = ("default", "linear", "yarn", "llama3", "proportional")  # rope types whose angles hang on the position alone
 PASSING = ("_name_or_path", "transformers_version")  # settings of a model that change no score
 
 
@@ -77,10 +73,26 @@ class CausalLM:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of all that a score depends on: weights, architecture, tokenizer, chat template, data type, window."""
+        """Digest of all that a score depends on: weights, architecture, tokenizer, chat template, data type, window, device.
+
+        Where scores are equal to the bit on a GPU, they are so on one kind of card.
+        """
+        import torch
+
+        device = self.model.device.type
+        card = torch.cuda.get_device_name(self.model.device) if device == "cuda" and self.exact else ""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
-        return digest(self._weights, network, *tokenizer, str(self.model.dtype), self.encoder.window, STEADY, PRODUCTS)
+        return digest(
+            self._weights,
+            network,
+            *tokenizer,
+            str(self.model.dtype),
+            *(device, card, self.exact),
+            self.encoder.window,
+            STEADY,
+            PRODUCTS,
+        )
 
     def indices(self, *lists: Sequence[int]):
         """Lists of integers as tensors on the model's device, in one copy."""
@@ -252,58 +264,3 @@ class CausalLM:
                 "Fix: use a model whose layers attend fully or within a sliding window."
             )
         return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
-
-
-def in_process(cfg, cache: Path, device: str) -> CausalLM:
-    """Load the model of an `lm` option in this process, in the option's data type for the device.
-
-    GGUF weights are converted first. Raises SecateurError where the address holds no causal language model.
-    """
-    steady()
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    device = "cuda" if device == "cuda" and torch.cuda.is_available() else "cpu"
-    address = prepare(cfg.model, cache)
-    tokenizer = fast_tokenizer(cfg.model, address)
-    with loading(cfg.model):
-        settings = {
-            "dtype": getattr(torch, cfg.dtype[device]),
-            "output_loading_info": True,
-            "ignore_mismatched_sizes": True,
-        }
-        model, info = AutoModelForCausalLM.from_pretrained(address, **settings)
-    refuse_incomplete(cfg.model, info)
-    if problem := _position_problem(model.config.get_text_config(), cfg.window):
-        raise SecateurError(f"lm.model {cfg.model}: {problem}")
-    weights = _weights(cfg.model, address, model)
-    return CausalLM(model.to(device), tokenizer, cfg.window, cfg.pack[device], cfg.model, weights)
-
-
-def _position_problem(config, window: int) -> str | None:
-    """What is wrong with a window where a token's rotary angles depend on the longest position in a pass, or None.
-
-    config: of the text model. Below its original context such a model reads every sequence with the same angles.
-    """
-    parameters = getattr(config, "rope_parameters", None) or {}
-    for rope in parameters.values() if all(isinstance(v, dict) for v in parameters.values()) else (parameters,):
-        kind = rope.get("rope_type", "default")
-        if kind in STATIC:
-            continue
-        original = rope.get("original_max_position_embeddings") or config.max_position_embeddings
-        if window > original:
-            return (
-                f"rope_type {kind} turns all positions otherwise where a sequence of the pass exceeds {original} tokens, "
-                f"and lm.window is {window}. Fix: lm.window={original}"
-            )
-    return None
-
-
-def _weights(named: str, address: str, model) -> str:
-    """Identity of the weights: the digest of their files, or the hub's commit."""
-    if is_gguf(named):
-        return Path(address).name  # the folder's name is the digest
-    if Path(address).is_dir():
-        return weights_digest(address)
-    return f"{address}@{getattr(model.config, '_commit_hash', None)}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import file_digest
 from secateur.core.cache import VectorCache, digest
 from secateur.core.errors import SecateurError
-from secateur.models.encoders import PARTS, STEP, encoder, engine
+from secateur.models.encoders import PARTS, STEP, device, encoder, engine
 from secateur.models.kernels import STEADY
 from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
@@ -36,7 +36,9 @@ class Embedder:
         folder = Path(locate(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
-        return digest(engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP, STEADY, *identity)
+        return digest(
+            engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP[device(self.cfg)], STEADY, *identity
+        )
 
     def split(self, texts: Iterable[str]) -> int:
         """Number of strings longer than the model's window; 0 where the model's folder has no tokenizer.json."""
@@ -66,8 +68,9 @@ class Embedder:
     def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
         """Compute missing vectors in place, block by block."""
         todo = np.flatnonzero(~known)
-        for start in range(0, len(todo), self.cfg.block):
-            part = todo[start : start + self.cfg.block]
+        block = self.cfg.block[device(self.cfg)]
+        for start in range(0, len(todo), block):
+            part = todo[start : start + block]
             vectors[part] = self.cache.made([plan[n] for n in part], self.encode)
             if self.log:
                 self.log.info("embedded %d of %d strings", start + len(part), len(todo))

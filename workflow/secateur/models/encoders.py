@@ -11,8 +11,9 @@ import secrets
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,15 @@ from secateur.models.kernels import ROWS, steady
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, quiet, refuse_random
 
-__all__ = ["PARTS", "STEP", "Encode", "batches", "encoder", "engine", "sentence_transformer", "widths"]
+__all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # tokens of parts of strings
 PARTS = "mean of parts"  # how strings beyond the window are read; part of the embedder's identity
 SEAL = "model.json"  # digests of a converted model's files
 PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # OpenVINO's precision, by engine
-STEP = ROWS  # widths are multiples of it, so that no product has fewer rows than it needs
+# Widths are multiples of it: on a CPU so that no product has fewer rows than it needs, on a GPU so that batches are few.
+STEP = {"cpu": ROWS, "cuda": 16}
 
 
 def encoder(cfg, cache: Path) -> Encode:
@@ -42,6 +44,11 @@ def encoder(cfg, cache: Path) -> Encode:
 def engine(cfg) -> str:
     """openvino, openvino_bf16, torch, or cuda. A GPU uses PyTorch whatever the option says. Does not import torch."""
     return "cuda" if shutil.which("nvidia-smi") else cfg.engine
+
+
+def device(cfg) -> str:
+    """cuda or cpu."""
+    return "cuda" if engine(cfg) == "cuda" else "cpu"
 
 
 def sentence_transformer(cfg, device: str):
@@ -63,26 +70,43 @@ def sentence_transformer(cfg, device: str):
 
 
 def _torch(cfg) -> Encode:
+    """PyTorch. On a GPU a batch is filled to a fixed number of rows, on which its kernels depend, and all are read at once."""
     steady()
     import torch
+    from tokenizers import Tokenizer
 
     torch.set_num_threads(_threads())
-    model = sentence_transformer(cfg, "cuda" if engine(cfg) == "cuda" and torch.cuda.is_available() else "cpu")
-    rows = (
-        cfg.batch if model.device.type == "cuda" else 0
-    )  # a GPU's kernel depends on the number of rows: keep it fixed
+    place = device(cfg)
+    model = sentence_transformer(cfg, "cuda" if place == "cuda" and torch.cuda.is_available() else "cpu")
+    tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
+    tokenizer.enable_truncation(cfg.max_tokens)
+    tokenizer.no_padding()
+    padding, filled = model.tokenizer.pad_token_id or 0, place == "cuda"
 
-    def tokens(texts: list[str]) -> tuple[Ids, list[int]]:
-        found = model.tokenizer(texts, truncation=True, max_length=cfg.max_tokens, return_overflowing_tokens=True)
-        return found["input_ids"], found["overflow_to_sample_mapping"]
+    def rows(width: int) -> int:
+        return max(1, cfg.batch_tokens[place] // width)
 
-    def forward(ids: Ids, width: int) -> NDArray[np.float32]:
-        full = {"input_ids": ids + ids[-1:] * (rows - len(ids))}
-        padded = model.tokenizer.pad(full, padding="max_length", max_length=width, return_tensors="pt")
+    def forward(ids: Ids, width: int):
+        mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
+        tokens = np.where(mask, 0, padding)
+        tokens[mask] = np.concatenate(ids)
+        if filled:
+            tokens, mask = (np.concatenate([x, np.repeat(x[-1:], rows(width) - len(ids), 0)]) for x in (tokens, mask))
+        both = {"input_ids": tokens, "attention_mask": mask.astype(np.int64)}
         with torch.inference_mode():
-            return model(dict(padded.to(model.device)))["sentence_embedding"][: len(ids)].float().cpu().numpy()
+            sent = {name: torch.from_numpy(x).to(model.device, non_blocking=True) for name, x in both.items()}
+            return model(sent)["sentence_embedding"][: len(ids)]
 
-    return lambda texts: _encoded(*tokens(list(texts)), cfg.max_tokens, lambda width: cfg.batch, forward)
+    def joined(parts) -> NDArray[np.float32]:
+        return torch.cat(list(parts)).float().cpu().numpy()
+
+    return lambda texts: _encoded(*_tokens(tokenizer, texts), cfg.max_tokens, STEP[place], rows, forward, joined)
+
+
+def _tokens(tokenizer, texts: Sequence[str]) -> tuple[Ids, list[int]]:
+    """Tokens of the parts of strings, and the string of each part."""
+    parts = [[whole, *whole.overflowing] for whole in tokenizer.encode_batch_fast(list(texts))]
+    return [part.ids for own in parts for part in own], [n for n, own in enumerate(parts) for _ in own]
 
 
 def _threads() -> int:
@@ -113,25 +137,33 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
         tokens[mask] = np.concatenate(ids)
         return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run overwrites this memory
 
-    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        parts = [[whole, *whole.overflowing] for whole in tokenizer.encode_batch_fast(list(texts))]
-        ids, owners = [part.ids for own in parts for part in own], [n for n, own in enumerate(parts) for _ in own]
-        return _encoded(ids, owners, cfg.max_tokens, lambda width: cfg.batch_tokens // width, forward)
+    def rows(width: int) -> int:
+        return cfg.batch_tokens["cpu"] // width
 
-    return encode
+    def joined(parts) -> NDArray[np.float32]:
+        return np.concatenate(list(parts))
+
+    return lambda texts: _encoded(*_tokens(tokenizer, texts), cfg.max_tokens, STEP["cpu"], rows, forward, joined)
 
 
 def _encoded(
-    ids: Ids, owners: list[int], most: int, rows: Callable[[int], int], forward: Callable[[Ids, int], NDArray]
+    ids: Ids,
+    owners: list[int],
+    most: int,
+    step: int,
+    rows: Callable[[int], int],
+    forward: Callable[[Ids, int], Any],
+    joined: Callable[[Iterable[Any]], NDArray],
 ) -> NDArray:
     """(n, d) vectors of length one of n strings.
 
-    ids: tokens of their parts; owners: the string of each part, rising; rows(width): parts per batch; forward: runs one.
+    ids: tokens of their parts; owners: the string of each part, rising; rows(width): parts per batch; forward: runs one;
+    joined: the outputs of all batches as one array.
     """
     lengths = np.array([len(one) for one in ids])
-    wide = widths(lengths, most)
+    wide = widths(lengths, most, step)
     together = list(batches(wide, rows))
-    vectors = np.concatenate([forward([ids[n] for n in part], int(wide[part[0]])) for part in together])
+    vectors = joined(forward([ids[n] for n in part], int(wide[part[0]])) for part in together)
     vectors = _unit(vectors)[np.argsort(np.concatenate(together))]
     first, parts = np.unique(owners, return_index=True, return_counts=True)[1:]
     found, split = vectors[first], parts > 1
@@ -144,13 +176,13 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def widths(lengths: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Padded widths of strings: the next multiple of STEP, within the window.
+def widths(lengths: NDArray[np.int64], most: int, step: int) -> NDArray[np.int64]:
+    """Padded widths of strings: the next multiple of a step, within the window.
 
-    >>> widths(np.array([2, 4, 5, 29]), 30)
+    >>> widths(np.array([2, 4, 5, 29]), 30, 4)
     array([ 4,  4,  8, 30])
     """
-    return np.minimum(-(-lengths // STEP) * STEP, most)
+    return np.minimum(-(-lengths // step) * step, most)
 
 
 def batches(wide: NDArray[np.int64], rows: Callable[[int], int]) -> Iterator[NDArray[np.int64]]:

@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
-from secateur.core.artifacts import file_digest, made_once, seal, unsealed
+from secateur.core.artifacts import file_digest, made_once, seal, unsealed, write_text
+from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.hub import fetched
 from secateur.models.locate import locate
@@ -163,8 +164,11 @@ def gguf_file(address: str) -> Iterator[Path]:
         yield whole
 
 
-def weights_digest(address: str) -> str:
-    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here."""
+def weights_digest(address: str, cache: Path) -> str:
+    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here.
+
+    It is kept in the cache for files of one size and time of change, since 15 GB take half a minute.
+    """
     folder = Path(address)
     if is_gguf(address):
         files = _pieces(address)
@@ -176,8 +180,17 @@ def weights_digest(address: str) -> str:
             )
     else:
         return address
-    if len(files) == 1:
-        return file_digest(files[0])
+    stats = [(str(path.resolve()), path.stat()) for path in files]
+    known = cache / "weights" / digest([(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats])
+    if known.is_file():
+        return known.read_text(encoding="utf-8")
+    computed = file_digest(files[0]) if len(files) == 1 else _together(files)
+    write_text(known, computed)
+    return computed
+
+
+def _together(files: Iterable[Path]) -> str:
+    """sha256 of files, one after the other."""
     whole = hashlib.sha256()
     for path in files:
         with path.open("rb") as stream:
@@ -200,7 +213,7 @@ def prepare(address: str, cache: Path, weights: bool = True, say: Callable[[str]
             _refuse_pointers(address, sorted([*folder.glob("*.safetensors"), *folder.glob("*.json")]))
         fetched(located, READER, weights, say)
         return located
-    folder = cache / "models" / weights_digest(address)
+    folder = cache / "models" / weights_digest(address, cache)
     _whole(folder)
     return str(made_once(folder, lambda folder: _sealed(address, folder)))
 

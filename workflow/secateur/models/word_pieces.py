@@ -64,7 +64,7 @@ def lm_counter(model: str, cache: Path) -> Counter:
             write_text(path, _tokenizer(file.parent, gguf_file=file.name).to_str())
         seal(path.with_suffix(SEAL), [path])
 
-    path = cache / "tokenizers" / f"{weights_digest(model)}.json"
+    path = cache / "tokenizers" / f"{weights_digest(model, cache)}.json"
     return _Counter(remade(path, lambda path: Tokenizer.from_file(str(whole(path, path.with_suffix(SEAL)))), convert))
 
 

@@ -98,6 +98,7 @@ class _Checks:
         problems += self._evaluation()
         if study == "policy" or variant["memory"] != layout.NONE:
             problems += self._policy()
+        problems += models.device_problems("embedder", self.option("embedder"))
         return problems + models.lm_problems(self.option("lm"))
 
     def _family(self) -> Iterator[str]:

@@ -1,0 +1,72 @@
+"""What a model takes of a GPU's memory, and what does not fit."""
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from secateur.core.errors import SecateurError
+from secateur.models.readers import transformers as reader
+from secateur.models.size import fitting_pack, parameters, refuse_too_large
+
+GB = 10**9
+
+
+def test_parameters_are_counted_over_all_files_of_a_folder(tmp_path):
+    save_file(
+        {"a": torch.zeros(3, 5), "b": torch.zeros(7)}, tmp_path / "model-1.safetensors", metadata={"format": "pt"}
+    )
+    save_file({"c": torch.zeros(2, 2, dtype=torch.float16)}, tmp_path / "model-2.safetensors")
+    assert parameters(str(tmp_path)) == 15 + 7 + 4
+
+
+@pytest.mark.parametrize("address", ["nobody/no-such-model", "/no/folder"])
+def test_a_model_that_is_not_here_has_no_known_size(address):
+    assert parameters(address) is None
+
+
+def test_what_fits_is_loaded_and_an_unknown_size_is_not_refused():
+    refuse_too_large("m", 7_600_000_000, "float16", 24 * GB, 24 * GB)
+    refuse_too_large("m", None, "float32", GB, GB)
+
+
+def test_what_does_not_fit_is_refused_with_what_would():
+    with pytest.raises(SecateurError) as caught:
+        refuse_too_large("Qwen/Qwen2.5-7B", 7_600_000_000, "float32", 24 * GB, 24 * GB)
+    assert "need 30.4 GB in float32; of this GPU's 24.0 GB, 24.0 are free." in str(caught.value)
+    assert "bfloat16, which halves it; a GPU with at least 38 GB free, or a model of at most 4.8 billion" in str(
+        caught.value
+    )
+
+
+def test_a_gpu_that_others_use_is_named():
+    with pytest.raises(SecateurError, match="Other programs use the rest: run one job on this GPU at a time"):
+        refuse_too_large("m", 7_600_000_000, "float16", 9 * GB, 24 * GB)
+
+
+def test_a_small_card_reads_fewer_tokens_at_once_and_a_large_one_no_more_than_asked():
+    sizes = [fitting_pack(8192, 152_064, "bfloat16", beside * GB) for beside in (1, 4, 8, 64)]
+    assert sizes == sorted(sizes) and sizes[0] >= 256 and sizes[-1] == 8192
+    assert all(size % 256 == 0 for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("driver", "build", "visible", "found"),
+    [
+        (True, "13.0", None, "no GPU"),
+        (True, "13.0", "", "cpu"),
+        (True, None, None, "cpu"),
+        (False, "13.0", None, "cpu"),
+    ],
+)
+def test_a_driver_without_a_gpu_is_no_reason_to_read_for_days_on_a_cpu(monkeypatch, driver, build, visible, found):
+    monkeypatch.setattr(reader.shutil, "which", lambda name: "/usr/bin/nvidia-smi" if driver else None)
+    monkeypatch.setattr(torch.version, "cuda", build)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    if found == "cpu":
+        assert reader.usable("cuda") == "cpu"
+    else:
+        with pytest.raises(SecateurError, match="PyTorch sees no GPU"):
+            reader.usable("cuda")
