@@ -22,9 +22,9 @@ from harness import Figure, cpu_seconds, publish
 from scipy.stats import spearmanr
 
 from secateur.config import compose
-from secateur.ecs.reading.engine import cost, read
+from secateur.ecs.reading.engine import cost, passes, read
 from secateur.ecs.reading.pairs import base_readings, encode, families, pair_rows
-from secateur.ecs.reading.statistics import of_pair
+from secateur.ecs.reading.statistics import of_predictions
 from secateur.ecs.reading.template import Passage, Question, answer_text, prompt
 from secateur.models.causal import CausalLM
 from secateur.models.reader import load
@@ -131,12 +131,12 @@ def main() -> None:
     pairs, rows = part.pairs, sum(len(one.predicting) for one in part.sequences)
     some, alone = part.sequences[::EVERY], [base.sequences[q] for q, _ in pairs[::EVERY]]
     few, low = pairs[::EVERY], CausalLM(deepcopy(lm.model).bfloat16(), lm.tokenizer, 8192, lm.pack, "bf16", "bf16")
-    known = dict(read(lm, some, range(len(some)), cfg.horizon))
+    kept = list(passes(lm, some, range(len(some))))
     low_base = base_readings(low, cfg, questions)
 
     def compare() -> None:
-        for n, (q, _) in enumerate(few):
-            of_pair(some[n], known[n], *base[q], cfg.top_k, cfg.epsilon)
+        for predictions in kept:
+            of_predictions(lm, cfg, some, [q for q, _ in few], base, predictions)
 
     ours, bases, shared, apart, q_shared, q_apart, naive, plain, strict, numbers, screen = cpu_seconds(
         lambda: pair_rows(lm, cfg, questions, passages, pairs, base),

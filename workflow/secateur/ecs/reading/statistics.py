@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from secateur.ecs.reading.engine import Reading, few, first_rows, passes, received, targets
+from secateur.ecs.reading.engine import Predictions, Reading, few, first_rows, passes, received, targets
 from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
 
-__all__ = ["Base", "divergence", "of_base", "of_pairs", "of_served_pair", "stacked"]
+__all__ = ["Base", "divergence", "of_base", "of_pairs", "of_predictions", "of_served_pair", "stacked"]
 
 
 def divergence(p, q):
@@ -171,35 +171,42 @@ class _Layout:
 
 
 def _launched(lm, cfg, sequences, families, questions, base: Base) -> Iterator[tuple[_Layout, Any, Any]]:
-    """(layout, norms, values on the model's device) of each forward pass."""
+    """(layout, norms, values on the model's device) of each forward pass, whose logits are freed before the next."""
+    for predictions in passes(lm, sequences, families):
+        norms, (layout, values) = predictions.norms, of_predictions(lm, cfg, sequences, questions, base, predictions)
+        del predictions
+        yield layout, norms, values
+
+
+def of_predictions(
+    lm: CausalLM, cfg, sequences: Sequence[Encoded], questions: Sequence[int], base: Base, predictions: Predictions
+) -> tuple[_Layout, Any]:
+    """The statistics of one forward pass: (layout, values on the model's device)."""
     import torch
 
-    for predictions in passes(lm, sequences, families):
-        rows, tokens, counts = targets(sequences, predictions)
-        first = first_rows(sequences, predictions)
-        asked = [questions[n] for n in predictions.places]
-        steps = [
-            _steps(sequences[n], base.sequences[q], cfg.horizon) for n, q in zip(predictions.places, asked, strict=True)
-        ]
-        begins = [base.starts[q] for q in asked]
-        path, prior = (
-            [start + step for start, count in zip(starts, steps, strict=True) for step in range(count)]
-            for starts in (first, begins)
-        )
-        rows, tokens, path, prior, first, begins, asked = lm.indices(rows, tokens, path, prior, first, begins, asked)
-        size = few(predictions.logits)
-        logprobs = predictions.logits[rows, tokens].float() - predictions.norms[rows]
-        kl = [
-            divergence(predictions.logprobs(p), base.paths[q])
-            for p, q in zip(path.split(size), prior.split(size), strict=True)
-        ]
-        each = [
-            _at_first(predictions.logprobs(p), base.paths[q], base.top[n], cfg.epsilon)
-            for p, q, n in zip(first.split(size), begins.split(size), asked.split(size), strict=True)
-        ]
-        layout, norms = _Layout(predictions.places, counts, steps), predictions.norms
-        del predictions  # its logits, before the next pass
-        yield layout, norms, torch.cat([logprobs, *kl, torch.cat(each, 1).flatten()])
+    rows, tokens, counts = targets(sequences, predictions)
+    first = first_rows(sequences, predictions)
+    asked = [questions[n] for n in predictions.places]
+    steps = [
+        _steps(sequences[n], base.sequences[q], cfg.horizon) for n, q in zip(predictions.places, asked, strict=True)
+    ]
+    begins = [base.starts[q] for q in asked]
+    path, prior = (
+        [start + step for start, count in zip(starts, steps, strict=True) for step in range(count)]
+        for starts in (first, begins)
+    )
+    rows, tokens, path, prior, first, begins, asked = lm.indices(rows, tokens, path, prior, first, begins, asked)
+    size = few(predictions.logits)
+    logprobs = predictions.logits[rows, tokens].float() - predictions.norms[rows]
+    kl = [
+        divergence(predictions.logprobs(p), base.paths[q])
+        for p, q in zip(path.split(size), prior.split(size), strict=True)
+    ]
+    each = [
+        _at_first(predictions.logprobs(p), base.paths[q], base.top[n], cfg.epsilon)
+        for p, q, n in zip(first.split(size), begins.split(size), asked.split(size), strict=True)
+    ]
+    return _Layout(predictions.places, counts, steps), torch.cat([logprobs, *kl, torch.cat(each, 1).flatten()])
 
 
 def _steps(sequence: Encoded, base: Encoded, horizon: int) -> int:
