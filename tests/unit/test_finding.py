@@ -7,7 +7,7 @@ from secateur.report.finding import lines, sentence, small_print
 
 CLAIM = "evidence_recall@claim"
 FAMILIES = {"secateur": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
-FAMILIES |= {"oracle_evidence": "control", "ecs": "utility"}
+FAMILIES |= {"oracle_evidence": "control", "ecs": "utility", "myrag": "imported", "mine": "yours"}
 WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind"}
 MEANS = {"secateur": 0.6, "title_zsum": 0.5}
 
@@ -135,3 +135,28 @@ def test_the_small_print_names_a_higher_row_and_gold_evidence_is_none(p):
     made = of(MEANS | {"title_zsum:dense": 0.65, "oracle_evidence": 0.9}, pair(p_holm=p))
     assert small_print(made, [64, 512]).endswith(" The highest mean is that of title_zsum:dense.")
     assert "highest" not in small_print(of(MEANS, pair(p_holm=p)), [64, 512])
+
+
+AT_256, AT_512 = ({"metric": f"evidence_recall@{budget}"} for budget in (256, 512))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "metric_of_it"),
+    [
+        ([pair("myrag") | AT_256, pair("myrag") | AT_512], "evidence_recall@256"),
+        ([pair("mine"), pair("mine") | AT_256, pair("myrag") | AT_512, pair("mine") | AT_512], "evidence_recall@512"),
+        ([pair("mine"), pair("mine") | AT_256], CLAIM),
+        ([pair(), pair() | AT_256], CLAIM),
+    ],
+)
+def test_the_finding_is_at_a_budget_where_the_users_own_contexts_were_sent(pairs, metric_of_it):
+    rows = [
+        metric(s, 0.5, metric=m)
+        for s in ("myrag", "mine", "secateur", "title_zsum")
+        for m in (CLAIM, *(at["metric"] for at in (AT_256, AT_512)))
+    ]
+    made = found(rows, [pair(), pair() | AT_256, pair() | AT_512, *pairs])
+    assert {line.metric for line in made} == {metric_of_it}
+    assert sentence("toy", made).startswith("toy: ")
+    budget = metric_of_it.partition("@")[2]
+    assert (f", within {budget} tokens" in small_print(made, [64, 512])) is (budget != "claim")

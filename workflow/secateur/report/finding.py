@@ -24,6 +24,7 @@ METRICS = {  # metric: (what rows may differ in, words for a higher first row, f
 }  # a finding is about the first of these that is measured on most questions of the data set
 PLAIN = "lexical"  # the family of the baselines
 YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
+OWN = (YOURS, "imported")
 CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
 AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
@@ -108,7 +109,7 @@ def lines(
     Empty without a pair of a system and a plain ranking. metrics, comparisons: rows of the data set; families: system ->
     family; metric: by default the first of METRICS that is measured on most questions.
     """
-    metric = metric or main_metric(comparisons)
+    metric = metric or main_metric(comparisons, families)
     if metric is None:
         return []
     subset = main_subset(comparisons)
@@ -165,11 +166,26 @@ def main_subset(rows: pl.DataFrame) -> str | None:
     return next((subset for subset in MAIN if (rows["subset"] == subset).any()), None)
 
 
-def main_metric(comparisons: pl.DataFrame) -> str | None:
-    """The first metric measured on at least half as many questions as the metric with most."""
+def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
+    """The first metric measured on at least half as many questions as the metric with most.
+
+    At one budget in place of the mean over budgets where only there the user's own rows are measured.
+    """
     ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)), pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
-    return next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
+    chosen = next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
+    return _where_yours_are(comparisons, chosen, families) if chosen and chosen.endswith("@claim") else chosen
+
+
+def _where_yours_are(comparisons: pl.DataFrame, claim: str, families: Mapping[str, str]) -> str:
+    """The metric `claim`, or the metric at the lowest budget at which more of the user's own rows are compared."""
+    base = claim.removesuffix("claim")
+    pairs = comparisons.filter(pl.col("metric").str.starts_with(base), pl.col("axis").is_in(AXES))
+    own: dict[str, set[str]] = {}
+    for metric, *systems in pairs.select("metric", "system", "baseline").unique().iter_rows():
+        own.setdefault(metric, set()).update(name for name in systems if families.get(name) in OWN)
+    budgets = sorted((m for m in own if m.removeprefix(base).isdigit()), key=lambda m: int(m.removeprefix(base)))
+    return max([claim, *budgets], key=lambda metric: len(own.get(metric, ())))
 
 
 def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -195,7 +211,7 @@ def sentence(dataset: str, lines: Sequence[Line]) -> str:
     'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
     line = _chosen(lines)
-    noun, more, less = METRICS[line.metric]
+    noun, more, less = METRICS.get(line.metric) or METRICS[line.metric.partition("@")[0] + "@claim"]
     figures = f"{line.difference:+.3f}, 95 % CI {line.interval}, n = {line.n}".replace("-", MINUS)
     if not line.enough_data:
         needed = f"about {line.needed} more questions are needed for a verdict"
@@ -217,6 +233,7 @@ def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
     if not line.enough_data:
         return ""
     at = f", {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
+    at = f", within {budget} tokens" if (budget := line.metric.partition("@")[2]).isdigit() else at
     over = sizes({"n": line.n, "units": line.units})
     highest = "" if line.top == line.name else f" The highest mean is that of {line.top}."
     return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{at}.{highest}"

@@ -7,14 +7,13 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.metric import figure_of
-from secateur.report.finding import CONTROL, YOURS, Line, lines, main_metric, main_subset
+from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
 from secateur.report.format import enough_data, named, verdict
 from secateur.report.table import Column, Number, Row, Table, interval
 
 __all__ = ["Board", "board_table", "boards", "embedded", "title_of"]
 
 STAR, LEADS = "★", "the best"
-OWN = (YOURS, "imported")
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
 LEAST = 32  # smaller numbers behind @ are ranks, not tokens
 
@@ -64,7 +63,7 @@ def boards(
         rows, pairs, best = (table.filter(dataset=dataset) for table in (measured, comparisons, leaders))
         rows = named(rows.filter(pl.col("subset").eq_missing(pl.lit(main_subset(rows)))))
         best = named(best.filter(pl.col("subset").eq_missing(pl.lit(main_subset(best)))))
-        first = main_metric(pairs)
+        first = main_metric(pairs, families)
         compared = rows["metric"].unique(maintain_order=True).to_list()
         compared = [metric for metric in compared if metric == first or (best["metric"] == metric).any()]
         for metric in sorted(compared, key=lambda metric: (metric != first, compared.index(metric))):

@@ -42,7 +42,9 @@ def pivot(
     order = _one("order", order, rows["order"].sort(descending=True, nulls_last=True))
     here = pl.col("subset").eq_missing(pl.lit(subset)) & pl.col("order").eq_missing(pl.lit(order))
     rows, pairs = rows.filter(here), named(pairs.filter(here))
-    asked = metric or (main_metric(comparisons.filter(dataset=dataset)) or rows["metric"][0]).partition("@")[0]
+    asked = (
+        metric or (main_metric(comparisons.filter(dataset=dataset), families) or rows["metric"][0]).partition("@")[0]
+    )
     columns = _columns(asked, rows["metric"].unique(maintain_order=True).to_list(), claimed)
     rows = rows.filter(pl.col("metric").is_in(list(columns)))
     leading = next((name for name in columns if name.endswith("@claim")), next(iter(columns)))
