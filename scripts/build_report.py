@@ -1,6 +1,7 @@
 """Tables of an experiment to one HTML page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -62,8 +63,16 @@ def _ordered(families: Mapping[str, str], systems: Sequence[tuple[str, Traces]])
     return dict(systems[n] for n in dict.fromkeys((*firsts, *range(len(systems)))))
 
 
+def _budget(rows: Sequence[dict], claim: Sequence[int]) -> int:
+    """The largest budget that is claimed, of those at which most systems sent contexts: one's own may have one alone."""
+    sent = [set(pl.read_parquet(row["contexts"], columns=["budget"])["budget"]) for row in rows]
+    return max(
+        {*claim, *chain.from_iterable(sent)}, key=lambda b: (sum(b in budgets for budgets in sent), b in claim, b)
+    )
+
+
 def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
-    """The data sets of the question browser, contexts at the largest budget that is claimed."""
+    """The data sets of the question browser."""
     sets = []
     for dataset in plan.browsed_sets:
         rows = [row for row in plan.browsed if row["dataset"] == dataset["dataset"]]
@@ -73,7 +82,7 @@ def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
             budget, passages = None, read_table(TABLES["passages"], dataset["passages"])
             systems = [system for row in rows for system in _turns(row, passages, *about)]
         else:
-            budget = max(claim)
+            budget = _budget(rows, claim)
             systems = [_contexts(row, budget, *about) for row in rows]
         sets.append(Set(dataset["dataset"], _ordered(plan.families, systems), budget))
     return sets

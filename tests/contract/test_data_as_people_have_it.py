@@ -346,10 +346,11 @@ def test_an_answer_scores_the_best_of_all_gold_answers():
         ({"answer": None, "answer_aliases": ["Norway"]}, "Norway", None),
         ({"answer": []}, None, None),
         ({"answer": "", "answer_aliases": ["Paris"]}, "Paris", None),
+        *(({"answer": blank}, None, None) for blank in ("", " \t", [""], ["", " "])),
         ({"answer": " ", "answer_aliases": ["", 7, "Paris"]}, "7", ["Paris"]),
         ({"answer": ["", "Paris"], "answer_aliases": [""]}, "Paris", None),
         ({"answer": 0, "answer_aliases": ["none"]}, "0", ["none"]),
-        ({"answer": "", "answer_aliases": [""]}, "", None),
+        ({"answer": "", "answer_aliases": [""]}, None, None),
         ({"answer": 0, "answer_aliases": None}, "0", None),
     ],
 )

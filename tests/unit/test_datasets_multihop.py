@@ -144,6 +144,13 @@ def test_aliases_of_an_answer_are_kept(tmp_path):
         load("musique", [write(tmp_path / "dev.json", [MUSIQUE | {"answer_aliases": "1968"}])])
 
 
+@pytest.mark.parametrize(("kind", "record"), [("hotpotqa", HOTPOT), ("musique", MUSIQUE)])
+def test_an_answer_without_text_is_none_and_counted(tmp_path, kind, record):
+    _, found = load(kind, [write(tmp_path / "a.json", [record | {"answer": ""}])])
+    assert found.questions["answer"].to_list() == [None]
+    assert (found.counts["questions_without_answer"], found.counts["answers_without_text"]) == (1, 1)
+
+
 def test_musique_takes_the_sentence_with_the_answer_or_else_the_paragraph(tmp_path):
     corpus, found = load("musique", [write(tmp_path / "dev.jsonl", [MUSIQUE])])
     assert gold(found) == [("Free Guy:1", "first"), ("Shawn Levy:0", "later"), ("Shawn Levy:1", "later")]

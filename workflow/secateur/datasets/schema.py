@@ -115,15 +115,17 @@ def build_questions(
     """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
     A row without `position` gets its place among the rows, a row without `split` that of its id; its `aliases` are
-    further gold answers. entries: evidence entries before equal ones were joined, if any were; counts: further counts of
+    further gold answers. An answer without text is none, and the first alias takes its place. entries: evidence entries before equal ones were joined, if any were; counts: further counts of
     the loader.
     """
     questions = questions_frame(
         {"position": n}
         | dict(row)
-        | {"split": row.get("split") or split_of(dataset, row["question_id"]), "aliases": _aliases(row)}
+        | {"split": row.get("split") or split_of(dataset, row["question_id"])}
+        | dict(zip(("answer", "aliases"), _gold_answers(row), strict=True))
         for n, row in enumerate(rows)
     )
+    blank = sum(row.get("answer") is not None and not row["answer"].strip() for row in rows)
     gold = evidence_frame(evidence)
     reported = {
         "questions": questions.height,
@@ -133,15 +135,14 @@ def build_questions(
         "evidence_repeated": (gold.height if entries is None else entries) - gold.height,
         "evidence_unresolved": gold["passage_id"].null_count(),
     }
-    return Questions(questions, gold, reported | counts)
+    return Questions(questions, gold, reported | ({"answers_without_text": blank} if blank else {}) | counts)
 
 
-def _aliases(row: Mapping[str, Any]) -> list[str] | None:
-    """The gold answers of a row besides its first, each once and with some text; None without any."""
-    distinct = dict.fromkeys(
-        alias for alias in row.get("aliases") or () if alias.strip() and alias != row.get("answer")
-    )
-    return list(distinct) or None
+def _gold_answers(row: Mapping[str, Any]) -> tuple[str | None, list[str] | None]:
+    """The first gold answer of a row, and the others, each once and with some text; None for none."""
+    texts = [row.get("answer"), *(row.get("aliases") or ())]
+    stated = list(dict.fromkeys(text for text in texts if text and text.strip()))
+    return next(iter(stated), None), stated[1:] or None
 
 
 def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame) -> None:

@@ -138,12 +138,10 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
 
 
 def _answers(question: dict[str, Any]) -> list[str]:
-    """The gold answers as texts, the first being the one that models read; an empty text beside others is none."""
+    """The gold answers as texts, the first being the one that models read."""
     answer = question.get("answer")
     several = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    texts = [str(value) for value in [*several, *(question.get("answer_aliases") or [])]]
-    stated = [text for text in texts if text.strip()]
-    return stated if stated or isinstance(answer, list) else texts[:1]
+    return [str(value) for value in [*several, *(question.get("answer_aliases") or [])]]
 
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:
