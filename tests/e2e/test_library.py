@@ -221,7 +221,7 @@ def test_vectors_are_right_while_texts_are_read_and_questions_asked(smoke, tmp_p
 
 def test_a_question_loads_no_parser_writes_no_file_and_counts_no_passage_again(smoke, tmp_path, monkeypatch):
     loaded, load = [], openie.load_parser
-    monkeypatch.setattr(openie, "load_parser", lambda: loaded.append(1) or load())
+    monkeypatch.setattr(openie, "load_parser", lambda model: loaded.append(1) or load(model))
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))
     for name in ("embeddings", "tokenizers"):  # converted weights, which take seconds to make and nobody writes to
         shutil.copytree(smoke.root / ".cache" / name, tmp_path / name, copy_function=os.link)

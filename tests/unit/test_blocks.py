@@ -25,7 +25,7 @@ class Parser:
 
     def __init__(self, monkeypatch) -> None:
         self.asked: list[tuple[str, ...]] = []
-        monkeypatch.setattr(openie, "load_parser", lambda: self)
+        monkeypatch.setattr(openie, "load_parser", lambda _model: self)
         monkeypatch.setattr(openie, "extract", self.extract)
 
     def extract(self, parser, texts, title, batch):

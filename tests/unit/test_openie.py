@@ -2,7 +2,9 @@
 
 import pytest
 
-from secateur.graph.triples.extractors.openie import extract, load_parser
+from secateur.core.errors import SecateurError
+from secateur.graph.triples.extractors.openie import FrontEnd, Settings, extract, load_parser
+from secateur.graph.triples.openie.parsing import LABELS, MODEL, identity_of
 from secateur.graph.triples.surface import is_pronoun
 
 CONSTRUCTIONS = {
@@ -187,3 +189,47 @@ def test_one_list_for_each_text_and_a_count_of_the_dropped(parser):
     lists, dropped = extract(parser, ["", "Rome is Rome.", "Bears eat fish."])
     assert [len(facts) for facts in lists] == [0, 0, 1]
     assert dropped["self"] == 1
+
+
+def saved(folder, tags, deps):
+    """A small pipeline with these labels, untrained."""
+    import spacy
+    from spacy.training import Example
+
+    made = spacy.blank("en")
+    for name, labels in (("tagger", tags), ("parser", deps)):
+        component = made.add_pipe(name)
+        for label in sorted(labels):
+            component.add_label(label)
+    words = {"tags": ["NN", "NN"], "heads": [0, 0], "deps": ["ROOT", "nsubj"]}
+    made.initialize(lambda: [Example.from_dict(made.make_doc("Ann waits"), words)])
+    made.to_disk(folder)
+    return str(folder)
+
+
+def test_another_model_with_the_labels_of_the_rules_is_read_and_told_apart_in_the_cache(tmp_path):
+    model = saved(tmp_path / "a", LABELS["tagger"], LABELS["parser"] | {"ROOT"})
+    front = FrontEnd(Settings(batch=2, model=model), None)
+    assert len(front(["Ann bought the mill."], None).triples) == 1
+    assert front.identity != FrontEnd(Settings(batch=2), None).identity == ()
+    assert identity_of("spacy")[0] == "spacy" != MODEL
+
+
+@pytest.mark.parametrize(
+    ("tags", "deps", "said"),
+    [
+        (LABELS["tagger"], LABELS["parser"] - {"dobj", "pobj"}, "parser of .* lacks labels .*: dobj, pobj. Fix"),
+        ({"NN", "NOUN"}, LABELS["parser"], "tagger of .* lacks labels .*: CD, DT, IN, JJ,"),
+    ],
+)
+def test_a_model_without_the_labels_of_the_rules_is_refused_by_what_it_lacks(tmp_path, tags, deps, said):
+    with pytest.raises(SecateurError, match=said):
+        load_parser(saved(tmp_path / "a", tags, deps))
+
+
+@pytest.mark.parametrize("model", ["no_such_package", "/no/such/folder"])
+def test_a_model_that_is_not_there_is_refused_before_any_text_is_read(model):
+    with pytest.raises(
+        SecateurError, match=r"extractor.settings.model: .*no such package or folder. Fix: one of spaCy's"
+    ):
+        FrontEnd(Settings(batch=2, model=model), None)

