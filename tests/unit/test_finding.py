@@ -137,6 +137,7 @@ def test_the_small_print_names_a_higher_row_and_gold_evidence_is_none(p):
     assert "highest" not in small_print(of(MEANS, pair(p_holm=p)), [64, 512])
 
 
+WORDS = "token_recall@claim"
 AT_256, AT_512 = ({"metric": f"evidence_recall@{budget}"} for budget in (256, 512))
 
 
@@ -146,6 +147,7 @@ AT_256, AT_512 = ({"metric": f"evidence_recall@{budget}"} for budget in (256, 51
         ([pair("myrag") | AT_256, pair("myrag") | AT_512], "evidence_recall@256"),
         ([pair("mine"), pair("mine") | AT_256, pair("myrag") | AT_512, pair("mine") | AT_512], "evidence_recall@512"),
         ([pair("mine"), pair("mine") | AT_256], CLAIM),
+        ([pair("myrag") | {"metric": WORDS}], WORDS),  # contexts that name no passages
         ([pair(), pair() | AT_256], CLAIM),
     ],
 )
@@ -153,10 +155,11 @@ def test_the_finding_is_at_a_budget_where_the_users_own_contexts_were_sent(pairs
     rows = [
         metric(s, 0.5, metric=m)
         for s in ("myrag", "mine", "secateur", "title_zsum")
-        for m in (CLAIM, *(at["metric"] for at in (AT_256, AT_512)))
+        for m in (CLAIM, WORDS, *(at["metric"] for at in (AT_256, AT_512)))
     ]
     made = found(rows, [pair(), pair() | AT_256, pair() | AT_512, *pairs])
     assert {line.metric for line in made} == {metric_of_it}
     assert sentence("toy", made).startswith("toy: ")
     budget = metric_of_it.partition("@")[2]
     assert (f", within {budget} tokens" in small_print(made, [64, 512])) is (budget != "claim")
+    assert (", 64 to 512 tokens" in small_print(made, [64, 512])) is (budget == "claim")

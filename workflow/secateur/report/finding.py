@@ -1,6 +1,6 @@
 """The findings of an experiment: the paired difference of each system and its best baseline, and one sentence."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,23 +169,28 @@ def main_subset(rows: pl.DataFrame) -> str | None:
 def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
     """The first metric measured on at least half as many questions as the metric with most.
 
-    At one budget in place of the mean over budgets where only there the user's own rows are measured.
+    Where it leaves out rows of the user, the first metric or budget that compares the most of them: contexts made elsewhere
+    may have one length, or name no passages.
     """
-    ranked = comparisons.filter(pl.col("metric").is_in(list(METRICS)), pl.col("axis").is_in(AXES))
+    ranked = comparisons.filter(pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
-    chosen = next((m for m in METRICS if 2 * counts.get(m, 0) >= max(counts.values(), default=1)), None)
-    return _where_yours_are(comparisons, chosen, families) if chosen and chosen.endswith("@claim") else chosen
+    most = max((counts.get(metric, 0) for metric in METRICS), default=0)
+    yours: dict[str, set[str]] = {}
+    for metric, *systems in ranked.select("metric", "system", "baseline").unique().iter_rows():
+        yours.setdefault(metric, set()).update(name for name in systems if families.get(name) in OWN)
+    candidates = [
+        name
+        for metric in METRICS
+        if 0 < most <= 2 * counts.get(metric, 0)
+        for name in (metric, *_at_budgets(metric, counts))
+    ]
+    return max(candidates, key=lambda name: len(yours[name]), default=None)
 
 
-def _where_yours_are(comparisons: pl.DataFrame, claim: str, families: Mapping[str, str]) -> str:
-    """The metric `claim`, or the metric at the lowest budget at which more of the user's own rows are compared."""
-    base = claim.removesuffix("claim")
-    pairs = comparisons.filter(pl.col("metric").str.starts_with(base), pl.col("axis").is_in(AXES))
-    own: dict[str, set[str]] = {}
-    for metric, *systems in pairs.select("metric", "system", "baseline").unique().iter_rows():
-        own.setdefault(metric, set()).update(name for name in systems if families.get(name) in OWN)
-    budgets = sorted((m for m in own if m.removeprefix(base).isdigit()), key=lambda m: int(m.removeprefix(base)))
-    return max([claim, *budgets], key=lambda metric: len(own.get(metric, ())))
+def _at_budgets(metric: str, metrics: Iterable[str]) -> list[str]:
+    """The budgets behind a mean over budgets, the lowest first."""
+    base = metric.removesuffix("claim")
+    return sorted((m for m in metrics if m.removeprefix(base).isdigit()), key=lambda m: int(m.removeprefix(base)))
 
 
 def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
