@@ -49,11 +49,11 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     own = folder(tmp_path / "My notes, #x's")
     (tmp_path / "shortest.py").write_text(RANKER)
     (tmp_path / "x.run").write_text("q0 Q0 a:0 1 1.0 x\n")
-    lines(tmp_path / "rag.jsonl", [{"question_id": "q0", "text": "Ann 0 bought a.", "passages": ["a:0"]}])
+    lines(tmp_path / "hers.jsonl", [{"question_id": "q0", "text": "Ann 0 bought a.", "passages": ["a:0"]}])
     given = {
         "ranker": [str(tmp_path / "shortest.py")],
         "run": [f"old={tmp_path}/x.run"],
-        "contexts": [f"{tmp_path}/rag.jsonl"],
+        "contexts": [f"{tmp_path}/hers.jsonl"],
     }
     name = evaluate.experiment_of(own, None, given)
     assert name.startswith("my_notes_x_")
@@ -64,8 +64,8 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
         written_for.replace('"kind": "shortest"', '"kind": "random"')
     )  # this library has no such file
     found = {v.system: v for v in variants(Path("conf"), name)}
-    assert set(found) == {*option(Path("conf"), "experiment", "custom").systems, "shortest", "old", "rag"}
-    assert {system for system, v in found.items() if v.yours} == {"shortest", "old", "rag"}
+    assert set(found) == {*option(Path("conf"), "experiment", "custom").systems, "shortest", "old", "hers"}
+    assert {system for system, v in found.items() if v.yours} == {"shortest", "old", "hers"}
     assert {v.order for v in found.values()} == {
         "blind"
     }  # contexts made elsewhere too: they are paired with the others
@@ -78,6 +78,21 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     assert {file: (clone / file).stat().st_mtime_ns for file in before if not file.endswith("shortest.py")} == {
         file: time for file, time in before.items() if not file.endswith("shortest.py")
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"id": "q0", "context": "Ann."}, "line 1: unknown key 'context'; did you mean 'text'.*question_id is missing"),
+        ({"question_id": "q9", "text": "Ann."}, "line 1: unknown question 'q9'"),
+        ({"question_id": "q0", "text": "Ann.", "passages": ["z:0"]}, "line 1: passage 'z:0' does not resolve"),
+    ],
+)
+def test_contexts_that_do_not_fit_the_folder_are_refused_before_anything_runs(clone, tmp_path, line, said):
+    lines(tmp_path / "hers.jsonl", [line])
+    with pytest.raises(SecateurError, match=said):
+        evaluate.experiment_of(folder(tmp_path / "own"), None, {"contexts": [f"{tmp_path}/hers.jsonl"]})
+    assert not written(clone)
 
 
 def test_two_folders_of_one_name_have_results_of_their_own(tmp_path):

@@ -14,6 +14,7 @@ from typer import Argument, Option
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
 from secateur.config.compose import literal, option
+from secateur.contexts.imported import check_lines
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
 from secateur.datasets.language import english_only
@@ -146,6 +147,10 @@ def experiment_of(
     dataset, experiment = base_set or dataset, base or experiment
     name = _checked(name) if name else _default_name(folder)
     files = dict(_systems(given or {}, own.form == "dialogues"))
+    for _, path in _named("contexts", (given or {}).get("contexts") or ()):
+        check_lines(
+            path, own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
+        )
     ours = option(CONF, "experiment", experiment).systems
     unread = _unread(own, ours, overrides)
     systems = [name for name in ours if name not in unread]

@@ -9,7 +9,7 @@
   fit the budget of answers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from secateur.core.errors import nearest
 from secateur.datasets.reading import TEXT, Forms, Problems, form_problems, json_lines
 from secateur.models.word_pieces import Counter
 
-__all__ = ["Reference", "imported_rows"]
+__all__ = ["Reference", "check_lines", "imported_rows"]
 
 LINE: Forms = {
     "question_id": TEXT,
@@ -28,6 +28,10 @@ LINE: Forms = {
     "passages": ("a list of passage ids, or null", lambda v: v is None or v == [] or _list_of(v, _id_or_null)),
     "budget": ("a number of tokens of at least 1, or null", lambda v: v is None or (type(v) is int and v > 0)),
 }
+FIX = (
+    f"one JSON object a line with question_id and text; allowed keys: {', '.join(LINE)}; ids as in the data set, texts "
+    "within their budgets (docs/plugins.md)"
+)
 
 
 def _list_of(value: Any, valid) -> bool:
@@ -48,7 +52,7 @@ class Reference:
 
     questions: frozenset[str]
     texts: Mapping[str, str]
-    count: Counter
+    count: Counter | None
     budgets: Sequence[int]
     answer_budget: int
     is_limited: bool = False
@@ -64,10 +68,17 @@ class _Line:
     budget: int | None
 
 
+def check_lines(path: Path, questions: Collection[str], texts: Mapping[str, str]) -> None:
+    """Raise SecateurError with all problems of a file but the lengths of its texts. texts: each passage by its id."""
+    problems = Problems(path, FIX)
+    if not list(_lines(path, Reference(frozenset(questions), texts, None, (), 0), problems)) and not problems.clauses:
+        problems.add("the file", "is empty")
+    problems.stop()
+
+
 def imported_rows(path: Path, reference: Reference) -> list[tuple]:
     """Rows of the contexts table. Raises SecateurError with all problems of the file, each with its line."""
-    expected = f"one JSON object a line with question_id and text; allowed keys: {', '.join(LINE)}"
-    problems = Problems(path, f"{expected}; ids as in the data set, texts within their budgets (docs/plugins.md)")
+    problems = Problems(path, FIX)
     lines = list(_lines(path, reference, problems))
     if not lines and not problems.clauses:
         problems.add(
@@ -135,6 +146,8 @@ def _budgets(line: _Line, tokens: int, reference: Reference, problems: Problems)
         return []
     if tokens > limit:
         reason = f"its budget is {limit}" if line.budget else f"without a budget {limit} are allowed, those of answers"
-        problems.add(line.where, f"the context of question {line.question!r} has {tokens} tokens, {reason}")
+        wider = ", ".join(str(budget) for budget in measured if budget >= tokens)
+        allowed = f"allowed: budget {wider}" if wider else f"the largest in eval.budgets is {measured[-1]}"
+        problems.add(line.where, f"the context of question {line.question!r} has {tokens} tokens, {reason}; {allowed}")
         return []
     return [budget for budget in measured if budget >= tokens] if line.budget is None else [line.budget]
