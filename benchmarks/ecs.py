@@ -67,7 +67,7 @@ def one_by_one(lm, sequences, bases) -> list[float]:
     for pair in zip(sequences, bases, strict=True):
         for one in pair[::-1]:
             with torch.inference_mode():
-                said = lm.model(torch.tensor([one.ids])).logits[0].float().log_softmax(-1)
+                said = lm.model(torch.tensor([one.ids], device=lm.model.device)).logits[0].float().log_softmax(-1)
             total = sum(float(said[n - 1, one.ids[n]]) for n in range(one.start, len(one.ids)))
         found.append(total)
     return found
