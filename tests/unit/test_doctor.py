@@ -76,3 +76,25 @@ def test_a_local_endpoint_must_have_a_server():
         asked = ("experiment.datasets=[toy_documents]", "experiment.judges=[endpoint]", f"judge.url={url}")
         assert f"{url}: a server listens" in texts(checked("answers", *asked), "endpoint", True)
     assert "no server (Connection refused). Fix: start it" in texts(checked("answers", *asked), "endpoint", False)
+
+
+@pytest.mark.parametrize(("build", "message"), [(None, "a build for CPUs"), ("13.0", "built for CUDA 13.0")])
+def test_a_driver_whose_gpu_pytorch_does_not_see_is_named_with_the_build(monkeypatch, build, message):
+    import torch
+
+    monkeypatch.setattr(torch.version, "cuda", build)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    name, passed, text = doctor._works_on_gpu()
+    assert (name, passed) == ("gpu", False)
+    assert message in text and "Fix: envs/gpu.yaml" in text
+
+
+@pytest.mark.parametrize(("missing", "passed"), [(("faiss-cpu",), True), (("faiss-gpu",), True), (doctor.INDEX, False)])
+def test_either_build_of_faiss_will_do(monkeypatch, missing, passed):
+    def version(name: str) -> str:
+        if name in missing:
+            raise doctor.PackageNotFoundError(name)
+        return "1"
+
+    monkeypatch.setattr(doctor, "version", version)
+    assert doctor._packages()[1] is passed

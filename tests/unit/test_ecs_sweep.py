@@ -5,14 +5,18 @@ import logging
 import numpy as np
 import polars as pl
 import pytest
+import torch
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.ecs.columns import PROBES
-from secateur.ecs.reading import sweep
+from secateur.ecs.reading import engine, sweep
 from secateur.ecs.reading.judge import JUDGES
+from secateur.ecs.reading.pairs import base_readings, encode
+from secateur.ecs.reading.statistics import of_predictions
 from secateur.ecs.reading.sweep import BASE, CONTEXT, estimate, statistics
+from secateur.ecs.reading.template import Passage, Question
 
 QUESTIONS = pl.DataFrame(
     {
@@ -201,3 +205,19 @@ def test_a_model_that_gives_no_numbers_is_refused(tiny_lm, ecs):
     lm.logits = lambda sequences, prefixes, rows: torch.full((len(rows), 400), float("nan"))
     with pytest.raises(SecateurError, match=r"tiny llama .* not finite\. Fix: lm\.dtype"):
         pl.concat(statistics(lm, QUESTIONS.filter(question_id="r1"), PASSAGES, ecs()))
+
+
+def test_the_statistics_of_a_pass_take_no_more_operations_for_more_pairs(tiny_lm, ecs, monkeypatch):
+    """On a GPU each operation is a launch; here they are counted on the CPU."""
+    monkeypatch.setitem(engine.FEW, "cpu", 512)
+    lm, cfg, counts = tiny_lm(pack=4096), ecs(), []
+    question = Question("q", "What had she swallowed?", "half a ball")
+    base = base_readings(lm, cfg, [question])
+    for size in (2, 20):
+        shown = [[Passage(str(n), f"Mira treated a spaniel {n} times.")] for n in range(size)]
+        sequences = encode(lm, cfg, [question] * size, shown)
+        (predictions,) = engine.passes(lm, sequences, range(size))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            of_predictions(lm, cfg, sequences, [0] * size, base, predictions)
+        counts.append(sum(event.count for event in profile.key_averages()))
+    assert counts[0] == counts[1]

@@ -57,7 +57,3 @@ def test_without_a_gpu_nothing_of_cuda_is_imported_and_faiss_only_where_it_is_us
     env = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
     done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True, env=env)
     assert done.stdout.strip() == "[] False False"
-
-
-def test_the_gpu_environment_names_the_gpu_build_of_faiss():
-    assert "faiss-gpu" in (ROOT / "envs/gpu.yaml").read_text(encoding="utf-8")

@@ -184,9 +184,12 @@ def test_the_modules_of_the_extra_pipeline_are_those_that_messages_name():
     assert names == PIPELINE
 
 
-def test_the_gpu_lock_is_the_lock_without_the_cpus_faiss():
-    """faiss-gpu comes from conda; the CPU build would be installed over it."""
+def test_the_gpu_lock_is_the_lock_with_faiss_for_gpus():
+    """faiss-gpu is built for CUDA 12, whose libraries stand beside those of PyTorch's CUDA 13."""
     lock, gpu = ((ROOT / "requirements" / name).read_text().splitlines() for name in ("lock.txt", "lock-gpu.txt"))
-    assert [line for line in lock if not line.startswith("faiss-cpu==")] == gpu
-    assert len(lock) == len(gpu) + 1
+    version = next(line for line in lock if line.startswith("faiss-cpu==")).partition("==")[2]
+    added = {line for line in gpu if line not in lock}
+    assert {line for line in lock if line not in gpu} == {f"faiss-cpu=={version}"}
+    assert f"faiss-gpu=={version}" in added
+    assert all(line.startswith("nvidia-") and "-cu12==" in line for line in added - {f"faiss-gpu=={version}"})
     assert "lock-gpu.txt" in (ROOT / "envs/gpu.yaml").read_text()

@@ -38,9 +38,9 @@ PACKAGES = (
     "torch",
     "transformers",
     "sentence-transformers",
-    "faiss-cpu",
     "mlflow",
 )
+INDEX = ("faiss-gpu", "faiss-cpu")  # one of them
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")
 SPACE = 5e9  # bytes of disk for quickstart, its caches and the converted models
 Check = tuple[str, bool, str]  # name, whether it passes, what is there and how to fix it
@@ -51,6 +51,8 @@ def checks() -> Iterator[Check]:
     version_text = f"{sys.version.split()[0]} at {sys.executable} (3.11 or later is needed)"
     yield "python", sys.version_info >= (3, 11), version_text
     yield _packages()
+    if shutil.which("nvidia-smi"):
+        yield _works_on_gpu()
     yield from (_model(group, name) for group, name in (("embedder", "minilm"), ("lm", "smollm2")))
     yield _mirror()
     yield _disk()
@@ -150,11 +152,13 @@ def _file(name: str) -> Check:
 
 def _packages() -> Check:
     installed, missing = [], []
-    for name in PACKAGES:
+    for name in (*PACKAGES, *INDEX):
         try:
             installed.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
+    if {*INDEX} - {*missing}:
+        missing = [name for name in missing if name not in INDEX]
     if missing:
         return (
             "packages",
@@ -162,6 +166,39 @@ def _packages() -> Check:
             f"missing: {', '.join(missing)}. Fix: pip install 'secateur[pipeline]'; in a clone, make setup",
         )
     return "packages", True, ", ".join(installed)
+
+
+def _works_on_gpu() -> Check:
+    """A forward pass by PyTorch, and a search and a k-means by faiss, each on the GPU."""
+    import faiss
+    import torch
+
+    if not torch.cuda.is_available():
+        build = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "a build for CPUs"
+        return "gpu", False, f"PyTorch {torch.__version__} ({build}) sees none. Fix: envs/gpu.yaml, or a newer driver"
+    vectors = torch.nn.functional.normalize(torch.randn(2000, 64, generator=torch.Generator().manual_seed(0)), dim=1)
+    try:
+        layer = torch.nn.TransformerEncoderLayer(64, 4, batch_first=True, device="cuda")
+        finite = bool(layer(vectors[None].cuda()).isfinite().all())
+    except RuntimeError as error:
+        return "gpu", False, f"PyTorch {torch.__version__}: {str(error).splitlines()[0]}. Fix: a driver for this build"
+    name = (
+        f"{torch.cuda.get_device_name()}, {torch.cuda.mem_get_info()[0] / 1e9:.0f} GB free, CUDA {torch.version.cuda}"
+    )
+    if not finite:
+        return "gpu", False, f"{name}: a forward pass gives numbers that are not finite. Fix: another card"
+    if not faiss.get_num_gpus():
+        return (
+            "gpu",
+            True,
+            f"{name}; faiss has no GPU: indices and k-means run on the CPU (requirements/lock-gpu.txt has it)",
+        )
+    index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(64))
+    index.add(vectors.numpy())
+    found = (index.search(vectors[:50].numpy(), 1)[1].ravel() == range(50)).all()
+    kmeans = faiss.Kmeans(64, 8, niter=5, seed=1, gpu=True)
+    kmeans.train(vectors.numpy())
+    return "gpu", bool(found) and kmeans.centroids.shape == (8, 64), f"{name}; faiss searches and clusters on it"
 
 
 def _model(group: str, name: str) -> Check:

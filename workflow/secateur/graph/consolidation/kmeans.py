@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = ["BRANCHES", "clusters", "means", "proportional"]
 
+GPU_POINTS = 20_000  # below, starting a GPU takes longer than the clusters do on a core
 BRANCHES = 64  # clusters of one k-means; more are made by clustering each branch again
 
 
@@ -34,11 +35,12 @@ def clusters(vectors: NDArray[np.float32], k: int, iterations: int, seed: int) -
 
 
 def _flat(vectors: NDArray[np.float32], k: int, iterations: int, seed: int) -> NDArray[np.int64]:
-    """(n,) cluster of each point by one k-means, on a GPU if there is one."""
+    """(n,) cluster of each point by one k-means, of many points on a GPU if there is one."""
     import faiss
 
     points = np.ascontiguousarray(vectors, np.float32)
-    on_gpu = shutil.which("nvidia-smi") is not None and faiss.get_num_gpus() > 0  # 0 in faiss-cpu
+    many = len(points) >= GPU_POINTS and shutil.which("nvidia-smi") is not None
+    on_gpu = many and faiss.get_num_gpus() > 0  # 0 in faiss-cpu
     kmeans = faiss.Kmeans(
         points.shape[1], k, niter=iterations, seed=seed, spherical=True, min_points_per_centroid=1, gpu=on_gpu
     )
