@@ -147,10 +147,6 @@ def experiment_of(
     dataset, experiment = base_set or dataset, base or experiment
     name = _checked(name) if name else _default_name(folder)
     files = dict(_systems(given or {}, own.form == "dialogues"))
-    for _, path in _named("contexts", (given or {}).get("contexts") or ()):
-        check_lines(
-            path, own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
-        )
     ours = option(CONF, "experiment", experiment).systems
     unread = _unread(own, ours, overrides)
     systems = [name for name in ours if name not in unread]
@@ -164,6 +160,10 @@ def experiment_of(
     files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{own.form} of {folder.name}", keys)}
     for path, text in files.items():
         _check_free(path, text)
+    for _, path in _named("contexts", (given or {}).get("contexts") or ()):
+        check_lines(
+            path, own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
+        )
     for path, text in files.items():
         if isinstance(text, Path):
             path.unlink(missing_ok=True)
