@@ -128,6 +128,7 @@ def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, cache):
         assert again == read_table(TABLES["verdicts"], job.outputs["verdicts"]).height - 4
 
 
+@pytest.mark.slow
 def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path, cache):
     """SmolLM2 behind the endpoint: most of what it says is no verdict, and the same is missing either way."""
     lm = load(compose.option(CONF, "lm", "smollm2"), tmp_path / "cache", "cpu")

@@ -12,6 +12,7 @@ from tests.support.project import copy_project
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 BLOCKS = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 FOLDER = "results/mine/mine"
+pytestmark = pytest.mark.slow  # two minutes; tests/unit/test_plugins.py tries each family in a second
 
 
 def paths(project) -> str:

@@ -177,10 +177,10 @@ def test_a_vector_is_a_function_of_its_string_to_the_bit(alone, places):
 
 
 @pytest.mark.parametrize("engine", ["openvino", "openvino_bf16", "torch"])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_vectors_do_not_depend_on_what_the_cache_held(tmp_path, engine, seed):
+def test_vectors_do_not_depend_on_what_the_cache_held(tmp_path, engine):
     cold, warm = (Embedder(config(engine=engine, block=8), tmp_path / name) for name in ("cold", "warm"))
-    rng = np.random.default_rng(seed)
+    warm._run = cold._run = encoder(cold.cfg, tmp_path)  # a model is converted in ten seconds
+    rng = np.random.default_rng(1)
     for size in rng.integers(1, 12, 3):
         warm.embed(list(rng.permutation(SENTENCES)[:size]))
     np.testing.assert_array_equal(warm.embed(SENTENCES), cold.embed(SENTENCES))

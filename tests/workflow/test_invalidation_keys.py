@@ -18,7 +18,16 @@ def test_every_rule_has_a_job_in_the_matrix(matrix):
     assert {rule for rule, jobs in matrix.jobs().items() if not jobs} == set()
 
 
-@pytest.mark.parametrize("override", KEYS)
+def group_of(override: str) -> str:
+    return re.split(r"[.=]", override.lstrip("+"))[0]
+
+
+# One key of each group is tried by `make test`; all of them, a second each, by `make test-slow`.
+FIRST = {group_of(override): override for override in reversed(KEYS)}
+TABLE = [pytest.param(key, marks=[] if key in FIRST.values() else pytest.mark.slow) for key in KEYS]
+
+
+@pytest.mark.parametrize("override", TABLE)
 def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     assert matrix.rerun(*override.split(" & "), given=asked_of(override)) == KEYS[override]
 

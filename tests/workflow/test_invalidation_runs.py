@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from invalidation_matrix import EXPERIMENT, RULES
 from invalidation_table import FROM_CODEBOOK, FROM_GRAPH_RANKING, JUDGED, STUDIED
 
@@ -56,12 +57,14 @@ def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_value
     assert "retriever.top_k=100" in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
     with (rerun.root / "workflow/secateur/evaluation/resampling.py").open("a", encoding="utf-8") as file:
         file.write("\nADDED = 1\n")
     assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
@@ -78,22 +81,26 @@ def test_a_new_variant_reruns_nothing_of_the_others(rerun):
     assert jobs["rank_by_graph"] == jobs["assemble_contexts"] == 2  # its two orders; those of the default stay
 
 
+@pytest.mark.slow
 def test_another_form_of_the_same_rankings_ranks_nothing_anew(rerun):
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], assembly: [{form: dense}]}")
     rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:dense"}, ')
     assert set(planned(rerun)) == VARIANT
 
 
+@pytest.mark.slow
 def test_another_title_reruns_the_report(rerun):
     rerun.edit("conf/experiment/smoke.yaml", "title: ", "title: Still ")
     assert planned(rerun) == {"build_report": 1, "track_variants": 1}
 
 
+@pytest.mark.slow
 def test_a_deleted_result_is_made_again_with_what_depends_on_it(rerun):
     (rerun.root / "results/experiments/smoke/metrics.parquet").unlink()
     assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
 
 
+@pytest.mark.slow
 def test_a_deleted_table_in_between_is_made_again_when_it_is_needed(rerun):
     (table,) = (rerun.root / "results").rglob("codebook/**/relations.parquet")
     table.unlink()
