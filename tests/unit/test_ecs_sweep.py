@@ -1,6 +1,7 @@
 """The table of statistics: declared, resumable, bounded; bad input is refused before a model runs."""
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -221,3 +222,26 @@ def test_the_statistics_of_a_pass_take_no_more_operations_for_more_pairs(tiny_lm
             of_predictions(lm, cfg, sequences, [0] * size, base, predictions)
         counts.append(sum(event.count for event in profile.key_averages()))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(("device", "order"), [("cpu", "0a0 1a1 2a2"), ("cuda", "01a0 2a1 a2")])
+def test_from_a_gpu_values_come_one_pass_late_and_in_order(device, order):
+    events = []
+
+    class Lm:
+        model = SimpleNamespace(device=SimpleNamespace(type=device), dtype=torch.float32)
+        name = "tiny"
+
+        def sent(self, values):
+            return lambda: events.append(f"a{int(values[0])} ") or values.numpy()
+
+    def results():
+        for n in range(3):
+            events.append(str(n))
+            yield n, torch.zeros(2), torch.tensor([float(n), 7.0])
+
+    found = [(label, values.tolist()) for label, values in engine.received(Lm(), results())]
+    assert found == [(n, [n, 7.0]) for n in range(3)]
+    assert "".join(events).strip() == order
+    with pytest.raises(SecateurError, match="not finite"):
+        list(engine.received(Lm(), iter([(0, torch.tensor([float("nan")]), torch.tensor([1.0]))])))
