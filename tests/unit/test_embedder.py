@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from secateur.core.errors import SecateurError
+from secateur.models import encoders
 from secateur.models.embedder import Embedder
 from secateur.models.encoders import batches, encoder, widths
 
@@ -164,7 +165,9 @@ def alone(request, tmp_path_factory):
 
     cuda: PyTorch on this CPU, in batches that are filled as on a GPU.
     """
-    run = encoder(config(engine=request.param, batch_tokens=64), tmp_path_factory.mktemp(request.param))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoders, "usable", lambda device: device)
+        run = encoder(config(engine=request.param, batch_tokens=64), tmp_path_factory.mktemp(request.param))
     return run, np.concatenate([run([text]) for text in SENTENCES])
 
 

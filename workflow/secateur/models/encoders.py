@@ -8,7 +8,6 @@ sums of a row depend neither on other rows nor on their number.
 
 import os
 import secrets
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from secateur.core.artifacts import file_digest, remade, whole, write_json
 from secateur.models.hub import fetched
-from secateur.models.kernels import ROWS, steady
+from secateur.models.kernels import ROWS, gpu_expected, steady, usable
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, quiet, refuse_random
 
@@ -43,7 +42,7 @@ def encoder(cfg, cache: Path) -> Encode:
 
 def engine(cfg) -> str:
     """openvino, openvino_bf16, torch, or cuda. A GPU uses PyTorch whatever the option says. Does not import torch."""
-    return "cuda" if shutil.which("nvidia-smi") else cfg.engine
+    return "cuda" if gpu_expected() else cfg.engine
 
 
 def device(cfg) -> str:
@@ -76,8 +75,8 @@ def _torch(cfg) -> Encode:
     from tokenizers import Tokenizer
 
     torch.set_num_threads(_threads())
-    place = device(cfg)
-    model = sentence_transformer(cfg, "cuda" if place == "cuda" and torch.cuda.is_available() else "cpu")
+    place = usable(device(cfg))
+    model = sentence_transformer(cfg, place if torch.cuda.is_available() else "cpu")
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(cfg.max_tokens)
     tokenizer.no_padding()

@@ -5,8 +5,12 @@ Batch invariance holds for `ROWS` rows or more, on Intel and on AMD; models neve
 
 import os
 import platform
+import shutil
+from importlib.metadata import version
 
-__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "steady"]
+from secateur.core.errors import SecateurError
+
+__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "gpu_expected", "steady", "usable"]
 
 # PyTorch's MKL uses another kernel for matrices with few rows: below sixteen with AVX-512. Its strict mode gives one result
 # for any number of rows, at no measurable cost. MKL reads the setting at its first product. On AMD, one to three rows use
@@ -45,3 +49,26 @@ def by_onednn(model):
         if type(layer) is torch.nn.Linear:
             layer.__class__ = Linear
     return model
+
+
+def gpu_expected() -> bool:
+    """Whether there is a driver, PyTorch is a build for GPUs, and CUDA_VISIBLE_DEVICES hides none. Does not import torch."""
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    return shutil.which("nvidia-smi") is not None and not hidden and not version("torch").endswith("+cpu")
+
+
+def usable(device: str) -> str:
+    """`cuda` where it is asked for and there is a GPU, else `cpu`.
+
+    Raises SecateurError where a GPU is to be expected and PyTorch sees none: a job that asked for one would take days.
+    """
+    import torch
+
+    if device != "cuda" or torch.cuda.is_available():
+        return device
+    if gpu_expected():
+        raise SecateurError(
+            f"nvidia-smi is installed, and PyTorch {torch.__version__} sees no GPU. Fix: request one for this job, install a "
+            "driver for this build, or set CUDA_VISIBLE_DEVICES= to use the CPU; `secateur doctor` shows both."
+        )
+    return "cpu"

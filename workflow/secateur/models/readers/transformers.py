@@ -1,12 +1,11 @@
 """transformers, in this process: a folder, a hub id, or a GGUF file, which is converted once."""
 
 import os
-import shutil
 from pathlib import Path
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
-from secateur.models.kernels import steady
+from secateur.models.kernels import steady, usable
 from secateur.models.size import fitting_pack, parameters, refuse_too_large
 
 __all__ = ["IN_PROCESS", "KEYS", "Settings", "load"]
@@ -54,24 +53,6 @@ def load(cfg, cache: Path, device: str):
     return CausalLM(
         model, tokenizer, cfg.window, pack, cfg.model, _weights(cfg.model, address, model, cache), cfg.exact
     )
-
-
-def usable(device: str) -> str:
-    """`cuda` where it is asked for and there is a GPU, else `cpu`.
-
-    Raises SecateurError where a driver is installed and PyTorch sees no GPU, unless CUDA_VISIBLE_DEVICES hides it on purpose:
-    a job that asked for one would take days.
-    """
-    import torch
-
-    if device != "cuda" or torch.cuda.is_available():
-        return device
-    if shutil.which("nvidia-smi") and torch.version.cuda and os.environ.get("CUDA_VISIBLE_DEVICES") != "":
-        raise SecateurError(
-            "nvidia-smi is installed, and PyTorch sees no GPU. Fix: request one for this job, set CUDA_VISIBLE_DEVICES= to use the CPU, or "
-            f"install a driver for CUDA {torch.version.cuda}; `secateur doctor` shows both."
-        )
-    return "cpu"
 
 
 def _position_problem(config, window: int) -> str | None:
