@@ -11,7 +11,7 @@ from typing import Any
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
 from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
-from secateur.planning.sizes import Data, Sizes, data_of
+from secateur.planning.sizes import Data, Sizes, data_of, pairs_of
 from secateur.planning.snakemake_output import Job
 
 __all__ = ["Estimate", "Foretold", "estimate"]
@@ -45,11 +45,11 @@ def estimate(
     data = Data(conf, overrides, {data_of(job.record) for job in jobs if job.rule in PREPARING})
     read, paces, seen = data.pairs(variants), Paces(coefficients, ran), {(job.rule, job.corpus) for job in ran}
     kinds = {(job.rule, job.kind) for job in ran}
-    foretold = []
+    paired, foretold = pairs_of((v.dataset, v.system, v.order) for v in variants), []
     for job in jobs:
         sizes = data.sizes(job.record)
         if sizes is not None:
-            sizes |= {"variants": len(variants)} | read.get(job.record, {})
+            sizes |= {"variants": len(variants), "paired": paired} | read.get(job.record, {})
             sizes |= unseen(job.rule, data_of(job.record)[0], sizes, seen)
         known = (job.rule, kind_of(job.record)) in kinds
         reason = None if known else unmeasured(conf, job.rule, job.record, overrides)

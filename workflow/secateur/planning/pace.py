@@ -20,7 +20,7 @@ import yaml
 from secateur.config.limits import command
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError
-from secateur.planning.sizes import READ, SHARD, Data, Sizes, data_of
+from secateur.planning.sizes import READ, SHARD, Data, Sizes, data_of, pairs_of
 
 __all__ = [
     "Coefficients",
@@ -140,8 +140,9 @@ def _counted(record: Mapping[str, Any]) -> Sizes:
         sizes |= {"probes": metrics.get("pairs", 0) * len(probes) * sum(probed)}
     else:
         sizes |= {"probes": 0}
-    listed = config.get("extra.variants") or config.get("extra.plan", {}).get("variants")
-    return sizes | ({"variants": len(listed)} if listed else {})
+    listed = config.get("extra.variants") or config.get("extra.plan", {}).get("variants") or ()
+    rows = [tuple(row.get(name) for name in ("dataset", "system", "order")) for row in listed]
+    return sizes | ({"variants": len(rows), "paired": pairs_of(rows)} if rows else {})
 
 
 # --- the pace of this machine --------------------------------------------------------------------

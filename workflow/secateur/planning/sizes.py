@@ -12,13 +12,15 @@ answered, gain, trained, grown
 pairs      pairs of question and passage that a language model reads
 probes     passes of the probes of ECS: probed pairs times probes
 variants   variants of the experiment
+paired     pairs of its systems on the same data set, in the same order
 
 A shard reads its share of each. Sizes of data that is neither prepared nor in a file here are unknown.
 """
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -42,7 +44,7 @@ from secateur.evaluation.subsets import answered, members
 from secateur.planning.plan import Variant
 from secateur.planning.sources import folder_files, listed_files
 
-__all__ = ["NAMES", "READ", "SHARD", "Data", "Sizes", "data_of"]
+__all__ = ["NAMES", "READ", "SHARD", "Data", "Sizes", "data_of", "pairs_of"]
 
 Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
@@ -60,6 +62,7 @@ NAMES = (
     "pairs",
     "probes",
     "variants",
+    "paired",
 )
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
@@ -77,6 +80,16 @@ def data_of(record: str) -> tuple[str | None, str | None]:
     if corpus in ELSEWHERE:
         return None, None
     return corpus, None if below in CORPUS_WIDE else below
+
+
+def pairs_of(rows: Iterable[tuple[str, str, str | None]]) -> int:
+    """The pairs of systems on the same data set in the same order. rows: data set, system, order.
+
+    >>> pairs_of([("toy", "a", "blind"), ("toy", "b", "blind"), ("toy", "b", "blind"), ("toy", "c", "aware")])
+    1
+    """
+    groups = Counter((dataset, order) for dataset, _, order in set(rows))
+    return sum(count * (count - 1) // 2 for count in groups.values())
 
 
 class Data:
