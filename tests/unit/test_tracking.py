@@ -14,9 +14,9 @@ from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, 
 
 from secateur.core.errors import SecateurError
 from secateur.report import tracking
-from secateur.report.tracked import Run, mlflow_name, runs_of
 from secateur.stage import ledger
 from secateur.stage.ledger import collect
+from secateur.stage.tracked import Run, mlflow_name, runs_of
 
 LATER = "2026-01-01T00:02:00+00:00"
 VARIANTS, JOBS = 1, 4  # runs of each that `ran` leaves

@@ -51,6 +51,7 @@ ORDER = [
     "report.sections.*",
     "report.page",
     "stage.ledger",
+    "stage.tracked",
     "planning.*",
     "report.compare report.figures report.tracking report.paper",
     "report.reference",

@@ -119,7 +119,7 @@ def needs(conf: Path, variants: Sequence[Variant], data: Data, prices: Prices, o
         return option(conf, group, name, overrides)
 
     for variant in variants:
-        sizes = data.sizes(f"results/{variant.corpus}/{variant.dataset}/questions/run.json")
+        sizes = data.sizes(layout.beside(layout.question_table(variant.wildcards, "questions"), "run.json"))
         models |= _weights(get, variant)
         for writer in _endpoints(get, variant):
             endpoints[writer] = None
