@@ -65,7 +65,10 @@ def pivot(
     systems = dict(first.select("name", "system").iter_rows())
     ranked = sorted(systems, key=lambda name: families.get(systems[name]) == CONTROL)
     lines = [Row((name, *(cells.get((name, column)) for column in columns))) for name in ranked]
-    title = " and ".join(dict.fromkeys(figure_of(name.partition("@")[0]).title for name in columns)).capitalize()
+    titles = list(dict.fromkeys(figure_of(name.partition("@")[0]).title for name in columns))
+    title = " and ".join(titles).capitalize()
+    if len(columns) > len(titles) == 1:
+        title += f" by budget in tokens (mean: of {min(claimed)} to {max(claimed)})"
     return Table([Column("", align="left"), *columns.values()], lines, _caption(rows, title, dataset, order, baseline))
 
 
@@ -88,6 +91,8 @@ def _columns(asked: str, present: Sequence[str], claimed: Sequence[int]) -> dict
     for name in names:
         shown, (title, budget) = figure_of(name.partition("@")[0]), title_of(name, claimed)
         head = " ".join([title] * (several or not budget) + [budget.replace("within ", "")] * bool(budget))
+        if budget and not several:  # the caption says the rest once
+            head = "mean" if name.endswith("@claim") else head.removesuffix(" tokens")
         columns[name] = Column(head, shown.digits, shown.better)
     return columns
 

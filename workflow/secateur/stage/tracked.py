@@ -153,11 +153,20 @@ def runs_of(variants: pl.DataFrame, jobs: pl.DataFrame) -> list[Run]:
     return [*runs, *(_job_run(row, latest) for row in job_rows)]
 
 
+def _covering(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
+    """The first metrics, and those that fill rows which lack all of them, as those of dialogues beside documents."""
+    kept = list(names[:WIDTH])
+    for run in runs:
+        measured = {name for name, _, _ in run.metrics}
+        kept += [name for name in names if name in measured][:1] if measured.isdisjoint(kept) else []
+    return kept
+
+
 def view(runs: Sequence[Run]) -> str:
     """The view of an experiment's runs as MLflow's pages read it: filter, order and columns, none of them empty."""
     counts = Counter(name for run in runs for name in {metric for metric, _, _ in run.metrics})
     heads = [name for name in (mlflow_name(metric.removesuffix("@claim")) for metric in HEADLINES) if counts[name]]
-    figures = sorted(heads, key=lambda name: -counts[name])[:WIDTH] or ["wall_seconds"]  # jobs have no figures
+    figures = _covering(sorted(heads, key=lambda name: -counts[name]), runs) or ["wall_seconds"]  # jobs have no figures
     params = [name for name in SHOWN if any(name in run.params for run in runs)] or ["stage"]
     columns = [*(f"params.`{name}`" for name in params), *(f"metrics.`{name}`" for name in [*figures, "cpu_seconds"])]
     current = CURRENT if any(STATE in run.standing for run in runs) else ""
