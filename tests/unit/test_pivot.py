@@ -66,7 +66,7 @@ def test_several_metrics_are_columns_with_their_names():
 def test_latex_floats_with_its_caption_and_every_sign_escaped():
     text = floated(made())
     assert text.startswith(
-        "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n\\caption{Evidence recall by budget in tokens "
+        "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\\small\n\\caption{Evidence recall by budget in tokens "
     )
     assert r"graph\_1 & \textbf{0.480} &" in text
     assert "0.510$^\\dagger$" in text

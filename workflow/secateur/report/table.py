@@ -280,7 +280,7 @@ def latex(table: Table) -> str:
 def floated(table: Table) -> str:
     """The table in LaTeX as one that floats, with its caption."""
     caption = rf"\caption{{{_escaped(table.caption)}}}"
-    return _noted([r"\begin{table}", r"\centering", caption, *_tabular(table), r"\end{table}"])
+    return _noted([r"\begin{table}", r"\centering\small", caption, *_tabular(table), r"\end{table}"])
 
 
 def _noted(lines: Sequence[str]) -> str:
