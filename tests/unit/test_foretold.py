@@ -78,3 +78,14 @@ def test_weights_of_a_hub_are_listed_with_their_gpu_and_hours():
 )
 def test_the_coefficients_of_one_model_tell_no_time_of_another(rule, record, reason):
     assert unmeasured(CONF, rule, record, ()) == reason
+
+
+RERANKED = "results/stem/stem_old/reranked/lexical/minilm.sentences/minilm/{}/run.json"
+
+
+def test_a_reranker_is_foretold_by_the_passages_that_it_reads_where_it_was_measured():
+    data, name = Data(CONF), RERANKED.format
+    assert [data._depth(name(reranker)) for reranker in ("pmi_q", "cross_encoder")] == [24, 24]
+    assert data._depth("results/stem/stem_old/rankings/minilm/run.json") == 0
+    reasons = [unmeasured(CONF, "rerank_passages", name(reranker), ()) for reranker in ("pmi_q", "cross_encoder")]
+    assert reasons == [None, ANOTHER]

@@ -28,7 +28,12 @@ EXTRACTION = 400  # tokens of an extractor's instructions and example
 READINGS = 3  # of a context by a judge: faithfulness, and two ratings of relevance
 STATEMENTS = 6  # requests of a judge on one answer, and as many texts of statements
 ENDPOINT, ANOTHER = "an endpoint's pace", "another model than was measured"
-MEASURED = {"lm": "smollm2", "embedder": "minilm", "extractor": "openie"}  # the options behind the shipped coefficients
+MEASURED = {
+    "lm": "smollm2",
+    "embedder": "minilm",
+    "extractor": "openie",
+    "reranker": "pmi_q",
+}  # the options behind the shipped coefficients
 READERS = {  # rules whose time is that of a model
     "lm": (
         *("score_candidates", "select_greedily", "measure_answer_gain", "answer_questions", "evaluate_answers"),
@@ -36,6 +41,7 @@ READERS = {  # rules whose time is that of a model
     ),
     "embedder": ("build_codebook", "rank_passages", "rank_by_graph", "encode_questions"),
     "extractor": ("extract_triples", "encode_questions"),
+    "reranker": ("rerank_passages",),
 }
 
 

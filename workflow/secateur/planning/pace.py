@@ -140,6 +140,8 @@ def _counted(record: Mapping[str, Any]) -> Sizes:
         sizes |= {"probes": metrics.get("pairs", 0) * len(probes) * sum(probed)}
     else:
         sizes |= {"probes": 0}
+    if reranker := config.get("reranker.spec"):
+        sizes |= {"reread": metrics.get("questions", 0) * reranker.get("top", 0)}
     listed = config.get("extra.variants") or config.get("extra.plan", {}).get("variants") or ()
     rows = [tuple(row.get(name) for name in ("dataset", "system", "order")) for row in listed]
     return sizes | ({"variants": len(rows), "paired": pairs_of(rows)} if rows else {})

@@ -11,6 +11,7 @@ answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
 pairs      pairs of question and passage that a language model reads
 probes     passes of the probes of ECS: probed pairs times probes
+reread     questions times the passages of each that a reranker reads
 variants   variants of the experiment
 paired     pairs of its systems on the same data set, in the same order
 
@@ -61,12 +62,14 @@ NAMES = (
     *READ,
     "pairs",
     "probes",
+    "reread",
     "variants",
     "paired",
 )
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
 LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list
+RERANKED = re.compile(r"/reranked/.+/([^/]+)/run\.json$")  # the option of a reranker
 SHARD = re.compile(r"/\d+of(\d+)/")
 
 
@@ -115,8 +118,16 @@ class Data:
         if sizes is None:
             return None
         if "questions" in sizes:
-            sizes = sizes | {"rankings": sizes["questions"] * self._scorers(record)}
+            each = {"rankings": self._scorers(record), "reread": self._depth(record)}
+            sizes = sizes | {name: sizes["questions"] * count for name, count in each.items()}
         return {name: size / int(shard[1]) if shard else size for name, size in sizes.items()} | {"job": 1}
+
+    def _depth(self, record: str) -> int:
+        """The passages of a question that a job's reranker reads; 0 for other jobs."""
+        reranked = RERANKED.search(record)
+        if self.conf is None or not reranked:
+            return 0
+        return option(self.conf, "reranker", reranked[1], self.overrides).spec.get("top", 0)
 
     def _scorers(self, record: str) -> int:
         listed = LISTED.search(record)
