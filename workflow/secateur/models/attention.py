@@ -6,19 +6,22 @@ rest of the model. A GPU in half precision takes the lengths of sequences instea
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-__all__ = ["BLOCK", "Block", "Lengths", "NeedsMask", "attend_in_blocks", "blocks", "by_lengths"]
+__all__ = ["BLOCK", "Block", "Lengths", "NeedsMask", "attend_in_blocks", "attends_by_lengths", "blocks", "by_lengths"]
 
 BLOCK = 64  # most rows of a block; among 25 to 128 about the fastest
 NAME = "blocks"
+HEAD = 256  # widest head of flash attention, in multiples of 8
+AMPERE = 8  # first generation of GPUs that it runs on
 
 
 class NeedsMask(Exception):
-    """A layer bounds its scores or has sinks, which attention by lengths cannot give."""
+    """A layer bounds its scores, has sinks or has heads of a size that attention by lengths cannot give."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ def _attend(
 
     softcap, sinks = kwargs.get("softcap"), kwargs.get("s_aux")
     if isinstance(blocks, Lengths):
-        if softcap is not None or sinks is not None:
+        odd = query.shape[-1] != value.shape[-1] or query.shape[-1] > HEAD or query.shape[-1] % 8
+        if softcap is not None or sinks is not None or odd:
             raise NeedsMask
         return _attend_by_lengths(query, key, value, blocks, scaling, kwargs.get("sliding_window")), None
     # One query a row, as when decoding, is a small product with many keys: it shares them instead of repeating them.
@@ -150,6 +154,21 @@ def _attend_by_lengths(query, key, value, plan: Lengths, scaling: float | None, 
         enable_gqa=queries.shape[1] != keys.shape[1],
     )
     return output[None]
+
+
+def attends_by_lengths(model) -> bool:
+    """Whether a model's device and type have attention by lengths, and this PyTorch its public call."""
+    import torch
+
+    if model.device.type != "cuda" or model.dtype not in (torch.float16, torch.bfloat16):
+        return False
+    if torch.cuda.get_device_capability(model.device)[0] < AMPERE:
+        return False
+    try:
+        from torch.nn.attention.varlen import varlen_attn
+    except ImportError:
+        return False
+    return "enable_gqa" in signature(varlen_attn).parameters
 
 
 def varlen_attention(*args, **kwargs):

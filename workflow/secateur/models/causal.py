@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
-from secateur.models.attention import NeedsMask, attend_in_blocks, blocks, by_lengths
+from secateur.models.attention import NeedsMask, attend_in_blocks, attends_by_lengths, blocks, by_lengths
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn
 
@@ -61,15 +61,13 @@ class CausalLM:
     backend = "transformers"
 
     def __init__(self, model, tokenizer, window: int, pack: int, name: str, weights: str, exact: bool = False) -> None:
-        import torch
-
         self.model, self.tokenizer, self.pack, self.name = by_onednn(model.eval()), tokenizer, pack, name
         self._weights, self.encoder, self.exact = weights, Encoder(tokenizer, window), exact
         self._config = model.config.get_text_config()
         named = signature(model.forward).parameters
         self.cache_argument = "cache" if "cache" in named else "past_key_values"  # renamed in 5.24
         attend_in_blocks(model)
-        self.by_lengths = model.device.type == "cuda" and model.dtype in (torch.float16, torch.bfloat16)
+        self.by_lengths = attends_by_lengths(model)
 
     @cached_property
     def identity(self) -> str:
