@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def online(folder, tmp_path, monkeypatch):
     """The hub that is asked, with an empty cache."""
-    with hub(NAME, folder) as server:
+    with hub({NAME: folder}) as server:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)  # between attempts
         for constant, value in {

@@ -15,7 +15,7 @@ NAMED = r"/(?:api/models/)?(?P<name>[\w-]+/[\w.-]+)"
 
 
 class Hub(ThreadingHTTPServer):
-    """The model NAME with the files of a folder.
+    """Models by name, each with the files of a folder.
 
     refusal: (status, headers) in place of every reply; cut: bytes after which a file's transfer breaks off; claimed: the
     size stated for weights; asked: the paths of all requests, with their ranges.
@@ -23,8 +23,8 @@ class Hub(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name, self.folder = name, folder
+    def __init__(self, models: dict[str, Path]) -> None:
+        self.models = models
         self.refusal: tuple[int, dict] | None = None
         self.cut: int | None = None
         self.claimed: int | None = None
@@ -35,14 +35,14 @@ class Hub(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def files(self) -> list[dict]:
-        """Path, size and digest of each file, as the hub lists them."""
-        listed = []
-        for path in sorted(self.folder.rglob("*")):
+    def files(self, name: str) -> list[dict]:
+        """Path, size and digest of each file of a model, as the hub lists them."""
+        listed, folder = [], self.models[name]
+        for path in sorted(folder.rglob("*")):
             if path.is_file():
                 claimed = self.claimed if path.suffix == ".safetensors" else None
                 size, digest = claimed or path.stat().st_size, hashlib.sha1(path.read_bytes()).hexdigest()
-                listed.append({"path": path.relative_to(self.folder).as_posix(), "size": size, "oid": digest})
+                listed.append({"path": path.relative_to(folder).as_posix(), "size": size, "oid": digest})
         return listed
 
 
@@ -57,15 +57,15 @@ class Handler(Replying):
         if hub.refusal:
             status, headers = hub.refusal
             self.answer(status, headers, "")
-        elif not match or match["name"] != hub.name:
+        elif not match or match["name"] not in hub.models:
             self.answer(404, {"X-Error-Code": "RepoNotFound"}, "")
         elif path.startswith("/api/"):
-            self._api("/tree/" in path)
+            self._api(match["name"], "/tree/" in path)
         else:
-            self._file(path.rpartition(f"/resolve/{COMMIT}/")[2])
+            self._file(match["name"], re.split(r"/resolve/[^/]+/", path, maxsplit=1)[1])
 
-    def _api(self, tree: bool) -> None:
-        files, name = self.server.files(), self.server.name
+    def _api(self, name: str, tree: bool) -> None:
+        files = self.server.files(name)
         if tree:
             body = [file | {"type": "file"} for file in files]
         else:
@@ -73,12 +73,12 @@ class Handler(Replying):
             body = {"id": name, "sha": COMMIT, "siblings": siblings, "private": False, "downloads": 0, "tags": []}
         self.answer(200, {"Content-Type": "application/json"}, json.dumps(body))
 
-    def _file(self, name: str) -> None:
-        stated = {file["path"]: file for file in self.server.files()}
+    def _file(self, model: str, name: str) -> None:
+        stated = {file["path"]: file for file in self.server.files(model)}
         if name not in stated:
             self.answer(404, {"X-Error-Code": "EntryNotFound"}, "")
             return
-        content, start = (self.server.folder / name).read_bytes(), 0
+        content, start = (self.server.models[model] / name).read_bytes(), 0
         if asked := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
             start = int(asked[1])
         self.send_response(206 if start else 200)
@@ -93,6 +93,6 @@ class Handler(Replying):
             self.wfile.write(content[start:end])
 
 
-def hub(name: str, folder: Path):
+def hub(models: dict[str, Path]):
     """A hub on a free port, until the block ends."""
-    return running(Hub(name, folder))
+    return running(Hub(models))

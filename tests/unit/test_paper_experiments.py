@@ -40,6 +40,7 @@ def test_figures_4_to_6_have_layer_2_and_pruning_beside_what_is_without():
 @pytest.mark.parametrize("name", ["ecs_table1", "ecs_table1_longmemeval"])
 def test_ecs_scores_every_candidate_by_itself(name):
     (variant,) = [v for v in variants(CONF, name) if v["family"] == "utility"]
+    assert option(CONF, "dataset", variant.dataset).split == "all"
     ecs = option(CONF, "ecs", variant["ecs"])
     assert (ecs.pool, ecs.before, ecs.probes, ecs.horizon, ecs.top_k, ecs.epsilon) == (None, 0, (), 8, 50, 1e-10)
     scores = option(CONF, "rankers", variant["rankers"]).scores

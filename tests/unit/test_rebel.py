@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 from scripts import encode_questions
+from tests.support.stand_ins import tiny_rebel
 
 from secateur.core.errors import SecateurError
 from secateur.graph.triples.extractors.rebel import FrontEnd, Settings, parse
 from secateur.stage.contract import Context
 
 SETTINGS = {"beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2}
-MARKS = ["<triplet>", "<subj>", "<obj>"]
 LEARNT = {
     "The Rhine flows from Chur through Basel.": (
         "<triplet> The Rhine <subj> Chur <obj> flows from <subj> Basel <obj> flows through"
@@ -22,65 +22,11 @@ LEARNT = {
 }
 
 
-def _tokenizer(texts):
-    """Byte-level BPE as BART's, trained on the texts."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
-    )
-    fast.add_tokens(MARKS)
-    return fast
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a tiny BART that has learnt what to write for each sentence."""
-    import torch
-    from transformers import BartConfig, BartForConditionalGeneration
-
-    torch.manual_seed(0)
-    tokenizer = _tokenizer([*LEARNT, *LEARNT.values()])
-    size = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    ids = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
-    config = BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        encoder_ffn_dim=64,
-        decoder_ffn_dim=64,
-        max_position_embeddings=128,
-        dropout=0.0,
-        forced_eos_token_id=None,
-        **size,
-        **ids,
-    )
-    model = BartForConditionalGeneration(config)
-    read = tokenizer(list(LEARNT), padding=True, return_tensors="pt")
-    labels = tokenizer(list(LEARNT.values()), padding=True, return_tensors="pt")["input_ids"]
-    labels[labels == 1] = -100
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for _ in range(150):
-        loss = model(input_ids=read["input_ids"], attention_mask=read["attention_mask"], labels=labels).loss
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
-    assert loss.item() < 0.05
     place = tmp_path_factory.mktemp("rebel")
-    model.save_pretrained(place)
-    tokenizer.save_pretrained(place)
+    tiny_rebel(place, LEARNT)
     return place
 
 
