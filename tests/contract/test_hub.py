@@ -11,7 +11,7 @@ from tests.support.tiny_models import tiny_network, tiny_tokenizer
 
 from secateur.core.errors import SecateurError
 from secateur.library.options import chosen
-from secateur.models.hub import cached, fetched, is_hub_id
+from secateur.models.hub import cached, embedder_folder, fetched, is_hub_id
 from secateur.models.reader import load
 
 NAME = "Tiny/Qwen2.5-tiny"
@@ -63,6 +63,13 @@ def test_a_fetched_model_is_read_without_the_hub(online, tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     close_session()
     assert load(lm, tmp_path / "cache").name == NAME
+
+
+def test_an_embedders_folder_is_that_in_the_cache(online):
+    assert (Path(embedder_folder(NAME)) / "tokenizer.json").is_file()
+    embedder_folder.cache_clear()
+    with pytest.raises(SecateurError, match=r"embedder.model sentence-transformers/nobody: .* has no such model"):
+        embedder_folder("nobody")
 
 
 def test_a_server_needs_a_tokenizer_alone(online):

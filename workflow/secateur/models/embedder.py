@@ -11,8 +11,8 @@ from secateur.core.artifacts import file_digest
 from secateur.core.cache import VectorCache, digest
 from secateur.core.errors import SecateurError
 from secateur.models.encoders import PARTS, STEP, device, encoder, engine
+from secateur.models.hub import embedder_folder
 from secateur.models.kernels import STEADY
-from secateur.models.locate import locate
 from secateur.models.word_pieces import word_piece_counter
 
 __all__ = ["Embedder"]
@@ -33,7 +33,7 @@ class Embedder:
 
     def _digest(self) -> str:
         """Digest of all that a vector depends on, except its string."""
-        folder = Path(locate(self.cfg.model))
+        folder = Path(embedder_folder(self.cfg.model))
         weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
         identity = [file_digest(w) for w in weights] or [self.cfg.model]
         return digest(
@@ -44,7 +44,7 @@ class Embedder:
         """Number of strings longer than the model's window; 0 where the model's folder has no tokenizer.json."""
         room = self.cfg.max_tokens - 2  # two special tokens
         long = [t for t in texts if len(t) > room]  # a token has one character or more
-        if not long or not (Path(locate(self.cfg.model)) / "tokenizer.json").exists():
+        if not long or not (Path(embedder_folder(self.cfg.model)) / "tokenizer.json").exists():
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())
 

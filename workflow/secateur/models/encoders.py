@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.artifacts import file_digest, remade, whole, write_json
-from secateur.models.hub import fetched
+from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
-from secateur.models.locate import locate
 from secateur.models.prepare import loading, quiet, refuse_random
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer", "widths"]
@@ -58,10 +57,9 @@ def sentence_transformer(cfg, device: str):
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from sentence_transformers import SentenceTransformer
 
-    if "/" in cfg.model:  # a name alone is one that sentence-transformers completes
-        fetched(locate(cfg.model), "embedder.model")
+    folder = embedder_folder(cfg.model)
     with loading(cfg.model, "sentence-transformers model", "embedder.model"):
-        model = SentenceTransformer(locate(cfg.model), device=device)
+        model = SentenceTransformer(folder, device=device)
     if network := getattr(model[0], "auto_model", None):  # static embeddings have none; their loader is strict
         refuse_random(network, cfg.model, "embedder.model", unused=("pooler.",))
     model.max_seq_length = cfg.max_tokens
@@ -126,7 +124,7 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
         lambda saved: openvino.Core().compile_model(whole(saved, saved.with_name(SEAL)), "CPU", settings),
         lambda saved: _convert(cfg, saved),
     )
-    tokenizer = Tokenizer.from_file(str(Path(locate(cfg.model)) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(Path(embedder_folder(cfg.model)) / "tokenizer.json"))
     tokenizer.enable_truncation(cfg.max_tokens)
     tokenizer.no_padding()
 

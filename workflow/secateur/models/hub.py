@@ -9,12 +9,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 from secateur.core.errors import SecateurError, Unusable
+from secateur.models.locate import locate
 from secateur.models.network import through
 
-__all__ = ["cached", "fetched", "is_hub_id"]
+__all__ = ["cached", "embedder_folder", "fetched", "is_hub_id"]
 
 HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 TOKENIZER = ("*.json", "*.txt", "*.model", "*.jinja")  # also settings, and the modules of sentence-transformers
@@ -91,6 +93,22 @@ def fetched(name: str, key: str, weights: bool = True, say: Say = LOG.info) -> N
             raise SecateurError(
                 f"{key} {name}: the hub's model has no weights that transformers can load. Fix: correct {key}."
             )
+
+
+@cache
+def embedder_folder(model: str) -> str:
+    """The folder of an embedder: of a hub's model that in the local cache, fetched where it is missing.
+
+    A name without a slash is one of sentence-transformers.
+    """
+    address = locate(model)
+    if not is_hub_id(address):
+        return address
+    from huggingface_hub import try_to_load_from_cache
+
+    name = address if "/" in address else f"sentence-transformers/{address}"
+    fetched(name, "embedder.model")
+    return str(Path(try_to_load_from_cache(name, "config.json")).parent)
 
 
 def _missing(name: str, commit: str | None, files: Sequence[str]) -> list[str]:

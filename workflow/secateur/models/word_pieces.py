@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.artifacts import remade, seal, whole, write_text
+from secateur.models.hub import embedder_folder
 from secateur.models.locate import locate
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
 
@@ -41,7 +42,7 @@ def word_piece_counter(model: str) -> Counter:
     """
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(Path(locate(model)) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(Path(embedder_folder(model)) / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return _Counter(tokenizer)
