@@ -112,10 +112,12 @@ def _places(
 
 
 def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
-    """(metric, budget) in words; no budget for metrics without one.
+    """(metric, budget) in words; no budget for metrics without one, the judge's option for those of a judge.
 
     >>> title_of("evidence_recall@claim", (64, 512)), title_of("f1_at_gold", ())
     (('evidence recall', 'mean of 64 to 512 tokens'), ('f1 at gold', ''))
+    >>> title_of("judged_acc@endpoint", ())[1]
+    'judged by endpoint'
     """
     base, _, at = metric.partition("@")
     title = figure_of(base).title
@@ -123,6 +125,8 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
         return title, ""
     if at == "claim":
         return title, MEAN.format(min(claimed), max(claimed))
+    if not at.isdigit():
+        return title, f"judged by {at}"
     return title, WITHIN.format(at) if int(at) >= LEAST else f"at {at}"
 
 
