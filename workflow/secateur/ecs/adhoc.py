@@ -66,7 +66,7 @@ def rank(lm: CausalLM | Served, cfg, question: Question, passages: Iterable[Pass
         blocks.append(scores.with_columns(text=pl.Series(previews)))
     if not blocks:
         raise SecateurError("there is no candidate to rank. Fix: a file with one JSON object a line.")
-    encoded, _ = base[0]
+    encoded = base.sequences[0]
     ranked_by = "signed" if encoded.start < len(encoded.ids) else "pmi_q"
     ranked = pl.concat(blocks).sort(ranked_by, descending=True, nulls_last=True, maintain_order=True)
     with_values = [column for column in ranked.columns if ranked[column].null_count() < ranked.height]
