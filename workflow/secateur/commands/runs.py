@@ -138,7 +138,8 @@ def plan(
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
     if money := estimate.money(core_hour, million_tokens):
         print(money)
-    print("\n".join(_beyond(experiment, changed or (), estimate)))
+    for line in _beyond(experiment, changed or (), estimate):
+        print(line)
 
 
 def _beyond(experiment: str, changed: Sequence[str], estimate) -> Iterator[str]:
