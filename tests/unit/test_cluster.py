@@ -301,8 +301,7 @@ def reads(folder, **changes) -> dict:
     return {
         "lm.backend": "transformers",
         "lm.model": str(folder),
-        "lm.dtype.cpu": "float32",
-        "lm.dtype.cuda": "float16",
+        "lm.dtype": {"cpu": "float32", "cuda": "float16"},
     } | changes
 
 
@@ -311,10 +310,10 @@ def test_a_job_asks_for_the_weights_that_it_reads_too(tmp_path):
         get = SimpleNamespace.__getattribute__
 
     assert weights_mb(reads(tmp_path)) == 4
-    assert weights_mb(reads(tmp_path, **{"lm.dtype.cpu": "bfloat16"})) == 2
+    assert weights_mb(reads(tmp_path, **{"lm.dtype": {"cpu": "bfloat16", "cuda": "float16"}})) == 2
     assert weights_mb(reads(tmp_path, **{"lm.backend": "vllm"})) == 0
     assert weights_mb(reads(tmp_path, **{"lm.model": "nobody/not-here-yet"})) == 0
-    assert weights_mb({"embedder.model": "x"}) == 0
+    assert weights_mb({"embedder.model": "x"}) == weights_mb({"lm.model": str(tmp_path)}) == 0
     asked = Asked(mem_mb=8000)
     ask_for_weights(asked, reads(tmp_path))
     assert asked.mem_mb == 8004

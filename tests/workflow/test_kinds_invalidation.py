@@ -159,6 +159,8 @@ READS = {  # rules whose stage loads the reader
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 LISTS = {
     "controls",
+    "dense",
+    "ecs_table1",
     "mine",
     "multihop",
     "nested",
@@ -187,7 +189,7 @@ EDITS = {
         "combine_scores": {"utility", "scored"},
         "check_red_herrings": LISTS,
     },
-    ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"utility"}}
+    ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"ecs_table1", "utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},
     ("assembly", "contexts/forms/lines"): {key: {"lines"} for key in WRITES},

@@ -50,11 +50,12 @@ def weights_mb(params: Mapping[str, Any]) -> int:
 
     A GPU gets them through host memory too.
     """
-    address = params.get("lm.model")
-    if address is None or not needs_gpu(params) or not plugins.load("reader", params["lm.backend"]).IN_PROCESS:
+    if "lm.backend" not in params or not needs_gpu(params):  # without a backend, a job reads the tokenizer alone
         return 0
-    wide = max(BYTES[params[name]] for name in ("lm.dtype.cpu", "lm.dtype.cuda"))
-    return (parameters(address) or 0) * wide // 2**20
+    if not plugins.load("reader", params["lm.backend"]).IN_PROCESS:
+        return 0
+    wide = max(BYTES[dtype] for dtype in params["lm.dtype"].values())
+    return (parameters(params["lm.model"]) or 0) * wide // 2**20
 
 
 def settings_of(job: Any) -> dict[str, Any]:
