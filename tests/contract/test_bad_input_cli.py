@@ -97,6 +97,7 @@ def test_a_malformed_line_is_named_by_file_and_line(project):
 
 
 @pytest.mark.parametrize("server", [None, "http://127.0.0.1:9"], ids=["store", "dead server"])
+@pytest.mark.slow
 def test_a_failure_is_kept_and_mlflow_adds_no_word_to_its_message(project, server):
     given = custom(project, '{"id": "p1", "text": \n')
     said = refused(project, *given, **({"MLFLOW_TRACKING_URI": server} if server else {}))
@@ -109,12 +110,14 @@ def test_a_failure_is_kept_and_mlflow_adds_no_word_to_its_message(project, serve
     assert ("Nothing is lost" if server else "1 of 1 runs written") in told
 
 
+@pytest.mark.slow
 def test_a_file_only_a_mirror_has_is_answered_with_what_to_use_instead(project):
     said = refused(project, "results/raw/stem_question_dev.json/stem_question_dev.json")
     for part in ("stem_question_dev.json", "no address", "MIRROR=DIR", "SECATEUR_MIRROR", "stem_old", "dataset stem)"):
         assert part in said
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_downloaded_is_answered_with_the_mirror(project, tmp_path):
     said = refused(project, "results/raw/stem_question.json/stem_question.json", SECATEUR_MIRROR=str(tmp_path))
     for part in ("stem_question.json", "could not be downloaded", f"The mirror {tmp_path} has neither", "MIRROR=DIR"):

@@ -215,6 +215,7 @@ def test_a_run_has_no_order_that_its_ranker_is_not_made_in(project):
         variants(project.root / "conf", "mine")
 
 
+@pytest.mark.slow
 def test_bad_contexts_and_a_bad_run_end_their_jobs_and_leave_nothing(project):
     bad = '{"question_id": "doc-q01"}\n{"question_id": "doc-q77", "text": "Yes."}\n'
     write(project, "contexts: mine.jsonl\n", mine_jsonl=bad, mine_run="q Q0 p\n")

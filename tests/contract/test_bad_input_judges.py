@@ -117,6 +117,7 @@ def test_a_wrong_key_stops_with_one_message(tmp_path, cache):
     assert not job.outputs["verdicts"].exists()
 
 
+@pytest.mark.slow
 def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, cache):
     with running(Judging(ruled, lives=4)) as server:
         job = job_of(tmp_path, server.url)

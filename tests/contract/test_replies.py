@@ -404,6 +404,7 @@ def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, monkeypatch):
     assert (by_question["q1"]["token_f1"], by_question["q2"]["token_f1"]) == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_verdict_in_a_thought_does_not_count(tmp_path, monkeypatch):
     rules = {
         "plain": ruled,

@@ -78,6 +78,7 @@ def test_every_link_of_a_page_leads_somewhere(page):
             assert part in slugs, f"{page}: {target}; there are {sorted(slugs)}"
 
 
+@pytest.mark.slow
 def test_the_pages_make_a_site_and_no_link_of_it_leads_nowhere(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", "envs/site/mkdocs.yml"]
     done = subprocess.run([*command, "--site-dir", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from tests.support.project import in_folder, of_folder
 
 EXPERIMENT = "results/experiments/smoke"
@@ -50,6 +51,7 @@ def test_what_the_driver_runs_itself_is_repeated_where_that_may_help(project):
     assert said.count("Trying to restart") == 1
 
 
+@pytest.mark.slow
 def test_a_malformed_line_is_one_message_that_names_the_page_of_what_there_is(project):
     folder = project.root.parent / "mine"
     folder.mkdir()
@@ -66,6 +68,7 @@ def test_a_malformed_line_is_one_message_that_names_the_page_of_what_there_is(pr
     assert not re.search("RuleException|Traceback|Error in rule|SystemExit", said.stderr), said.stderr
 
 
+@pytest.mark.slow
 def test_a_file_in_the_place_of_the_results_is_one_message(project):
     (project.root / "results").write_text("")
     said = project.secateur("run", "smoke", "--profile", "smoke")

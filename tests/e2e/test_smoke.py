@@ -265,6 +265,7 @@ def test_a_failed_job_is_a_run_in_mlflow(rerun):
     assert failed == {("smoke.jobs", "prepare_corpus")}
 
 
+@pytest.mark.slow
 def test_without_its_mlflow_server_a_run_succeeds_and_the_next_one_catches_up(rerun):
     before = told(rerun)
     (rerun.root / "mlflow.db").unlink()
@@ -309,6 +310,7 @@ def test_the_exported_graph_is_the_consolidated_one(smoke, tmp_path):
     assert all(json.loads(data["passages"]) for *_, data in graph.edges(data=True))
 
 
+@pytest.mark.slow
 def test_your_own_documents_give_the_same_bytes_whatever_the_hash_seed_and_the_threads(smoke, custom):
     first, second = parquet(smoke, DOCUMENTS), parquet(custom[0], "custom")
     assert {Path(name).stem for name in second} == COMPUTED

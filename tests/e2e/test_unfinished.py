@@ -43,6 +43,7 @@ def test_the_page_shows_what_there_is_and_says_what_is_missing(stopped):
     assert {path for path in stopped.artifacts() if "/experiments/" not in path} == before
 
 
+@pytest.mark.slow
 def test_what_is_whole_is_said_to_lack_nothing(smoke, tmp_path):
     project = smoke.copied(tmp_path / "project")
     said = project.secateur("report", "smoke")

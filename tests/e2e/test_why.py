@@ -31,6 +31,7 @@ def test_the_module_that_changed_is_named(edited):
     }
 
 
+@pytest.mark.slow
 def test_a_file_a_folder_and_an_experiment_can_be_asked_about(edited):
     for target in (f"{GRAPH}/edges.parquet", GRAPH):
         said = edited.secateur("why", target)
