@@ -80,7 +80,7 @@ def estimated(*jobs: Job, coefficients: Coefficients = COEFFICIENTS) -> Estimate
 
 def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
-    whole = {"job": 1, "passages": 6, "characters": 60}
+    whole = {"job": 1, "passages": 6, "characters": 60, "bytes": 60}
     assert Data().sizes("results/toy/codebook/openie.minilm/run.json") == whole
     asked = {
         "questions": 4,
@@ -89,7 +89,12 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
         "reread": 0,
     }  # each question has the three passages of its group
     assert Data().sizes("results/toy/toy/evidence/contexts/run.json") == whole | asked
-    assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {"job": 1, "passages": 2, "characters": 20}
+    assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {
+        "job": 1,
+        "passages": 2,
+        "characters": 20,
+        "bytes": 20,
+    }
     assert Data().sizes("results/models/smollm2/run.json") == {"job": 1}
     assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
 

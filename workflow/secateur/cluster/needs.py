@@ -46,16 +46,16 @@ def ask_for_weights(resources: Any, params: Mapping[str, Any]) -> None:
 
 
 def weights_mb(params: Mapping[str, Any]) -> int:
-    """MB of the weights that a job reads in its own process, in their data type; 0 where the model is not here yet.
+    """MB of the weights that a job reads in its own process, in their data type; 0 for GGUF files, and where the model is not here yet.
 
     A GPU gets them through host memory too.
     """
-    if "lm.backend" not in params or not needs_gpu(params):  # without a backend, a job reads the tokenizer alone
-        return 0
+    address, types = params.get("lm.model"), params.get("lm.dtype")
+    if "lm.backend" not in params or not needs_gpu(params) or not address or not types:
+        return 0  # without a backend, a job reads the tokenizer alone; a reader of one's own may have no types
     if not plugins.load("reader", params["lm.backend"]).IN_PROCESS:
         return 0
-    wide = max(BYTES[dtype] for dtype in params["lm.dtype"].values())
-    return (parameters(params["lm.model"]) or 0) * wide // 2**20
+    return (parameters(address) or 0) * max(BYTES[dtype] for dtype in types.values()) // 2**20
 
 
 def settings_of(job: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -190,11 +189,12 @@ def score(
     from secateur.config.compose import option
     from secateur.ecs.adhoc import rank, read_candidates
     from secateur.ecs.reading.template import Question
+    from secateur.models.kernels import gpu_expected
     from secateur.models.reader import load
 
     conf, changed = Path("conf"), tuple(settings or ())
     ecs, model = option(conf, "ecs", "default", changed), option(conf, "lm", lm, changed)
-    device = "cuda" if shutil.which("nvidia-smi") else "cpu"
+    device = "cuda" if gpu_expected() else "cpu"
     loaded = load(model, Path(os.environ.get("SECATEUR_CACHE", ".cache")), device)
     ranked = rank(loaded, ecs, Question("asked", question, answer), read_candidates(candidates))
     print(aligned(ranked.head(top or ranked.height).to_dicts()))

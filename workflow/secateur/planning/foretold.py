@@ -22,7 +22,7 @@ from secateur.planning.sizes import Data, Sizes
 
 __all__ = ["ANOTHER", "ENDPOINT", "Needs", "Prices", "load_prices", "needs", "unmeasured"]
 
-CHARACTERS = 4  # of a token, at least, in English
+BYTES = 4  # of UTF-8 in a token: of English four letters, of Chinese somewhat more than one character
 PROMPT = 200  # tokens of instructions and question
 EXTRACTION = 400  # tokens of an extractor's instructions and example
 READINGS = 3  # of a context by a judge: faithfulness, and two ratings of relevance
@@ -169,14 +169,14 @@ def _extracts(variant: Variant) -> bool:
 def _extraction(extractor: Any, sizes: Sizes | None) -> tuple[float, float, float] | None:
     if sizes is None:
         return None
-    requests, text = ceil(sizes["passages"] / extractor.block), sizes["characters"] / CHARACTERS
+    requests, text = ceil(sizes["passages"] / extractor.block), sizes["bytes"] / BYTES
     return requests, text + requests * EXTRACTION, 2 * text
 
 
 def _peer(tokens: float | None, per: str, sizes: Sizes | None) -> tuple[float, float, float] | None:
     if tokens is None or sizes is None:
         return None
-    text = sizes["characters"] / CHARACTERS
+    text = sizes["bytes"] / BYTES
     return (0, tokens * text, text) if per == "index" else (0, tokens * sizes["questions"], 0)
 
 

@@ -4,6 +4,7 @@ job        1 for every job
 passages   passages of the corpus
 characters characters of these passages
 unseen     the same for the first job of a rule on a corpus, which embeds them; 0 for later ones, which find them in the cache
+bytes      bytes of the passages, in UTF-8
 questions  questions of the data set
 compared   pairs of a question and a passage of its group
 rankings   questions times the scorers whose rankings a job reads: all of a list, or one
@@ -55,6 +56,7 @@ NAMES = (
     "job",
     "passages",
     "characters",
+    "bytes",
     "unseen",
     "questions",
     "compared",
@@ -142,7 +144,8 @@ class Data:
         if (texts := self.texts(corpus, dataset)) is None:
             return None
         passages, questions, evidence = texts
-        sizes = {"passages": passages.height, "characters": passages["text"].str.len_chars().sum()}
+        text = passages["text"].str
+        sizes = {"passages": passages.height, "characters": text.len_chars().sum(), "bytes": text.len_bytes().sum()}
         if dataset is None:
             return sizes
         groups = passages.group_by("group_id").len()

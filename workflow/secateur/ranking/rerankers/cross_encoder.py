@@ -41,11 +41,11 @@ def _scores(settings: Settings, pairs: list[tuple[str, str]], ctx) -> dict[tuple
     """The model's score of each (question, passage), read in batches of similar length."""
     import torch
 
-    from secateur.models.kernels import steady
+    from secateur.models.kernels import steady, usable
 
     steady()
     torch.set_num_threads(1)
-    model = _loaded(settings, "cuda" if ctx.device == "cuda" and torch.cuda.is_available() else "cpu")
+    model = _loaded(settings, usable(ctx.device))
     ordered = sorted(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), pair))
     starts, scores = range(0, len(ordered), settings.batch), []
     for start in ctx.progress(starts, len(starts), "batches"):

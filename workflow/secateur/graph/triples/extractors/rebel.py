@@ -13,6 +13,7 @@ from secateur.core.artifacts import file_digest
 from secateur.core.fields import key
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
 from secateur.models.hub import fetched
+from secateur.models.kernels import usable
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, refuse_incomplete
 
@@ -127,4 +128,4 @@ def _load(model: str, device: str):
         settings = {"dtype": torch.float32, "output_loading_info": True}
         network, info = AutoModelForSeq2SeqLM.from_pretrained(model, **settings)
     refuse_incomplete(model, info, "extractor.settings.model")
-    return tokenizer, network.eval().to("cuda" if device == "cuda" and torch.cuda.is_available() else "cpu")
+    return tokenizer, network.eval().to(usable(device))
