@@ -1,5 +1,6 @@
 """Find the entities that passages mention: names, topics of their articles, phrases of their triples."""
 
+from secateur.graph.consolidation.prune import prune_names
 from secateur.ranking.mentions import mentions_of, record_counts, triple_phrases
 from secateur.stage.contract import main
 
@@ -7,9 +8,10 @@ from secateur.stage.contract import main
 def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
     phrases = triple_phrases(inputs["entities"], inputs["edges"], inputs["edge_sources"])
-    outputs["mentions"] = mentions = mentions_of(passages, phrases, cfg.consolidation)
+    found = mentions_of(passages, phrases, cfg.consolidation)
+    outputs["mentions"] = mentions = prune_names(found, passages, cfg.consolidation)
     record_counts(mentions, passages, ctx)
-    return {"mentions": mentions.height}
+    return {"mentions": mentions.height, "mentions_pruned": found.height - mentions.height}
 
 
 if "snakemake" in globals():

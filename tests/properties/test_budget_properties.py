@@ -1,5 +1,6 @@
 """Layer 2 of consolidation, the index for many entities, and pruning hold what they promise for any input."""
 
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -12,7 +13,8 @@ from secateur.graph.consolidation.compress import Budget, compress, same_tokens
 from secateur.graph.consolidation.groups import range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.graph.consolidation.remap import prune_rare, remap_mentions
+from secateur.graph.consolidation.prune import prune_edges
+from secateur.graph.consolidation.remap import remap_mentions
 
 quick = settings(max_examples=40)
 FLOOR = 0.8
@@ -147,11 +149,16 @@ def graphs(draw):
     return edges.cast({"edge_id": pl.Int32}), mentions.drop("run_id"), runs
 
 
+def pruning(prune: str, **keys) -> SimpleNamespace:
+    """Keys of `consolidation` that prune."""
+    return SimpleNamespace(prune=prune, seed=7, **keys)
+
+
 @quick
 @given(graph=graphs(), least=st.integers(1, 4))
 def test_what_is_kept_and_the_tombstones_are_all_edges_by_content(graph, least):
     edges, sources, runs = graph
-    kept, renamed, gone = prune_rare(edges, sources, least)
+    kept, renamed, gone = prune_edges(edges, sources, pruning("frequency", min_mentions=least))
     content = pl.concat([kept.select("h", "r", "t"), gone.select("h", "r", "t")])
     assert sorted(content.rows()) == sorted(edges.select("h", "r", "t").rows())
     assert gone.filter(pl.col("count") >= least).is_empty()
@@ -162,3 +169,16 @@ def test_what_is_kept_and_the_tombstones_are_all_edges_by_content(graph, least):
         left = remap_mentions(table, renamed, within)
         assert left.height == table.filter(~pl.col("edge_id").is_in(gone["edge_id"].implode())).height
         assert set(left["edge_id"]) == {new for old, new in renamed.rows() if old in set(table["edge_id"])}
+
+
+@quick
+@given(graph=graphs(), shares=st.tuples(st.floats(0, 1), st.floats(0, 1)), rule=st.sampled_from(["links", "random"]))
+def test_a_share_of_the_edges_is_kept_and_a_larger_share_keeps_them_too(graph, shares, rule):
+    edges, sources, _ = graph
+    content = {}
+    for share in sorted(shares):
+        kept, renamed, gone = prune_edges(edges, sources, pruning(rule, keep=share))
+        assert kept.height + gone.height == edges.height and renamed.height == kept.height
+        assert abs(kept.height - share * edges.height) < 1 + 1e-6
+        content[share] = set(kept.select("h", "r", "t").rows())
+    assert content[min(shares)] <= content[max(shares)]

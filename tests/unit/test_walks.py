@@ -262,7 +262,7 @@ def test_a_graph_that_leads_from_no_article_to_another_is_told(text, told):
     own = passages({"a": ("Ash", ["Ash is in Kent."]), "b": ("Bow", [text])})
     said, shown = [], own.with_columns(position=pl.int_range(pl.len()))
     job = SimpleNamespace(counts={}, warn=said.append)
-    rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6)
+    rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6, prune="none")
     ends = pl.DataFrame({"entity_id": [0, 1], "text": ["ash", "an island"]})
     edges = pl.DataFrame({"edge_id": [0], "h": [0], "t": [1]})
     sources = shown.select("passage_id", "doc_id", "position", edge_id=0, n=0)  # both say it: a phrase in two articles

@@ -49,12 +49,15 @@ class Consolidation:
     aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
     exact_limit: int = key("entities up to which all pairs are compared; above, only those of near cells", low=0)
     probes: int = key("above exact_limit: cells that each entity is compared with", low=1)
-    budget: int = key("maximum entities; above it close ones merge further (layer 2)", low=1)
+    budget: float = key("maximum entities, below 1 as a share; above it close ones merge further (layer 2)", low=0.001)
     floor: float = key("cosine below which layer 2 merges nothing, even if the budget is missed", low=0, high=1)
     iterations: int = key("iterations of k-means", low=1)
-    seed: int = key("seed of k-means", low=0)
-    prune: Literal["none", "frequency"] = key("edges moved to the tombstones: none, or rare ones")
+    seed: int = key("seed of k-means and of prune `random`", low=0)
+    prune: Literal["none", "frequency", "links", "random"] = key(
+        "edges that go, and mentions of names: none, rare ones, those that link fewest articles, or any"
+    )
     min_mentions: int = key("prune `frequency`: mentions from which an edge is kept", low=1)
+    keep: float = key("prune `links` and `random`: share of edges and of names' mentions that is kept", low=0, high=1)
     joins: tuple[str, ...] = key("walks: small words that join two capitalised words to a name")
     skipped: tuple[str, ...] = key("walks: words that begin no name, capitalised or not")
     longest: int = key("walks: maximum words of a name in a text", low=1)

@@ -9,6 +9,7 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.vectors import Packed
 from secateur.graph.consolidation.consolidate import aliases_of, consolidated
+from secateur.graph.consolidation.prune import prune_names
 from secateur.graph.embedding import codebook_of, with_embeddings
 from secateur.graph.segmenting import document_runs
 from secateur.graph.triples.extraction import extract, refuse_unreadable
@@ -38,7 +39,8 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     graph = consolidated(cfg.consolidation, aliases, book.edges, book.edge_sources, run_edges)
     phrases = triple_phrases(entities, graph.edges, graph.edge_sources)
     tables = {"entities": entities, "relations": relations, "lines": lines, **vars(graph)}
-    tables["mentions"] = mentions_of(passages, phrases, cfg.consolidation)
+    mentions = mentions_of(passages, phrases, cfg.consolidation)
+    tables["mentions"] = prune_names(mentions, passages, cfg.consolidation)
     return {name: _typed(name, tables[name]) for name in GRAPH}
 
 

@@ -14,7 +14,8 @@ from secateur.graph.consolidation.compress import Budget, Members, compress, sam
 from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.guards import blocked_by
 from secateur.graph.consolidation.neighbours import approximate_pairs
-from secateur.graph.consolidation.remap import prune_rare, remap_edges, remap_mentions
+from secateur.graph.consolidation.prune import prune_edges
+from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
 from secateur.ranking.acronyms import acronyms
 
@@ -35,7 +36,7 @@ class Graph:
 def consolidated(
     cfg, aliases: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl.DataFrame, run_edges: pl.DataFrame
 ) -> Graph:
-    """The graph with aliases replaced by representatives, and rare edges pruned if configured.
+    """The graph with aliases replaced by representatives, and edges pruned if configured.
 
     cfg: the option `consolidation`.
     """
@@ -43,8 +44,8 @@ def consolidated(
     sources = remap_mentions(edge_sources, kept, ["passage_id"])
     runs = remap_mentions(run_edges, kept, ["run_id", "passage_id"])
     tombstones = TABLES["tombstones"].empty()
-    if cfg.prune == "frequency":
-        remapped, kept, tombstones = prune_rare(remapped, sources, cfg.min_mentions)
+    if cfg.prune != "none":
+        remapped, kept, tombstones = prune_edges(remapped, sources, cfg)
         sources = remap_mentions(sources, kept, ["passage_id"])
         runs = remap_mentions(runs, kept, ["run_id", "passage_id"])
     return Graph(aliases, remapped, tombstones, sources, runs)
@@ -68,7 +69,8 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
 
     short = acronyms(passages["text"]) if cfg.guarded else {}
     short_forms = [(place[a], place[b]) for a, b in sorted(short.items()) if a in place and b in place]
-    pairs = _near(cfg, vectors)
+    budget = _budget(cfg, len(texts))
+    pairs = _near(cfg, vectors, budget)
     near = _at_least(pairs, cfg.tau)
     settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": forbidden}
     merged, rules = alias_groups(texts, vectors, near, short_forms=short_forms, **settings)
@@ -77,7 +79,7 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     members: Members = {n: [n] for n in range(len(texts)) if n not in medoid_of}
     members |= {medoid_of[group[0]]: group for group in merged}
     rows = []
-    for representative, group in _within_budget(cfg, texts, vectors, pairs, members, forbidden, ctx).items():
+    for representative, group in _within_budget(cfg, budget, texts, vectors, pairs, members, forbidden, ctx).items():
         for n in group:
             if n != representative:
                 cosine = float(vectors[n] @ vectors[representative])
@@ -86,9 +88,14 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     return TABLES["aliases"].frame(rows)
 
 
-def _near(cfg, vectors: NDArray[np.float32]) -> Pairs:
+def _budget(cfg, entities: int) -> int:
+    """Maximum entities; below 1, `budget` is their share."""
+    return int(cfg.budget) if cfg.budget >= 1 else max(1, round(cfg.budget * entities))
+
+
+def _near(cfg, vectors: NDArray[np.float32], budget: int) -> Pairs:
     """Candidate pairs of layer 1, and of layer 2 if the budget may be exceeded."""
-    tau = min(cfg.tau, cfg.floor) if len(vectors) > cfg.budget else cfg.tau
+    tau = min(cfg.tau, cfg.floor) if len(vectors) > budget else cfg.tau
     exact = len(vectors) <= cfg.exact_limit
     return range_pairs(vectors, tau) if exact else approximate_pairs(vectors, tau, cfg.probes)
 
@@ -101,6 +108,7 @@ def _at_least(pairs: Pairs, tau: float) -> Pairs:
 
 def _within_budget(
     cfg,
+    budget: int,
     texts: list[str],
     vectors: NDArray[np.float32],
     pairs: Pairs,
@@ -109,7 +117,7 @@ def _within_budget(
     ctx,
 ) -> Members:
     """Groups after layer 2, which runs if layer 1 leaves more entities than the budget."""
-    if len(members) <= cfg.budget:
+    if len(members) <= budget:
         return members
 
     def blocked(a: int, b: int) -> bool:
@@ -117,14 +125,14 @@ def _within_budget(
 
     pairs = _at_least(pairs, cfg.floor)
     pairs = same_tokens(texts, pairs) if cfg.guarded else pairs
-    remaining = compress(vectors, pairs, members, Budget(cfg.budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
-    if len(remaining) > cfg.budget:
+    remaining = compress(vectors, pairs, members, Budget(budget, cfg.floor, cfg.iterations, cfg.seed), blocked)
+    if len(remaining) > budget:
         ctx.warn(
-            f"{len(remaining)} entities remain, consolidation.budget is {cfg.budget}: further merges are below cosine "
+            f"{len(remaining)} entities remain, consolidation.budget is {budget}: further merges are below cosine "
             f"{cfg.floor} or blocked by guards"
         )
     ctx.counts |= {
-        "over_budget": max(0, len(remaining) - cfg.budget),
+        "over_budget": max(0, len(remaining) - budget),
         "merged_for_budget": len(members) - len(remaining),
     }
     return remaining

@@ -1,4 +1,4 @@
-"""Edges and mentions after consolidation (paper 2.7): remapped to representatives, and pruned.
+"""Edges and mentions after consolidation (paper 2.7), remapped to representatives.
 
 The quotient by aliases never adds edges or lengthens sequences (lemma 9).
 """
@@ -7,7 +7,7 @@ import polars as pl
 
 from secateur.core.distinct import first_places
 
-__all__ = ["prune_rare", "remap_edges", "remap_mentions"]
+__all__ = ["remap_edges", "remap_mentions"]
 
 
 def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -35,19 +35,3 @@ def remap_mentions(mentions: pl.DataFrame, kept: pl.DataFrame, within: list[str]
     remapped = mentions.sort(order).join(kept, on="edge_id", maintain_order="left")
     remapped = remapped.with_columns(edge_id="kept").drop("kept")
     return remapped.unique([*within, "edge_id"], keep="first", maintain_order=True)
-
-
-def prune_rare(
-    edges: pl.DataFrame, sources: pl.DataFrame, min_mentions: int
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """(edges with at least `min_mentions` mentions and new dense ids, new ids as columns edge_id, kept, tombstones).
-
-    sources: one row per mention. Tombstones are the pruned edges.
-    """
-    counted = edges.join(sources.group_by("edge_id").len("count"), on="edge_id", how="left", maintain_order="left")
-    counted = counted.with_columns(pl.col("count").fill_null(0).cast(pl.Int32))
-    rare = pl.col("count") < min_mentions
-    frequent = counted.filter(~rare)
-    kept = frequent.select("edge_id", kept=pl.int_range(pl.len(), dtype=pl.Int32))
-    tombstones = counted.filter(rare).select("edge_id", "h", "r", "t", "count", reason=pl.lit("frequency"))
-    return frequent.select(edges.columns).with_columns(edge_id=kept["kept"]), kept, tombstones
