@@ -4,23 +4,28 @@
 the turns, the one-by-one loop over every seventh pair of them. Rates are per CPU second of one thread. n sequences that
 share P of P + s tokens cannot gain more than (P + s) / (P / n + s), which comes close to the limit (P + s) / s where
 many share; predictions, which nobody shares, keep the gain below it too.
-`LM=gemma3_270m make bench NAME=ecs` takes another option of conf/lm.
+`LM=gemma3_270m make bench NAME=ecs` takes another option of conf/lm. `make bench NAME=ecs ARGS=seconds` measures instead how
+long the model takes to answer, and fits `lm.seconds`: by CPU time of one thread, on a GPU by the clock.
 """
 
 import json
 import os
 import resource
+import sys
 import time
 from copy import deepcopy
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 from harness import Figure, cpu_seconds, publish
+from scipy.optimize import nnls
 from scipy.stats import spearmanr
 
+from secateur.answers.generate import InProcess
 from secateur.config import compose
 from secateur.ecs.reading.engine import cost, passes, read
 from secateur.ecs.reading.pairs import base_readings, encode, families, pair_rows
@@ -119,10 +124,38 @@ def harness_gap(lm, cfg, questions, passages, pairs) -> list[Figure]:
     return [Figure("difference to lm-evaluation-harness", gap, "nats", None, None, HARNESS, "<=")]
 
 
+def fit_seconds(lm, name: str, clock) -> None:
+    """The coefficients of `lm.seconds`: non-negative least squares of relative errors, over prompts and answers of all sizes."""
+    option, texts = compose.option(ROOT / "conf", "answer", "default"), [p.text for p in conversation()[1]]
+    size, taken = len(lm.encoder.encode([" ".join(texts)], [""], [None], ["turns"])[0].ids), []
+    with TemporaryDirectory() as folder:
+        for n, (share, words) in enumerate((s, w) for s in (0, 0.05, 0.1, 0.2, 0.3) for w in (4, 16, 48)):
+            shown = texts[: round(len(texts) * min(1, share * 4000 / size))]
+            writer = InProcess(lm, replace(option, max_tokens=words, stop=(), repeats=1000), Path(folder))
+            asked = f"{n}. " + "\n".join([*shown, "What was said?"])
+            started = clock()
+            (answer,) = writer([asked])
+            taken.append((1, answer.prompt_tokens, answer.completion_tokens, clock() - started))
+    rows = np.array(taken[1:])  # the first warms up
+    weights = 1 / rows[:, 3:]
+    fitted, _ = nnls(rows[:, :3] * weights, np.ones(len(rows)))
+    error = float(np.median(np.abs(rows[:, :3] @ fitted / rows[:, 3] - 1)))
+    names = ("call", "read", "write")
+    print("seconds: {" + ", ".join(f"{k}: {v:.2g}" for k, v in zip(names, fitted, strict=True)) + "}")
+    units = ("s", "s a token", "s a token")
+    figures = [
+        Figure(k, float(v), unit, None, None, None, None) for k, v, unit in zip(names, fitted, units, strict=True)
+    ]
+    publish(f"seconds_{name}", [*figures, Figure("median relative error", error, "", None, None, 0.15, "<=")])
+
+
 def main() -> None:
     """Rates, the gain of sharing against its limit, latencies, parity and peak memory."""
     cache, name = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache")), os.environ.get("LM", "smollm2")
     lm, cfg = load(compose.option(ROOT / "conf", "lm", name), cache), compose.option(ROOT / "conf", "ecs", "default")
+    if "seconds" in sys.argv[1:]:
+        fit_seconds(lm, name, time.perf_counter if lm.model.device.type == "cuda" else time.process_time)
+        return
     questions, passages = conversation()
     base = base_readings(lm, cfg, questions)
     all_turns, peak = sweep(lm, cfg, questions, passages, base)

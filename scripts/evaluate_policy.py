@@ -6,13 +6,13 @@ import polars as pl
 from secateur.config.datasets import SPLITS
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
-from secateur.policy.actions import lattice
+from secateur.policy.actions import listed
 from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.features import standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import load, log_policy
 from secateur.policy.price import choose, price, spent
-from secateur.policy.utility import Utilities, gain_range, weigh
+from secateur.policy.utility import Utilities, accuracy_range, weigh
 from secateur.stage.contract import main
 
 
@@ -37,11 +37,11 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
 
 
 def run(cfg, inputs, outputs, ctx):
-    configurations, policy = lattice(cfg.memory.enabled), cfg.policy
+    configurations, policy = listed(inputs["preferences"]["configuration"]), cfg.policy
     parts = {split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in SPLITS}
     trained = load(inputs.paths("policy")[0], parts["test"].names, inputs["preferences"]["model"][0])
-    gains = gain_range(parts["train"].terms, policy)
-    train, dev, test = (weigh(part.terms, policy, gains) for part in parts.values())
+    scale = accuracy_range(parts["train"].terms, policy)
+    train, dev, test = (weigh(part.terms, policy, scale, cfg.lm.seconds) for part in parts.values())
     log_pi_dev = log_policy(trained, parts["dev"].x, dev.questions)
     log_pi = log_policy(trained, parts["test"].x, test.questions)
     eta = price(log_pi_dev, dev.tokens, policy.budget) if policy.budget else 0.0
@@ -49,7 +49,9 @@ def run(cfg, inputs, outputs, ctx):
     policies = baselines(train, x["train"], test, x["test"], policy)
     chosen = choose(log_pi, test.tokens, eta)
     policies["policy"] = deterministic(chosen, len(configurations))
-    rows = outcomes(policies, test).unpivot(["utility", "accuracy", "tokens"], index=["policy", "question_id"])
+    rows = outcomes(policies, test).unpivot(index=["policy", "question_id"])
+    measure = f"faithfulness:{inputs['preferences']['measure'][0]}"
+    rows = rows.with_columns(pl.col("variable").replace({"faithfulness": measure}))
     figures = rows.select(
         "question_id",
         order=pl.lit(cfg.extra.order, pl.String),

@@ -1,53 +1,21 @@
 """Judge answers and their contexts with a language model, and check its verdicts with controls."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from secateur.answers.ask import losses
 from secateur.answers.ending import FAILED
-from secateur.answers.endpoint import Remote
-from secateur.answers.generate import Completion, Generator, InProcess
-from secateur.config.models import Lm
 from secateur.contexts.table import reached
 from secateur.core.cache import digest
-from secateur.core.fields import from_dict
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
 from secateur.evaluation.subsets import answered
+from secateur.judging.ask import Asking, judge_of
 from secateur.judging.controls import controls
 from secateur.judging.protocol import Item, Judgement, judged
 from secateur.models.embedder import Embedder
-from secateur.models.reader import load
-from secateur.models.word_pieces import lm_counter
 from secateur.stage.contract import main
-
-
-class _Ask:
-    """Asks a judge and keeps its replies by prompt; None for a prompt that exceeds its window or is refused."""
-
-    def __init__(self, generator: Generator) -> None:
-        self._generator, self.replies = generator, {}
-        self.completions: list[Completion] = []
-
-    def __call__(self, prompts: Sequence[str]) -> list[str | None]:
-        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in self.replies]
-        fitting = [prompt for prompt in new if self._generator.size(prompt) <= self._generator.window]
-        completions = self._generator(fitting)
-        self.completions += completions
-        read = zip(fitting, completions, strict=True)
-        self.replies |= dict.fromkeys(new) | {p: reply.text for p, reply in read if reply.stopped != FAILED}
-        return [self.replies[prompt] for prompt in prompts]
-
-
-def _judge(cfg, ctx) -> Generator:
-    """The judge: a model in this process, or an endpoint, whose tokens the reader's tokenizer counts."""
-    if cfg.judge.backend == "lm":
-        lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{cfg.judge.lm}"), ctx.cache, ctx.device)
-        return InProcess(lm, cfg.judge, ctx.cache)
-    count = lm_counter(cfg.lm.model, ctx.cache)
-    return Remote(cfg.judge, count, cfg.judge.window + cfg.judge.max_tokens, ctx.cache, ctx.log, "judge")
 
 
 def _judged(inputs, count: int) -> pl.DataFrame:
@@ -76,7 +44,7 @@ def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
     }
 
 
-def _judgements(items: dict[str, Item], questions: pl.DataFrame, ask: _Ask) -> dict[str, tuple[Item, Judgement]]:
+def _judgements(items: dict[str, Item], questions: pl.DataFrame, ask: Asking) -> dict[str, tuple[Item, Judgement]]:
     """Each question's item and its judgement, against the gold answer that meets most facts of its answer."""
     aliases = dict(questions.select("question_id", "aliases").drop_nulls().iter_rows())
     golds = {q: (item, *(replace(item, gold=alias) for alias in aliases.get(q, ()))) for q, item in items.items()}
@@ -88,7 +56,7 @@ def _judgements(items: dict[str, Item], questions: pl.DataFrame, ask: _Ask) -> d
 def run(cfg, inputs, outputs, ctx):
     judge, name = cfg.judge, ctx.axes["judge"]
     questions = _judged(inputs, judge.judged)
-    ask = _Ask(_judge(cfg, ctx))
+    ask = Asking(judge_of(judge, cfg.extra.model, cfg.lm.model, ctx))
     best = _judgements(_items(questions, inputs, cfg.assembly.budget), questions, ask)
     items, judgements = ({q: pair[n] for q, pair in best.items()} for n in (0, 1))
     embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)

@@ -86,7 +86,8 @@ def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
         return everything
     triples = {question: len(lines) for question, (_, _, lines) in symbols.items()}
     observer = Observer(cfg, embedder, lm, triples, inputs["candidates"], ctx.cache)
-    return Acting(load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity), observer, cfg.memory.theta)
+    trained = load(inputs.paths("policy")[0], feature_names(CHANNELS), lm.identity)
+    return Acting(trained, observer, cfg.memory.theta, cfg.assembly.budget)
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -1,25 +1,25 @@
 """Trains the compression policy by DPO on the utilities of the training questions (paper 2.8)."""
 
 from secateur.core.tables.catalog import TABLES
-from secateur.policy.actions import lattice, rises
+from secateur.policy.actions import listed, rises
 from secateur.policy.dpo import Examples, spec_digest, train
 from secateur.policy.features import HIDDEN, fit_standard, standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import Trained, save
 from secateur.policy.preferences import pair_statistics, preference_pairs
-from secateur.policy.utility import gain_range, weigh
+from secateur.policy.utility import accuracy_range, weigh
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    configurations, policy = lattice(cfg.memory.enabled), cfg.policy
+    configurations, policy = listed(inputs["preferences"]["configuration"]), cfg.policy
     parts = {
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
     training = parts["train"]
-    gains = gain_range(training.terms, policy)
+    scale = accuracy_range(training.terms, policy)
     standard = fit_standard(training.x, training.names, HIDDEN[policy.sees])
-    utilities = {split: weigh(part.terms, policy, gains).value for split, part in parts.items()}
+    utilities = {split: weigh(part.terms, policy, scale, cfg.lm.seconds).value for split, part in parts.items()}
     examples = []
     for split, part in parts.items():
         x, pairs = (
@@ -29,7 +29,7 @@ def run(cfg, inputs, outputs, ctx):
         examples.append(Examples(x, utilities[split], pairs))
     network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
     model = inputs["preferences"]["model"][0]
-    trained = Trained(network, standard, policy.hidden, cfg.memory.enabled, model, spec_digest(policy))
+    trained = Trained(network, standard, policy.hidden, configurations, model, spec_digest(policy))
     save(trained, outputs.path("policy"))
     rows = [(row["epoch"], metric, value) for row in curves for metric, value in row.items() if metric != "epoch"]
     outputs["curves"] = TABLES["curves"].frame(rows)

@@ -1,14 +1,18 @@
 """Lemma 13: a price on tokens controls them; and what holds of lattice, preferences and baselines on every input."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.policy_problem import CONF
 
+from secateur.config.compose import option
 from secateur.policy.actions import above, codes, lattice, rises
 from secateur.policy.baselines import best
 from secateur.policy.preferences import preference_pairs
 from secateur.policy.price import choose, price
-from secateur.policy.utility import Utilities
+from secateur.policy.utility import Terms, Utilities, weigh
 
 quick = settings(max_examples=100)
 
@@ -63,9 +67,13 @@ def test_a_budget_is_missed_by_at_most_the_step_of_the_questions_that_change_las
         assert spent(log_pi, tokens, eta * (1 - 1e-9)).mean() > budget >= spent(log_pi, tokens, eta).mean()
 
 
-@given(st.sampled_from([True, False]), st.lists(st.floats(0, 100), min_size=3, max_size=3), st.floats(1, 100))
+@given(
+    st.sampled_from([(3, 3), (1, 3), (1, 1), (0, 0)]),
+    st.lists(st.floats(0, 100), min_size=3, max_size=3),
+    st.floats(1, 100),
+)
 def test_tokens_that_add_up_over_channels_never_rise_down_the_lattice(memory, sizes, header):
-    configurations = lattice(memory)
+    configurations = lattice(*memory)
     tokens = header + (np.array([1.0, 0.5, 0.0])[codes(configurations)] * sizes).sum(1)
     assert rises(tokens[None], configurations) == 0
     order = above(configurations)
@@ -87,9 +95,57 @@ def test_pairs_are_the_ordered_comparisons_above_the_margin_each_once(problem, m
 @given(problems())
 def test_nothing_beats_the_oracle_and_no_equal_choice_is_cheaper(problem):
     value, tokens = problem
-    chosen = best(Utilities(tuple("q" * len(value)), lattice(value.shape[1] == 27), value, value, tokens))
+    chosen = best(
+        Utilities(
+            tuple("q" * len(value)), lattice(*((3, 3) if value.shape[1] == 27 else (0, 0))), value, value, value, tokens
+        )
+    )
     top = np.take_along_axis(value, chosen[:, None], 1)
     assert (top == value.max(1, keepdims=True)).all()
     assert (
         np.take_along_axis(tokens, chosen[:, None], 1) <= np.where(value == top, tokens, np.inf).min(1, keepdims=True)
     ).all()
+
+
+SHARES, COUNTS = (
+    st.lists(st.floats(0, 1), min_size=3, max_size=3),
+    st.lists(st.integers(1, 900), min_size=3, max_size=3),
+)
+
+
+@quick
+@given(
+    SHARES,
+    SHARES,
+    COUNTS,
+    COUNTS,
+    st.integers(0, 2),
+    st.sampled_from(["token_f1", "faithfulness", "tokens", "written"]),
+)
+def test_utility_rises_with_accuracy_and_faithfulness_and_falls_with_tokens_read_and_written(
+    f1, faithful, tokens, written, place, term
+):
+    """Of one configuration, the others unchanged; a configuration that becomes the slowest costs the others nothing."""
+    values = {"token_f1": f1, "faithfulness": faithful, "tokens": tokens, "written": written}
+    more = {**values, term: [value + (n == place) for n, value in enumerate(values[term])]}
+    more["token_f1"] = [min(value, 1) for value in more["token_f1"]]
+    before, after = (_utility(one).value[0] for one in (values, more))
+    rises = term in ("token_f1", "faithfulness")
+    assert (after[place] >= before[place] - 1e-9) if rises else (after[place] <= before[place] + 1e-9)
+    others = np.arange(3) != place
+    assert (after[others] >= before[others] - 1e-9).all()
+    np.testing.assert_array_equal(before, _utility(values).value[0])  # a function of its inputs
+
+
+def _utility(values) -> Utilities:
+    arrays = {name: np.array([column], float) for name, column in values.items()}
+    measured = Terms(("q",), lattice(0, 0), answer_gain=np.zeros((1, 3)), budget=np.full((1, 3), 512.0), **arrays)
+    policy = option(CONF, "policy", "default")
+    return weigh(
+        measured, replace(policy, accuracy="token_f1"), (0.0, 1.0), {"call": 0.1, "read": 0.001, "write": 0.02}
+    )
+
+
+def test_all_four_terms_have_weight_by_default():
+    policy = option(CONF, "policy", "default")
+    assert min(policy.alpha, policy.beta, policy.gamma, policy.delta) > 0

@@ -12,9 +12,11 @@ from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, nam
 from secateur.policy.dpo import Examples
 from secateur.policy.features import feature_names, fit_standard, standardise
 from secateur.policy.preferences import preference_pairs
-from secateur.policy.utility import Terms, Utilities, gain_range, terms, weigh
+from secateur.policy.utility import Terms, Utilities, accuracy_range, terms, weigh
 
 CONF = Path(__file__).parents[2] / "conf"
+RECALLED = {True: (3, 3), False: (0, 0)}  # the most earlier questions and answers of a prompt, by memory
+SECONDS = {"call": 0.1, "read": 0.001, "write": 0.02}
 HEADER = 90  # tokens of every prompt
 SHARE = {"question": 0.2, "answer": 0.2, "facts": 0.6}  # of the tokens and of what can be gained
 
@@ -25,12 +27,12 @@ def settings(**changes) -> Policy:
 
 def features(rng: np.random.Generator, questions: int, memory: bool) -> np.ndarray:
     """Gaussian features; of them only `score_entropy` decides anything."""
-    return rng.normal(size=(questions, len(feature_names(free_channels(lattice(memory))))))
+    return rng.normal(size=(questions, len(feature_names(free_channels(lattice(*RECALLED[memory]))))))
 
 
 def scored(rng: np.random.Generator, x: np.ndarray, memory: bool, noise: float = 0.05) -> Terms:
     """Terms of questions whose answer needs all facts where entropy is high, and is hurt by repeats where it is low."""
-    configurations = lattice(memory)
+    configurations = lattice(*RECALLED[memory])
     shown = np.array([1.0, 0.5, 0.0])[codes(configurations)]  # share of a channel's tokens that an action leaves
     unsure = x[:, feature_names(free_channels(configurations)).index("score_entropy")] > 0
     sizes = rng.integers(200, 600, len(x))[:, None]
@@ -43,8 +45,11 @@ def scored(rng: np.random.Generator, x: np.ndarray, memory: bool, noise: float =
             "question_id": np.repeat([f"q{n:04}" for n in range(len(x))], len(configurations)),
             "configuration": [name(c) for c in configurations] * len(x),
             "answer_gain": (gain + noise * rng.normal(size=gain.shape)).ravel(),
+            "token_f1": 0.5,
             "faithfulness": 0.5,
             "tokens": np.floor(tokens).ravel(),
+            "written": 20,
+            "budget": 512,
         }
     )
     return terms(rows, configurations)
@@ -57,9 +62,9 @@ def splits(
     rng = np.random.default_rng(seed)
     xs = [features(rng, size, memory) for size in sizes]
     measured = [scored(rng, x, memory, noise) for x in xs]
-    gains = gain_range(measured[0], policy)
-    weighed = [weigh(one, policy, gains) for one in measured]
-    standard = fit_standard(xs[0], feature_names(free_channels(lattice(memory))))
+    scale = accuracy_range(measured[0], policy)
+    weighed = [weigh(one, policy, scale, SECONDS) for one in measured]
+    standard = fit_standard(xs[0], feature_names(free_channels(lattice(*RECALLED[memory]))))
     examples = [
         Examples(standardise(x, standard, u.questions), u.value, preference_pairs(u.value, policy.margin))
         for x, u in zip(xs, weighed, strict=True)

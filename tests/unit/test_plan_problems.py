@@ -160,11 +160,6 @@ LEARNT = {"datasets": "[stem_old_test]", "systems": "[]", "studies": "[policy]"}
             {"datasets": "[medical_sample]", "systems": "[compressed]"},
             r"memory.policy_of names sesion.*did you mean 'session'",
         ),
-        (
-            "study.reader=vllm_qwen2_5_7b",
-            LEARNT,
-            r"lm.backend is vllm; the answers that memory session keeps.*Fix:",
-        ),
     ],
 )
 def test_a_policy_that_cannot_be_learnt_or_asked_says_why(write, override, arguments, message):
@@ -176,8 +171,19 @@ def test_a_policy_answers_test_questions_alone(write):
     assert {v.dataset for v in found if v.system == "compressed"} == {"stem_old_test", "medical_sample"}
 
 
-def test_a_policy_without_memory_may_be_learnt_under_a_server(write):
-    assert write(**LEARNT, overrides=("study.reader=vllm_qwen2_5_7b", "study.memory=none"))
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("study.reader=vllm_qwen2_5_7b",), r"lm\.backend is vllm; the answers .* are written in process"),
+        (("study.reader=qwen2_5_7b",), r"policy\.gamma is 0\.25 and lm\.seconds is null; .*or set policy\.gamma=0"),
+        (("lm.seconds={call: 1, read: 1}",), r"lm\.seconds has .*, needs exactly call, read and write"),
+        (("ecs.policy_judge=smollm3",), r"ecs\.policy_judge names smollm3, allowed: .*did you mean 'smollm2'"),
+        (("ecs.policy_budgets=[100]",), r"ecs\.policy_budgets names 100, allowed: 64"),
+    ],
+)
+def test_what_a_policy_is_taught_by_must_be_measurable(write, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        write(**LEARNT, overrides=overrides)
 
 
 # --- other systems ---------------------------------------------------------------------------------------

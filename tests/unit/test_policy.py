@@ -6,24 +6,27 @@ import numpy as np
 import polars as pl
 import pytest
 from scripts.evaluate_policy import frontier
+from tests.support.policy_problem import SECONDS, scored, settings, splits
 from tests.support.policy_problem import features as drawn_features
-from tests.support.policy_problem import scored, settings, splits
 
 from secateur.core.errors import SecateurError
-from secateur.policy.actions import CHANNELS, above, free_channels, lattice, name, rises
+from secateur.policy.actions import CHANNELS, above, free_channels, lattice, listed, name, rises
 from secateur.policy.baselines import baselines, classified, deterministic, outcomes
 from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
 from secateur.policy.preferences import pair_statistics, preference_pairs
 from secateur.policy.price import choose, price
-from secateur.policy.utility import faithfulness, gain_range, terms, weigh
+from secateur.policy.utility import accuracy_range, terms, weigh
 
 ROWS = pl.DataFrame(
     {
         "question_id": ["b"] * 3 + ["a"] * 3,
-        "configuration": [name(c) for c in lattice(False)] * 2,
+        "configuration": [name(c) for c in lattice(0, 0)] * 2,
         "answer_gain": [1.0, 0.5, 0.0, 0.2, 0.4, 0.0],
+        "token_f1": [0.5, 1.0, 0.0] * 2,
         "faithfulness": [1.0, 0.5, 0.0] * 2,
+        "written": [10, 20, 30] * 2,
+        "budget": [400] * 3 + [200] * 3,
         "tokens": [400, 300, 100, 200, 150, 50],
     }
 )
@@ -33,16 +36,19 @@ ROWS = pl.DataFrame(
 
 
 def test_memory_has_27_configurations_and_without_it_there_are_three():
-    assert len(set(lattice(True))) == 27
-    assert [name(c) for c in lattice(False)] == [
+    assert len(set(lattice(3, 3))) == 27
+    assert [name(c) for c in lattice(0, 0)] == [
         f"not_include/not_include/{a}" for a in ("include_all", "unique", "not_include")
     ]
-    assert free_channels(lattice(True)) == CHANNELS
-    assert free_channels(lattice(False)) == ("facts",)
+    assert free_channels(lattice(3, 3)) == CHANNELS
+    assert len(lattice(1, 3)) == 18 and not [c for c in lattice(1, 3) if c[0] == "unique"]
+    assert len(lattice(1, 1)) == 12
+    assert listed(map(name, lattice(1, 3)[::-1])) == lattice(1, 3)
+    assert free_channels(lattice(0, 0)) == ("facts",)
 
 
 def test_what_shows_more_stands_above_and_the_rest_is_not_compared():
-    order, places = above(lattice(True)), {name(c): n for n, c in enumerate(lattice(True))}
+    order, places = above(lattice(3, 3)), {name(c): n for n, c in enumerate(lattice(3, 3))}
     top, left = places["include_all/include_all/include_all"], places["unique/include_all/include_all"]
     right = places["include_all/include_all/unique"]
     assert order[top].sum() == 26
@@ -52,7 +58,7 @@ def test_what_shows_more_stands_above_and_the_rest_is_not_compared():
 
 def test_configurations_that_cost_more_though_they_show_less_are_counted():
     tokens = np.array([[300.0, 200.0, 100.0], [200.0, 210.0, 100.0]])  # `unique` costs more than all: 1 of 6 pairs
-    assert rises(tokens, lattice(False)) == pytest.approx(1 / 6)
+    assert rises(tokens, lattice(0, 0)) == pytest.approx(1 / 6)
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -113,40 +119,45 @@ def test_a_feature_that_is_no_number_is_refused_by_name():
 
 
 def test_utility_weighs_scaled_lift_faithfulness_and_relative_tokens():
-    measured = terms(ROWS, lattice(False))
+    measured = terms(ROWS, lattice(0, 0))
     assert measured.questions == ("a", "b")
-    weighed = weigh(measured, settings(delta=0.5, beta=0.25), (0.0, 0.8))
+    weighed = weigh(measured, settings(delta=0.5, beta=0.25, gamma=0), (0.0, 0.8), None)
     np.testing.assert_allclose(weighed.accuracy, [[0.25, 0.5, 0], [1, 0.625, 0]])
     expected = weighed.accuracy + 0.5 * np.array([1, 0.5, 0]) - 0.25 * np.array([[1, 0.75, 0.25]] * 2)
     np.testing.assert_allclose(weighed.value, expected)
 
 
 def test_other_weights_need_no_new_scores():
-    measured = terms(ROWS, lattice(False))
+    measured = terms(ROWS, lattice(0, 0))
     kept = {f.name: np.copy(getattr(measured, f.name)) for f in dataclasses.fields(measured)}
-    cheap, dear = (weigh(measured, settings(beta=beta, alpha=alpha), (0.0, 0.8)) for beta, alpha in ((0, 1), (4, 0)))
+    cheap, dear = (
+        weigh(measured, settings(beta=beta, alpha=alpha, gamma=0), (0.0, 0.8), None) for beta, alpha in ((0, 1), (4, 0))
+    )
     assert cheap.value.argmax(1).tolist() == [1, 0]
     assert dear.value.argmax(1).tolist() == [2, 2]
     for field, before in kept.items():
         np.testing.assert_array_equal(before, getattr(measured, field))
 
 
-def test_latency_is_modelled_from_tokens():
-    measured, policy = terms(ROWS, lattice(False)), settings(alpha=0, beta=0, gamma=2, latency=(0.5, 0.001))
-    np.testing.assert_allclose(weigh(measured, policy, (0.0, 1.0)).value, -2 * (0.5 + 0.001 * measured.tokens))
+def test_latency_is_modelled_from_tokens_read_and_written_over_the_slowest():
+    measured, policy = terms(ROWS, lattice(0, 0)), settings(alpha=0, beta=0, delta=0, gamma=2)
+    weighed = weigh(measured, policy, (0.0, 1.0), SECONDS)
+    np.testing.assert_allclose(weighed.seconds[1], [0.1 + 0.4 + 0.2, 0.1 + 0.3 + 0.4, 0.1 + 0.1 + 0.6])
+    np.testing.assert_allclose(weighed.value, -2 * weighed.seconds / weighed.seconds.max(1, keepdims=True))
+
+
+def test_accuracy_is_what_is_configured():
+    weighed = weigh(terms(ROWS, lattice(0, 0)), settings(accuracy="token_f1"), (0.0, 1.0), SECONDS)
+    assert weighed.accuracy.tolist() == [[0.5, 1, 0]] * 2
+    assert accuracy_range(terms(ROWS, lattice(0, 0)), settings(accuracy="token_f1")) == (0, 1)
 
 
 def test_the_lift_scale_is_fitted_on_quantiles_of_train():
     measured = scored(np.random.default_rng(3), drawn_features(np.random.default_rng(4), 30, True), True)
-    low, high = gain_range(measured, settings())
-    accuracy = weigh(measured, settings(), (low, high)).accuracy
+    low, high = accuracy_range(measured, settings())
+    accuracy = weigh(measured, settings(), (low, high), SECONDS).accuracy
     assert (accuracy == 0).mean() == pytest.approx(0.05, abs=0.005)
     assert (accuracy == 1).mean() == pytest.approx(0.05, abs=0.005)
-
-
-def test_faithfulness_counts_word_types_and_an_answer_without_words_claims_nothing():
-    assert faithfulness("Paris, paris and Rome", "She left Rome") == 0.5
-    assert faithfulness("it is", "She left Rome") == 1
 
 
 @pytest.mark.parametrize(
@@ -169,18 +180,18 @@ def test_faithfulness_counts_word_types_and_an_answer_without_words_claims_nothi
 )
 def test_incomplete_or_doubtful_scores_are_refused_by_question_and_action(rows, said):
     with pytest.raises(SecateurError, match=said + r"[\s\S]*Fix: "):
-        terms(rows, lattice(False))
+        terms(rows, lattice(0, 0))
 
 
 def test_a_lift_that_never_varies_cannot_be_scaled():
-    flat = terms(ROWS.with_columns(answer_gain=pl.lit(0.3)), lattice(False))
+    flat = terms(ROWS.with_columns(answer_gain=pl.lit(0.3)), lattice(0, 0))
     with pytest.raises(SecateurError, match=r"answer gain of 2 training questions.*policy\.clip"):
-        gain_range(flat, settings())
+        accuracy_range(flat, settings())
 
 
 def test_latency_without_coefficients_has_no_weight():
-    with pytest.raises(SecateurError, match=r"policy\.gamma is 1 and policy\.latency is None.*Fix: "):
-        weigh(terms(ROWS, lattice(False)), settings(gamma=1), (0.0, 1.0))
+    with pytest.raises(SecateurError, match=r"policy\.gamma is 1 and lm\.seconds is null.*Fix: "):
+        weigh(terms(ROWS, lattice(0, 0)), settings(gamma=1), (0.0, 1.0), None)
 
 
 # --- preferences ---------------------------------------------------------------------------------
@@ -193,7 +204,7 @@ def test_a_pair_needs_more_than_the_margin_and_ties_make_none():
 
 def test_statistics_count_ties_coverage_and_the_pairs_of_each_channel():
     value = np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]])
-    found = pair_statistics(value, 0.05, lattice(False))
+    found = pair_statistics(value, 0.05, lattice(0, 0))
     assert found == {
         "questions": 2,
         "pairs": 2,
@@ -210,14 +221,14 @@ def test_statistics_count_ties_coverage_and_the_pairs_of_each_channel():
 
 
 def test_a_reference_is_uniform_unless_stated():
-    np.testing.assert_allclose(np.exp(log_reference({}, lattice(True))), 1 / 27)
-    np.testing.assert_allclose(np.exp(log_reference({"facts": (0.2, 0.7, 0.1)}, lattice(False))), [0.2, 0.7, 0.1])
+    np.testing.assert_allclose(np.exp(log_reference({}, lattice(3, 3))), 1 / 27)
+    np.testing.assert_allclose(np.exp(log_reference({"facts": (0.2, 0.7, 0.1)}, lattice(0, 0))), [0.2, 0.7, 0.1])
 
 
 @pytest.mark.parametrize("stated", [{"fact": (0.2, 0.7, 0.1)}, {"facts": (0.5, 0.5)}, {"facts": (0.5, 0.5, 0.5)}])
 def test_a_reference_that_is_no_distribution_is_refused(stated):
     with pytest.raises(SecateurError, match=r"policy\.reference\.facts? is \[.*allowed: .*Fix: "):
-        log_reference(stated, lattice(True))
+        log_reference(stated, lattice(3, 3))
 
 
 def test_a_budget_below_the_header_is_refused():
@@ -265,16 +276,16 @@ def test_every_baseline_is_measured_on_the_same_utilities():
     mean = dict(table.group_by("policy").agg(pl.col("utility").mean()).rows())
     assert mean["oracle"] == pytest.approx(asked.value.max(1).mean())
     assert mean["random"] == pytest.approx(asked.value.mean())
-    assert mean["best_constant"] == mean[f"fixed:{name(lattice(True)[known.value.mean(0).argmax()])}"]
+    assert mean["best_constant"] == mean[f"fixed:{name(lattice(3, 3)[known.value.mean(0).argmax()])}"]
     assert mean["oracle"] > mean["classifier"] > mean["best_constant"] > mean["random"]
 
 
 def test_the_oracle_takes_the_cheaper_of_equal_configurations():
-    weighed = weigh(terms(ROWS, lattice(False)), settings(alpha=0, beta=0), (0.0, 1.0))
+    weighed = weigh(terms(ROWS, lattice(0, 0)), settings(alpha=0, beta=0, gamma=0, delta=0), (0.0, 1.0), None)
     policies = baselines(weighed, np.zeros((2, 1)), weighed, np.zeros((2, 1)), settings())
     np.testing.assert_array_equal(policies["oracle"], deterministic(np.array([2, 2]), 3))
 
 
 def test_a_classifier_of_questions_that_all_want_the_same_says_that():
-    weighed = weigh(terms(ROWS, lattice(False)), settings(alpha=0), (0.0, 1.0))
+    weighed = weigh(terms(ROWS, lattice(0, 0)), settings(alpha=0, delta=0), (0.0, 1.0), SECONDS)
     assert classified(weighed, np.zeros((2, 1)), np.zeros((5, 1)), settings()).tolist() == [2] * 5

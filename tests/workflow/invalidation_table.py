@@ -188,7 +188,7 @@ KEYS = {
     "assembly.placement=best_first": WRITTEN,
     "assembly.counter=word_pieces": WRITTEN,
     "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
-    | {"build_preferences", "recall_context"}
+    | {"recall_context"}
     | ANSWERS - {"compare_judges"},
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | PEERS  # whose costs are counted in the reader's tokens
@@ -198,6 +198,7 @@ KEYS = {
     "lm.dtype.cpu=bfloat16": LOADS_LM,
     "lm.pack.cpu=128": LOADS_LM,
     "lm.exact=true": LOADS_LM,
+    "lm.seconds={call: 1, read: 1, write: 1}": LEARNT,
     "lm.url=http://localhost:8001": ASKS_LM,
     "lm.top_logprobs=20": ASKS_LM,
     "lm.concurrency=2": ASKS_LM,
@@ -220,6 +221,8 @@ KEYS = {
     "ecs.percentile=0.9": {"combine_scores", "select_greedily", "check_red_herrings"},
     "ecs.threshold=0.1": {"check_red_herrings"},
     "ecs.quantiles=[0.5]": {"check_red_herrings"},
+    "ecs.policy_budgets=[64]": {"build_preferences"},
+    "ecs.policy_judge=endpoint": {"build_preferences"},
     "ecs.pseudo_answers=2": REMEMBERS,
     "ecs.pseudo_tokens=12": REMEMBERS,
     "ecs.temperature=1.0": REMEMBERS,
@@ -239,7 +242,7 @@ KEYS = {
     "policy.gamma=0.1": LEARNT,
     "policy.delta=1": LEARNT,
     "policy.clip=[0.1, 0.9]": LEARNT,
-    "policy.latency=[0.1, 0.001]": LEARNT,
+    "policy.accuracy=token_f1": LEARNT,
     "policy.trained_on=stem_old_test": {"evaluate_policy"},
     "policy.margin=0.05": {"train_policy"},
     "+policy.reference.facts=[0.2, 0.6, 0.2]": {"train_policy"},
@@ -264,7 +267,7 @@ KEYS = {
     "answer.template={enable_thinking: false}": WRITES | REMEMBERS,
     "answer.parameters={seed: 1}": WRITES,
     "answer.max_failed=0.5": WRITES,
-    "answer.refusals=[no]": {"answer_questions"},
+    "answer.refusals=[no]": {"answer_questions", "build_preferences"},
     "answer.shards=3": ANSWERS - {"compare_judges"} | {"build_report"},
     "answer.backend=completions": WRITES,
     "answer.url=http://localhost:8001/v1": WRITES,

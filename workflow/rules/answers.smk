@@ -22,7 +22,7 @@ rule answer_questions:
             "dataset.split",
             "dataset.answered",
             "assembly.budget",
-            "lm",
+            *slices.READER,
             *slices.ANSWERING,
         ),
     message:
@@ -49,7 +49,7 @@ rule evaluate_answers:
         **leaf_params(
             "evaluate_answers",
             "assembly.budget",
-            "lm",
+            *slices.READER,
             "ecs.layout=default",
             slices.MEASURING,
             order=order_of,

@@ -53,7 +53,7 @@ rule score_candidates:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
     threads: 1
     params:
-        **leaf_params("score_candidates", "lm", *slices.READING),
+        **leaf_params("score_candidates", *slices.READER, *slices.READING),
     message:
         "Read the pooled passages of {wildcards.dataset} with {wildcards.lm}, shard {wildcards.shard}"
     script:
@@ -109,7 +109,7 @@ rule select_greedily:
     params:
         **leaf_params(
             "select_greedily",
-            "lm",
+            *slices.READER,
             *slices.PASSING,
             "ecs.before",
             "ecs.grow_by",
@@ -157,7 +157,7 @@ rule check_red_herrings:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
     threads: 1
     params:
-        **leaf_params("check_red_herrings", "lm", *slices.CHECKING),
+        **leaf_params("check_red_herrings", *slices.READER, *slices.CHECKING),
     message:
         "Check how {wildcards.lm} separates distractors on {wildcards.dataset}"
     script:

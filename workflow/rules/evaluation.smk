@@ -62,7 +62,7 @@ rule measure_answer_gain:
         "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.log",
     threads: 1
     params:
-        **leaf_params("measure_answer_gain", "lm", *slices.GAINING, order=order_of),
+        **leaf_params("measure_answer_gain", *slices.READER, *slices.GAINING, order=order_of),
     message:
         "Measure the answer gain of the contexts of {wildcards.dataset}, shard {wildcards.shard}"
     script:

@@ -40,7 +40,7 @@ rule recall_context:
             "assembly.form",
             "ecs.layout",
             *slices.DRAWING,
-            "lm",
+            *slices.READER,
             *slices.keys_of("memory", "questions", "answers", "window", "fresh", "theta"),
             *slices.keys_but("answer", "shards", "refusals"),
             *slices.RECALL,

@@ -20,6 +20,7 @@ rule build_preferences:
         candidates=of_options(layout.candidates),
         contexts=CONTEXTS,
         model=of_options(layout.model),
+        judge=policy_judge_model,
     output:
         preferences=f"{PREFERENCES}/preferences.parquet",
         features=f"{PREFERENCES}/features.parquet",
@@ -32,17 +33,21 @@ rule build_preferences:
     params:
         **leaf_params(
             "build_preferences",
-            "lm",
+            *slices.READER,
             *slices.keys_but("memory", "window", "fresh", "policy_of"),
             *(f"{key}=default" for key in slices.WRITING),
+            "answer.refusals=default",
             "dataset.trained",
-            "assembly.budget",
+            *slices.keys_of("ecs", "policy_budgets", "policy_judge"),
             "assembly.form",
             "ecs.layout",
             *slices.DRAWING,
             *slices.RECALL,
             *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
+            judge=policy_judge,
+            judge_model=policy_judge_options,
+            judge_reader=policy_judge_reader,
         ),
     message:
         "Read the questions of {wildcards.dataset} under every configuration (memory {wildcards.memory})"
@@ -62,7 +67,7 @@ rule train_policy:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
     threads: 1
     params:
-        **leaf_params("train_policy", "memory.enabled", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
+        **leaf_params("train_policy", "memory.enabled", "lm.seconds", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
     message:
         "Train the compression policy on {wildcards.dataset} (memory {wildcards.memory})"
     script:
@@ -82,7 +87,7 @@ rule evaluate_policy:
         "logs/evaluate_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
     threads: 1
     params:
-        **leaf_params("evaluate_policy", "memory.enabled", *slices.WEIGHING, order=order_of),
+        **leaf_params("evaluate_policy", "memory.enabled", "lm.seconds", *slices.WEIGHING, order=order_of),
     message:
         "Compare the policy of {wildcards.dataset} with its baselines"
     script:

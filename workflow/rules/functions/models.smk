@@ -9,8 +9,8 @@ def read_in_process(wildcards):
 
 
 def model_options(lm):
-    """An option of conf/lm as plain data; None without a model."""
-    return dict(vars(option("lm", lm))) if lm else None
+    """An option of conf/lm as plain data, without its speed; None without a model."""
+    return {k: v for k, v in vars(option("lm", lm)).items() if k != "seconds"} if lm else None
 
 
 def reader_code(lm):

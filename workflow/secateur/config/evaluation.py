@@ -32,6 +32,11 @@ class Ecs:
     percentile: float = key("percentile of the null distribution that becomes tau", low=0.5, high=1)
     threshold: float = key("tau as the paper fixes it, for every scorer (ECS, table 2)")
     quantiles: tuple[float, ...] = key("quantiles of each score's distributions in the tables", low=0, high=1)
+    policy_budgets: tuple[int, ...] = key("policy: budgets of its contexts; a question's id draws one", low=1)
+    policy_judge: str | None = key(
+        "policy: option of conf/judge that says which statements of an answer its context supports; null: the reader's "
+        "log-probability"
+    )
     pseudo_answers: int = key("policy: answers sampled without a context", low=1)
     pseudo_tokens: int = key("policy: maximum tokens of such an answer", low=1)
     temperature: float = key("policy: sampling temperature of such answers", low=0.01)

@@ -6,7 +6,10 @@ from typing import Literal
 from secateur.config import plugins
 from secateur.core.fields import key, misfits
 
-__all__ = ["Embedder", "Lm", "device_problems", "in_process", "lm_problems"]
+__all__ = ["FIT", "Embedder", "Lm", "device_problems", "in_process", "lm_problems"]
+
+SECONDS = {"call", "read", "write"}
+FIT = "measure them for this model (make bench NAME=ecs ARGS=seconds)"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,12 @@ class Lm:
         "several threads; takes about twice as long",
         default=None,
     )
+    seconds: dict[str, float] | None = key(
+        "seconds of a `call`, of a token `read` and of a token to `write`, by make bench NAME=ecs ARGS=seconds; a policy's "
+        "latency is modelled from them; null: not measured",
+        low=0,
+        default=None,
+    )
     url: str | None = key("server: address up to where /v1 or /generate begins", default=None)
     top_logprobs: int | None = key(
         "server: most probable first answer tokens to request, in a separate request; kl_topk:paper needs ecs.top_k of "
@@ -74,6 +83,8 @@ def lm_problems(lm: Lm) -> list[str]:
     problems = misfits("lm", lm, "backend", needs)
     if lm.url and lm.url.rstrip("/").endswith("/v1"):
         problems.append("lm.url ends in /v1, the address before it is needed")
+    if lm.seconds is not None and (set(lm.seconds) != SECONDS or not any(lm.seconds.values())):
+        problems.append(f"lm.seconds has {dict(lm.seconds)}, needs exactly call, read and write, not all 0")
     return problems + device_problems("lm", lm, ("dtype", "pack"))
 
 

@@ -28,14 +28,18 @@ class Memory:
 class Policy:
     """The compression policy: utility of a configuration, preferences, training (paper 2.8, lemmas 12 and 13)."""
 
-    alpha: float = key("weight of accuracy: answer gain per token, clipped and scaled to 0 to 1", low=0)
-    beta: float = key("weight of prompt tokens, relative to the question's prompt that includes everything", low=0)
-    gamma: float = key("weight of latency in seconds, modelled from tokens", low=0)
-    delta: float = key("weight of faithfulness", low=0)
+    alpha: float = key("weight of accuracy, 0 to 1", low=0)
+    beta: float = key("weight of the tokens of the prompt as sent, relative to the budget of its evidence", low=0)
+    gamma: float = key(
+        "weight of latency modelled from tokens, relative to the question's slowest configuration", low=0
+    )
+    delta: float = key("weight of the faithfulness of the written answer to the context, 0 to 1", low=0)
+    accuracy: Literal["answer_gain", "token_f1"] = key(
+        "accuracy: gain of the gold answer, clipped and scaled, or token F1 of the written one"
+    )
     clip: tuple[float, ...] = key(
         "quantiles of the training questions' answer gain that become accuracy 0 and 1", low=0, high=1
     )
-    latency: tuple[float, ...] | None = key("seconds per request and per prompt token; null: not measured", low=0)
     trained_on: str | None = key("data set to learn from; null: the data set itself")
     margin: float = key("difference in utility from which one configuration is preferred to another", low=0)
     reference: dict[str, tuple[float, ...]] = key(

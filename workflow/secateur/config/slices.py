@@ -23,6 +23,7 @@ RECALL = keys_of(  # which runs of a session are recalled
     *("retriever", "w_ent", "w_rel", "top_k", "top_t", "coverage", "w_coverage", "tau_coverage"),
     *("w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct", "w_whole", "tau_whole", "t_whole"),
 )
+READER = keys_but("lm", "seconds")  # all that a value of the reader depends on
 EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
 RETRIEVAL = keys_but("retriever")
 CONSOLIDATING = keys_but("consolidation", "joins", "skipped", "longest")
@@ -40,5 +41,5 @@ WRITING = keys_of(  # an answer written in process
     *("answer", "instructions", "window", "max_tokens", "stop", "repeats", "least_repeated", "template")
 )
 JUDGING = ("budget", "frontier", "classifier_steps")  # policy keys that training does not read
-WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "clip", "latency", *JUDGING)
+WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "accuracy", "clip", *JUDGING)
 CHECKING = (*ROWS, *keys_of("ecs", "seed", "draws", "percentile", "threshold", "quantiles"), "rankers.scores=utility")

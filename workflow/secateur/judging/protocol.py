@@ -16,7 +16,7 @@ from itertools import islice
 
 from secateur.judging.prompts import rating, relevance, split, statements, supported, supporting
 
-__all__ = ["Ask", "Item", "Judgement", "judged"]
+__all__ = ["Ask", "Item", "Judgement", "grounded", "judged"]
 
 Ask = Callable[[Sequence[str]], list[str | None]]  # prompts to replies; None for a prompt that the window cannot hold
 Verdicts = list[bool] | None  # None: could not be read
@@ -116,6 +116,21 @@ def judged(items: Sequence[Item], ask: Ask, *, backwards: bool = False) -> list[
     _verdicts(checks, ask, backwards)
     _ratings([(judgement, item) for judgement, item in zip(judgements, items, strict=True) if item.context], ask)
     return judgements
+
+
+def grounded(items: Sequence[Item], ask: Ask) -> list[float | None]:
+    """Faithfulness alone. 0 for an answer that states nothing and for an empty context; None for an unreadable reply."""
+    judgements, checks = [Judgement() for _ in items], []
+    supportable = [item for item in items if item.answered and item.context]
+    texts = _split([(item.question, item.answer) for item in supportable], ask)
+    for item, judgement in zip(items, judgements, strict=True):
+        if claims := texts.get((item.question, item.answer)):
+            checks += [_Check(judgement, "grounded", item.context, tuple(claims))] if item.context else []
+    _verdicts(checks, ask, backwards=False)
+    return [
+        judgement.figures.get("faithfulness") if item.answered and item.context else 0.0
+        for item, judgement in zip(items, judgements, strict=True)
+    ]
 
 
 def _split(texts: list[tuple[str, str]], ask: Ask) -> Mapping[tuple[str, str], list[str] | None]:

@@ -187,8 +187,17 @@ class _Checks:
         if policy.trained_on and (trains or acts):
             trainable = [name for name in names(self.conf, "dataset") if self.option("dataset", name).trained]
             yield from _unknown("policy.trained_on", [policy.trained_on], trainable)
-        if trains and memory.enabled and not models.in_process(lm):
-            yield f"lm.backend is {lm.backend}; the answers that memory {self.variant['memory']} keeps are written in process"
+        if trains and not models.in_process(lm):
+            yield f"lm.backend is {lm.backend}; the answers that a policy is taught by are written in process"
+        if trains and policy.gamma and not lm.seconds:
+            yield f"policy.gamma is {policy.gamma:g} and lm.seconds is null; {models.FIT}, or set policy.gamma=0"
+        if trains:
+            judge, judges = self.option("ecs").policy_judge, names(self.conf, "judge")
+            yield from _unknown("ecs.policy_judge", [judge] if judge else [], judges)
+            if judge in judges:
+                yield from (f"judge {judge}: {p}" for p in answers.judge_problems(self.option("judge", judge)))
+            known = (*self.option("eval", "default").budgets, self.option("assembly").budget)
+            yield from _unknown("ecs.policy_budgets", self.option("ecs").policy_budgets, dict.fromkeys(known))
         if acts:
             yield from _unknown("memory.policy_of", [memory.policy_of], names(self.conf, "memory"))
             if not has_untrained_questions(dataset):

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from secateur.contexts.channels import apply_action
 from secateur.contexts.session import Unit
-from secateur.policy.actions import CHANNELS, lattice
+from secateur.policy.actions import CHANNELS, kept_units
 from secateur.policy.network import Trained, log_policy
 from secateur.policy.observation import Observer
 
@@ -20,17 +19,19 @@ def everything(question_id: str, text: str, units: Units) -> Kept:
 
 
 class Acting:
-    """A policy applied question by question: it takes the most probable configuration."""
+    """A policy applied question by question: it takes the most probable configuration.
 
-    def __init__(self, trained: Trained, observer: Observer, theta: float) -> None:
-        self.trained, self.observer, self.theta = trained, observer, theta
-        self.configurations = lattice(trained.memory)
+    budget: tokens of the evidence, which the policy sees.
+    """
+
+    def __init__(self, trained: Trained, observer: Observer, theta: float, budget: int) -> None:
+        self.trained, self.observer, self.theta, self.budget = trained, observer, theta, budget
 
     def __call__(self, question_id: str, text: str, units: Units) -> Kept:
         channels = {channel: self.observer.shown(units[channel]) for channel in CHANNELS}
-        x = self.observer.features(question_id, text, channels)
-        actions = self.configurations[log_policy(self.trained, x[None], [question_id])[0].argmax()]
+        x = self.observer.features(question_id, text, channels, self.budget)
+        actions = self.trained.configurations[log_policy(self.trained, x[None], [question_id])[0].argmax()]
         return {
-            channel: apply_action(action, channels[channel].vectors, self.theta)
+            channel: kept_units(channel, action, channels[channel].vectors, self.theta)
             for channel, action in zip(CHANNELS, actions, strict=True)
         }

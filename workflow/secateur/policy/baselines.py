@@ -54,12 +54,13 @@ def baselines(
 
 
 def outcomes(policies: Mapping[str, NDArray[np.float64]], utilities: Utilities) -> pl.DataFrame:
-    """The expectation of each policy on each question: policy, question_id, utility, accuracy, tokens."""
-    terms = {"utility": utilities.value, "accuracy": utilities.accuracy, "tokens": utilities.tokens}
+    """The expectation of each policy on each question: policy, question_id, and a column for each of the terms."""
+    names = ("accuracy", "faithfulness", "tokens", "seconds")
+    terms = {"utility": utilities.value} | {term: getattr(utilities, term) for term in names}
     return pl.concat(
         pl.DataFrame(
             {"policy": policy, "question_id": utilities.questions}
-            | {term: (weights * values).sum(1) for term, values in terms.items()}
+            | {term: (weights * values).sum(1) for term, values in terms.items() if values is not None}
         )
         for policy, weights in policies.items()
     )

@@ -36,7 +36,7 @@ SHAPING = (
     "reference",
     "sees",
 )  # settings that the weights depend on
-WEIGHED = ("alpha", "beta", "gamma", "delta", "clip", "latency", "margin")  # settings that the preferences depend on
+WEIGHED = ("alpha", "beta", "gamma", "delta", "accuracy", "clip", "margin")  # settings that the preferences depend on
 
 
 @dataclass(frozen=True)

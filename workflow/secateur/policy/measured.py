@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import Configuration
-from secateur.policy.utility import Terms, terms
+from secateur.policy.utility import MEASURED, Terms, terms
 
 __all__ = ["Measured", "measured"]
 
@@ -27,16 +27,15 @@ def measured(
     preferences: pl.DataFrame, features: pl.DataFrame, split: str, configurations: Sequence[Configuration]
 ) -> Measured:
     """One split of both tables, questions sorted by id. Raises SecateurError for a split without a question."""
-    rows = preferences.filter(pl.col("split") == split)
+    judged = pl.col("faithfulness").is_not_null().all().over("question_id")  # an unreadable verdict is no 0
+    rows = preferences.filter((pl.col("split") == split) & judged)
     if rows.is_empty():
         raise SecateurError(
             f"table preferences has no question of the split {split}; allowed: train, dev and test questions. "
-            "Fix: state in dataset.trained how many the data set has of each."
+            "Fix: state in dataset.trained how many the data set has of each, or take another ecs.policy_judge if all lack a verdict."
         )
-    measured_terms = terms(
-        rows.select("question_id", "configuration", "answer_gain", "faithfulness", "tokens"), configurations
-    )
-    values = features.filter(pl.col("split") == split).sort("question_id", "n")
+    measured_terms = terms(rows.select("question_id", "configuration", *MEASURED), configurations)
+    values = features.filter(pl.col("question_id").is_in(measured_terms.questions)).sort("question_id", "n")
     names = tuple(values.select("n", "feature").unique().sort("n")["feature"])
     x = values["value"].to_numpy().reshape(len(measured_terms.questions), len(names))
     return Measured(measured_terms, names, x)

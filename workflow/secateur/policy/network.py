@@ -17,10 +17,9 @@ from safetensors import safe_open
 from safetensors.torch import save as save_tensors
 from torch import nn
 
-from secateur.contexts.channels import ACTIONS
 from secateur.core.artifacts import atomic
 from secateur.core.errors import SecateurError
-from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, lattice
+from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, listed, name
 from secateur.policy.features import Standard, standardise
 
 __all__ = ["Network", "Trained", "load", "log_policy", "save"]
@@ -38,8 +37,12 @@ class Network(nn.Module):
             torch.manual_seed(seed)
             layers = [part for sizes in pairwise(widths) for part in (nn.Linear(*sizes), nn.ReLU())]
             self.trunk = nn.Sequential(*layers)
-            self.heads = nn.ModuleDict({channel: nn.Linear(widths[-1], len(ACTIONS)) for channel in free})
-        chosen = torch.from_numpy(codes(configurations)[:, [CHANNELS.index(channel) for channel in free]])
+            columns = [codes(configurations)[:, CHANNELS.index(channel)] for channel in free]
+            places = [np.unique(column, return_inverse=True) for column in columns]  # a head has the used actions alone
+            self.heads = nn.ModuleDict(
+                {channel: nn.Linear(widths[-1], len(used)) for channel, (used, _) in zip(free, places, strict=True)}
+            )
+        chosen = torch.from_numpy(np.stack([place for _, place in places], 1))
         self.register_buffer("actions", chosen, persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -50,7 +53,7 @@ class Network(nn.Module):
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network with its features, their standardisation, memory on or off, and identities.
+    """A trained network with its features, their standardisation, its configurations, and identities.
 
     model: digest of the language model whose utilities it learnt; spec: digest of its settings.
     """
@@ -58,7 +61,7 @@ class Trained:
     network: Network
     standard: Standard
     hidden: tuple[int, ...]
-    memory: bool
+    configurations: tuple[Configuration, ...]
     model: str
     spec: str
 
@@ -75,7 +78,7 @@ def save(trained: Trained, path: Path) -> None:
     saved = {
         "features": trained.standard.names,
         "hidden": trained.hidden,
-        "memory": trained.memory,
+        "configurations": [name(configuration) for configuration in trained.configurations],
         "model": trained.model,
         "spec": trained.spec,
     }
@@ -91,7 +94,7 @@ def load(path: Path, features: Sequence[str], model: str) -> Trained:
     with safe_open(path, "pt") as stored:
         saved = json.loads((stored.metadata() or {}).get("policy", "null"))
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118, it is no mapping
-    if saved is None:
+    if saved is None or "configurations" not in saved:  # release 0.2 wrote `memory`
         raise SecateurError(
             f"{path}: holds no policy (no metadata `policy`). Fix: name a file that train_policy wrote."
         )
@@ -107,7 +110,8 @@ def load(path: Path, features: Sequence[str], model: str) -> Trained:
             "what a context is worth does not carry over between models."
         )
     mean, deviation = (tensors.pop(f"standard.{name}").numpy() for name in ("mean", "deviation"))
-    network = Network(len(features), saved["hidden"], lattice(saved["memory"]), seed=0)
+    configurations = listed(saved["configurations"])
+    network = Network(len(features), saved["hidden"], configurations, seed=0)
     network.load_state_dict(tensors)
     standard = Standard(tuple(features), mean, deviation)
-    return Trained(network, standard, tuple(saved["hidden"]), saved["memory"], saved["model"], saved["spec"])
+    return Trained(network, standard, tuple(saved["hidden"]), configurations, saved["model"], saved["spec"])

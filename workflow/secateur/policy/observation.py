@@ -20,7 +20,7 @@ __all__ = ["Observer"]
 
 
 class Observer:
-    """Features of questions. cfg: embedder, assembly, ecs; lm: the reader; triples: their number by question.
+    """Features of questions. cfg: embedder, ecs; lm: the reader; triples: their number by question.
 
     candidates: the table, whose fine scores tell how concentrated retrieval is; cache: of the reader's answers.
     """
@@ -29,7 +29,7 @@ class Observer:
         self, cfg, embedder: Embedder, lm: CausalLM, triples: Mapping[str, int], candidates: pl.DataFrame, cache: Path
     ) -> None:
         self.embedder, self.lm, self.ecs, self.cache = embedder, lm, cfg.ecs, cache
-        self.triples, self.budget = triples, cfg.assembly.budget
+        self.triples = triples
         self.count = word_piece_counter(cfg.embedder.model)
         best = candidates.sort("question_id", "rank").group_by("question_id", maintain_order=True)
         self.fine = dict(best.agg("fine").iter_rows())
@@ -38,12 +38,12 @@ class Observer:
         """A channel's units with the vectors of their words."""
         return Shown(tuple(units), self.embedder.embed([unit.text for unit in units]))
 
-    def features(self, question_id: str, text: str, channels: Mapping[str, Shown]) -> NDArray[np.float64]:
-        """One question's features, in the order of `feature_names(channels)`."""
+    def features(self, question_id: str, text: str, channels: Mapping[str, Shown], budget: int) -> NDArray[np.float64]:
+        """One question's features, in the order of `feature_names(channels)`. budget: tokens that its evidence may take."""
         sizes = {name: Channel(self._tokens(shown), shown.vectors) for name, shown in channels.items()}
         length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
         closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""), self.cache)
-        return features(length, self.triples[question_id], fine, closed, self.budget, sizes)
+        return features(length, self.triples[question_id], fine, closed, budget, sizes)
 
     def _tokens(self, channel: Shown) -> int:
         return int(self.count([unit.text for unit in channel.units]).sum()) if channel.units else 0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.contexts.channels import ACTIONS, apply_action
+from secateur.contexts.channels import ACTIONS
 from secateur.contexts.session import Unit
-from secateur.policy.actions import CHANNELS, Configuration
+from secateur.policy.actions import CHANNELS, Configuration, kept_units
 
 __all__ = ["Shown", "contexts"]
 
@@ -22,9 +22,9 @@ class Shown:
     units: tuple[Unit, ...]
     vectors: NDArray[np.float32]
 
-    def under(self, action: str, theta: float) -> list[Unit]:
-        """The units that an action keeps, in order."""
-        return [self.units[n] for n in apply_action(action, self.vectors, theta)]
+    def under(self, channel: str, action: str, theta: float) -> list[Unit]:
+        """The units that an action of their channel keeps, in order."""
+        return [self.units[n] for n in kept_units(channel, action, self.vectors, theta)]
 
 
 def contexts(
@@ -34,7 +34,7 @@ def contexts(
     write: Callable[[Sequence[Unit]], str],
 ) -> list[str]:
     """The context under each configuration. write: units to text."""
-    texts, under = [], {(c, action): channels[c].under(action, theta) for c in CHANNELS for action in ACTIONS}
+    texts, under = [], {(c, action): channels[c].under(c, action, theta) for c in CHANNELS for action in ACTIONS}
     for configuration in configurations:
         kept = {channel: under[channel, action] for channel, action in zip(CHANNELS, configuration, strict=True)}
         texts.append(write([unit for channel in ORDER for unit in kept[channel]]))

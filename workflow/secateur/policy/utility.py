@@ -3,60 +3,59 @@
 Measurements (`Terms`) and weights (`weigh`) are separate: other weights need no new scores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.config.models import FIT
 from secateur.config.policy import Policy
 from secateur.core.errors import SecateurError, nearest
-from secateur.models.words import content_words
 from secateur.policy.actions import Configuration, name
 
-__all__ = ["Terms", "Utilities", "faithfulness", "gain_range", "terms", "weigh"]
+__all__ = ["MEASURED", "Terms", "Utilities", "accuracy_range", "terms", "weigh"]
 
-MEASURED = ("answer_gain", "faithfulness", "tokens")
+MEASURED = ("answer_gain", "token_f1", "faithfulness", "tokens", "written", "budget")
 
 
 @dataclass(frozen=True)
 class Terms:
     """Measured terms of each question under each configuration; arrays (questions, configurations).
 
-    answer_gain: answer gain, nats for each answer token; faithfulness: a share; tokens: of the whole prompt.
+    answer_gain: nats for each token of the gold answer; token_f1, faithfulness: of the written answer, 0 to 1; tokens: of
+    the whole prompt as sent; written: of the answer; budget: of the evidence.
     """
 
     questions: tuple[str, ...]
     configurations: tuple[Configuration, ...]
     answer_gain: NDArray[np.float64]
+    token_f1: NDArray[np.float64]
     faithfulness: NDArray[np.float64]
     tokens: NDArray[np.float64]
+    written: NDArray[np.float64]
+    budget: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Utilities:
-    """Weighed terms; value, accuracy and tokens are (questions, configurations)."""
+    """Weighed terms; arrays are (questions, configurations).
+
+    seconds: modelled, of an answer; None without coefficients.
+    """
 
     questions: tuple[str, ...]
     configurations: tuple[Configuration, ...]
     value: NDArray[np.float64]
     accuracy: NDArray[np.float64]
+    faithfulness: NDArray[np.float64]
     tokens: NDArray[np.float64]
-
-
-def faithfulness(answer: str, evidence: str) -> float:
-    """Share of the answer's content words that the prompt's evidence contains; 1 for an answer without any.
-
-    >>> faithfulness("The brown bears hibernate", "Brown bear: sleeps in winter")
-    0.6666666666666666
-    """
-    words = content_words(answer)
-    return len(words & content_words(evidence)) / len(words) if words else 1.0
+    seconds: NDArray[np.float64] | None = None
 
 
 def terms(frame: pl.DataFrame, configurations: Sequence[Configuration]) -> Terms:
-    """Terms from rows (question_id, configuration, gain, faithfulness, tokens), questions sorted by id.
+    """Terms from rows of `preferences`, questions sorted by id.
 
     Raises SecateurError, with question and configuration, for one that is unknown, scored twice, or not finite.
     """
@@ -86,7 +85,7 @@ def _refuse_strangers(frame: pl.DataFrame, known: Sequence[str]) -> None:
         question, given = strange.select(keys).row(0)
         raise SecateurError(
             f"utility of question {question}: unknown configuration {given!r}; allowed: {', '.join(known)}"
-            f"{nearest(given, known)}. Fix: score the configurations of this lattice (memory on: 27, off: 3)."
+            f"{nearest(given, known)}. Fix: score the configurations of one lattice."
         )
     twice = frame.filter(pl.struct(keys).is_duplicated())
     if len(twice):
@@ -97,11 +96,13 @@ def _refuse_strangers(frame: pl.DataFrame, known: Sequence[str]) -> None:
         )
 
 
-def gain_range(train: Terms, policy: Policy) -> tuple[float, float]:
-    """The percentiles of the training questions' gains between which accuracy grows from 0 to 1.
+def accuracy_range(train: Terms, policy: Policy) -> tuple[float, float]:
+    """The values of `policy.accuracy` that become 0 and 1: of answer gain, percentiles of the training questions.
 
     Raises SecateurError where they are equal.
     """
+    if policy.accuracy != "answer_gain":
+        return 0.0, 1.0
     low, high = np.quantile(train.answer_gain, policy.clip)
     if not low < high:
         raise SecateurError(
@@ -111,27 +112,31 @@ def gain_range(train: Terms, policy: Policy) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def weigh(measured: Terms, policy: Policy, gains: tuple[float, float]) -> Utilities:
-    """Utilities under the policy's weights.
+def weigh(
+    measured: Terms, policy: Policy, scale: tuple[float, float], seconds: Mapping[str, float] | None
+) -> Utilities:
+    """Utilities under the policy's weights; scale: `accuracy_range` of train; seconds: `lm.seconds`.
 
-    Tokens count in units of the question's full prompt. Latency is modelled from tokens, in seconds: a measured one would
-    teach the policy the load of the machine. Raises SecateurError where latency has a weight but no coefficients.
+    Tokens count in units of the evidence budget, latency in units of the question's slowest configuration. Latency is
+    modelled: a measured one would teach the policy the load of the machine. Raises SecateurError where it has a weight but
+    no coefficients.
     """
-    low, high = gains
-    accuracy = np.clip((measured.answer_gain - low) / (high - low), 0, 1)
+    low, high = scale
+    accuracy = np.clip((getattr(measured, policy.accuracy) - low) / (high - low), 0, 1)
     value = policy.alpha * accuracy + policy.delta * measured.faithfulness
-    value = value - policy.beta * measured.tokens / measured.tokens[:, :1]  # configuration 0 is include_all everywhere
-    if policy.gamma:
-        value = value - policy.gamma * _latency(measured.tokens, policy)
-    return Utilities(measured.questions, measured.configurations, value, accuracy, measured.tokens)
-
-
-def _latency(tokens: NDArray[np.float64], policy: Policy) -> NDArray[np.float64]:
-    """Seconds of a request, from its prompt's tokens."""
-    if policy.latency is None or len(policy.latency) != 2:
+    value = value - policy.beta * measured.tokens / measured.budget
+    if policy.gamma and not seconds:
         raise SecateurError(
-            f"policy.gamma is {policy.gamma} and policy.latency is {policy.latency}; allowed: two coefficients, seconds of "
-            "a request and seconds of a prompt token. Fix: measure them for this language model, or set policy.gamma=0."
+            f"policy.gamma is {policy.gamma} and lm.seconds is null; allowed: the seconds of a call, of a token read and of "
+            f"a token written. Fix: {FIT}, or policy.gamma=0."
         )
-    fixed, per_token = policy.latency
-    return fixed + per_token * tokens
+    latency = _latency(measured, seconds) if seconds else None
+    if policy.gamma:
+        value = value - policy.gamma * latency / latency.max(1, keepdims=True)
+    parts = (accuracy, measured.faithfulness, measured.tokens, latency)
+    return Utilities(measured.questions, measured.configurations, value, *parts)
+
+
+def _latency(measured: Terms, seconds: Mapping[str, float]) -> NDArray[np.float64]:
+    """Seconds of an answer, from the tokens that are read and written."""
+    return seconds["call"] + seconds["read"] * measured.tokens + seconds["write"] * measured.written

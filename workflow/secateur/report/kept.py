@@ -27,7 +27,7 @@ CLAIMED = (
 )  # kept as METRIC@claim, the mean over the budgets of `eval.claim`
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
 ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
-POLICY = ("policy_utility", "policy_accuracy", "policy_tokens")
+POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "faithfulness:lm", "tokens", "seconds"))
 PAIRED = ("f1_at_gold", "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
 DIGITS = 4

@@ -10,7 +10,7 @@ __all__ = ["DECLARED"]
 DECLARED = (
     Table(
         "preferences",
-        2,
+        3,
         "Costs and gains of each question's prompt under every configuration of its channels: the unweighted terms of a "
         "utility.",
         "build_preferences",
@@ -21,10 +21,23 @@ DECLARED = (
             "model": Column(S, "digest of the reading language model, the same in every row"),
             "configuration": Column(S, "actions on questions, answers and facts, as question/answer/facts"),
             "answer_gain": Column(F64, "answer gain in nats per token of the gold answer"),
-            "faithfulness": Column(F64, "share of the gold answer's content-word types that the context holds"),
-            "tokens": Column(I32, "tokens of the whole prompt under the reader's tokenizer"),
+            "token_f1": Column(F64, "token F1 of the written answer, the highest over gold answers"),
+            "faithfulness": Column(
+                F64, "faithfulness of the written answer to the context, 0 to 1; null: unreadable verdict", True
+            ),
+            "measure": Column(
+                S, "measure of faithfulness, the same in every row: lm (the reader's log-probability), or the judge"
+            ),
+            "tokens": Column(I32, "tokens of the whole prompt as sent, under the reader's tokenizer"),
+            "written": Column(I32, "tokens of the written answer"),
+            "budget": Column(I32, "tokens that the question's evidence may take"),
         },
-        KNOWN_SPLIT | {"one model": pl.col("model") == pl.col("model").first()},
+        KNOWN_SPLIT
+        | {
+            "one model": pl.col("model") == pl.col("model").first(),
+            "one measure": pl.col("measure") == pl.col("measure").first(),
+            "shares": pl.col("token_f1").is_between(0, 1) & pl.col("faithfulness").is_between(0, 1),
+        },
     ),
     Table(
         "features",

@@ -12,13 +12,14 @@ __all__ = ["policy_parts"]
 TERMS = {
     "policy_utility": Column("utility"),
     "policy_accuracy": Column("accuracy"),
+    "policy_faithfulness:lm": Column("faithfulness"),
     "policy_tokens": Column("prompt tokens", 0),
 }
 FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
 AGAINST = "best_constant"
 SHORT = 6  # rows of the table that are not folded
 ABOUT = (
-    " Names: actions on questions / answers / facts. The oracle sees each question's own utilities. p: sign flips, "
+    " Names: actions on questions / answers / facts. Faithfulness: of the written answer, by the reader's log-probability. The oracle sees each question's own utilities. p: sign flips, "
     "two-sided, adjusted for all pairs (Holm)."
 )
 
