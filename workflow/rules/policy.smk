@@ -67,7 +67,9 @@ rule train_policy:
         "logs/train_policy/{corpus}-{dataset}-{source}-{ecs}-{memory}-{policy}.log",
     threads: 1
     params:
-        **leaf_params("train_policy", "memory.enabled", "lm.seconds", *slices.keys_but("policy", "trained_on", *slices.JUDGING)),
+        **leaf_params(
+            "train_policy", "memory.enabled", "lm.seconds", *slices.keys_but("policy", "trained_on", *slices.JUDGING)
+        ),
     message:
         "Train the compression policy on {wildcards.dataset} (memory {wildcards.memory})"
     script:

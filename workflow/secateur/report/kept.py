@@ -27,7 +27,8 @@ CLAIMED = (
 )  # kept as METRIC@claim, the mean over the budgets of `eval.claim`
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
 ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
-POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "faithfulness:lm", "tokens", "seconds"))
+POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "tokens", "seconds"))
+FAITHFUL = "policy_faithfulness:"  # and who measured it
 PAIRED = ("f1_at_gold", "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
 DIGITS = 4
@@ -43,6 +44,7 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     base = pl.col("metric").str.strip_suffix("@claim")
     claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim")
     quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
+    quotable |= base.str.starts_with(FAITHFUL)
     paired = pl.col("metric").is_in([*(f"{metric}@claim" for metric in PAIRED_CLAIMS), *PAIRED])
     rows = {
         "metrics": metrics.filter(quotable & ~pl.col("published")),

@@ -12,14 +12,14 @@ __all__ = ["policy_parts"]
 TERMS = {
     "policy_utility": Column("utility"),
     "policy_accuracy": Column("accuracy"),
-    "policy_faithfulness:lm": Column("faithfulness"),
     "policy_tokens": Column("prompt tokens", 0),
 }
+FAITHFUL = "policy_faithfulness:"  # and who measured it
 FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
 AGAINST = "best_constant"
 SHORT = 6  # rows of the table that are not folded
 ABOUT = (
-    " Names: actions on questions / answers / facts. Faithfulness: of the written answer, by the reader's log-probability. The oracle sees each question's own utilities. p: sign flips, "
+    " Names: actions on questions / answers / facts. Faithfulness: of the written answer; lm: by the reader's log-probability. The oracle sees each question's own utilities. p: sign flips, "
     "two-sided, adjusted for all pairs (Holm)."
 )
 
@@ -30,7 +30,8 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
     metrics, comparisons: rows of the data set, with `enough_data`; frontiers: dataset, system, order and the columns of
     `frontier`.
     """
-    rows = metrics.filter(pl.col("metric").is_in(list(TERMS)), subset="all")
+    metric = pl.col("metric")
+    rows = metrics.filter(metric.is_in(list(TERMS)) | metric.str.starts_with(FAITHFUL), subset="all")
     parts = []
     for (system, order), part in rows.group_by("system", "order", maintain_order=True):
         same = (pl.col("system") == system) & pl.col("order").eq_missing(order)
@@ -58,9 +59,11 @@ def _table(rows: pl.DataFrame, against: pl.DataFrame) -> Table:
     fixed = rows.filter(pl.col("scorer").str.starts_with("fixed:"), metric="policy_utility")
     fixed = fixed.sort("value", "scorer", descending=[True, False])["scorer"].to_list()
     minus = {row["scorer"]: difference(row) for row in against.iter_rows(named=True)}
+    faithful = sorted({m for m in rows["metric"] if m.startswith(FAITHFUL)})
+    terms = TERMS | {m: Column(m.removeprefix("policy_")) for m in faithful}
     lines = []
     for scorer in [*(name for name in FIRST if name in set(rows["scorer"])), *fixed]:
         figures = {row["metric"]: figure(row) for row in rows.filter(scorer=scorer).iter_rows(named=True)}
-        cells = (scorer.removeprefix("fixed:"), *(figures.get(term) for term in TERMS), minus.get(scorer))
+        cells = (scorer.removeprefix("fixed:"), *(figures.get(term) for term in terms), minus.get(scorer))
         lines.append(Row(cells, "ours" if scorer == "policy" else ""))
-    return Table([Column("policy"), *TERMS.values(), Column(f"utility minus {AGAINST}", signed=True)], lines)
+    return Table([Column("policy"), *terms.values(), Column(f"utility minus {AGAINST}", signed=True)], lines)
