@@ -36,7 +36,9 @@ def misfits(group: str, config: Any, kind: str, needs: Mapping[str, frozenset[st
 
     kind: the field that decides which keys are needed; needs: its value -> keys.
     """
-    present = {f.name for f in fields(config) if getattr(config, f.name) is not None}
+    present = {
+        f.name for f in fields(config) if getattr(config, f.name, None) is not None
+    }  # a stage has its slice alone
     needed, optional = needs[getattr(config, kind)], frozenset.union(*needs.values())
     at = f"{kind} {getattr(config, kind)}"
     problems = [f"{group}.{name} is needed by {at}" for name in sorted(needed - present)]
