@@ -8,6 +8,7 @@ import pytest
 from secateur.peers.adapters import (
     _client,
     fast_graphrag,
+    hipporag1,
     hipporag2,
     lazy_graphrag,
     lightrag,
@@ -30,7 +31,7 @@ def user(text: str, system: str = "") -> Prompt:
 
 
 def test_no_adapter_answers_a_prompt_that_it_does_not_know():
-    for adapter in (fast_graphrag, hipporag2, lazy_graphrag, lightrag, ms_graphrag, nano_graphrag, raptor):
+    for adapter in (fast_graphrag, hipporag1, hipporag2, lazy_graphrag, lightrag, ms_graphrag, nano_graphrag, raptor):
         assert adapter.context(user("Sing.")) is None
         assert adapter.reply(user("Sing."), EXTRACTION) is None
 
