@@ -16,9 +16,11 @@ from secateur.core.artifacts import file_digest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import TableError, write_table
+from secateur.models import kernels
 from secateur.stage import contract as stage
 from secateur.stage import threads
 from secateur.stage.contract import Job, main, run_stage
+from secateur.stage.provenance import device_used
 
 ROOT = Path(__file__).parents[2]
 POOL = TABLES["pool"].frame([("q1", "p1", 0, True, False, None, None)])  # any small table would do
@@ -134,6 +136,24 @@ def test_the_record_names_the_slurm_job(tmp_path, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
     run_stage(writes_pool, job_of(tmp_path, "pool"))
     assert record(tmp_path)["slurm_job"] == "4711"
+
+
+@pytest.mark.parametrize(
+    ("build", "started", "device"), [("2.11.0", True, "cuda"), ("2.11.0", False, "cpu"), ("2.11.0+cpu", False, "cpu")]
+)
+def test_the_record_names_the_device_that_was_used_and_not_the_driver(tmp_path, monkeypatch, build, started, device):
+    monkeypatch.setattr(kernels.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(kernels, "version", lambda name: build)
+
+    def run(cfg, inputs, outputs, ctx):
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=SimpleNamespace(is_initialized=lambda: started)))
+        assert ctx.device == ("cpu" if build.endswith("+cpu") else "cuda")
+        return {}
+
+    run_stage(run, job_of(tmp_path))
+    assert record(tmp_path)["device"] == device
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert device_used() == "cpu"
 
 
 def test_a_stage_sees_its_own_settings_and_axes(tmp_path):

@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import resource
-import shutil
 import signal
 import sys
 import time
@@ -32,6 +31,7 @@ from secateur.core.redaction import redacted
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, read_tables, read_vectors, write_parts, write_table
 from secateur.core.tables.vectors import Packed
+from secateur.models.kernels import gpu_expected
 from secateur.stage import provenance
 from secateur.stage.threads import held_to
 
@@ -118,7 +118,7 @@ class Context:
     axes: Mapping[str, str]
     code: str
     threads: int = 1
-    device: str = field(default_factory=lambda: "cuda" if shutil.which("nvidia-smi") else "cpu")
+    device: str = field(default_factory=lambda: "cuda" if gpu_expected() else "cpu")  # where models are loaded
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     read: Mapping[str, str] = field(default_factory=dict)  # the inputs' digests
@@ -225,7 +225,7 @@ def _record(
         "wall_seconds": round(time.monotonic() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
         "peak_bytes": used.ru_maxrss * 1024,
-        "device": ctx.device,
+        "device": provenance.device_used(),
         "threads": job.threads,
         "counts": ctx.counts,
         "warnings": ctx.warnings,

@@ -12,6 +12,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import tokenize
 from functools import cache
 from importlib import metadata
@@ -26,6 +27,7 @@ __all__ = [
     "GLUE",
     "changed_code",
     "code_digest",
+    "device_used",
     "imports",
     "is_glue",
     "machine",
@@ -240,6 +242,15 @@ def commit(root: Path) -> str | None:
     except (subprocess.CalledProcessError, FileNotFoundError):
         return None
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def device_used() -> str:
+    """`cuda` where PyTorch has put anything on a GPU in this process, else `cpu`. Does not import torch.
+
+    A driver alone does not count: PyTorch may be a build for CPUs, or the stage may read no model. FAISS on a GPU is not seen.
+    """
+    torch = sys.modules.get("torch")
+    return "cuda" if torch is not None and torch.cuda.is_initialized() else "cpu"
 
 
 def machine() -> dict[str, str | int | None]:
