@@ -6,10 +6,10 @@ import polars as pl
 from secateur.config.datasets import SPLITS
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
-from secateur.policy.actions import listed
+from secateur.policy.actions import listed, name
 from secateur.policy.baselines import baselines, deterministic, outcomes
 from secateur.policy.features import standardise
-from secateur.policy.measured import measured
+from secateur.policy.measured import measured, names_of
 from secateur.policy.network import load, log_policy
 from secateur.policy.price import choose, price, spent
 from secateur.policy.utility import Utilities, accuracy_range, weigh
@@ -37,13 +37,16 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
 
 
 def run(cfg, inputs, outputs, ctx):
-    configurations, policy = listed(inputs["preferences"]["configuration"]), cfg.policy
-    parts = {split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in SPLITS}
-    trained = load(inputs.paths("policy")[0], parts["test"].names, inputs["preferences"]["model"][0])
+    preferences, features, policy = inputs["preferences"], inputs["features"], cfg.policy
+    trained = load(inputs.paths("policy")[0], names_of(features), preferences["model"][0])
+    known = list(map(name, trained.configurations))  # sessions of another data set may recall less, or more
+    preferences = preferences.filter(pl.col("configuration").is_in(known))
+    configurations = listed(preferences["configuration"])
+    parts = {split: measured(preferences, features, split, configurations) for split in SPLITS}
     scale = accuracy_range(parts["train"].terms, policy)
     train, dev, test = (weigh(part.terms, policy, scale, cfg.lm.seconds) for part in parts.values())
-    log_pi_dev = log_policy(trained, parts["dev"].x, dev.questions)
-    log_pi = log_policy(trained, parts["test"].x, test.questions)
+    log_pi_dev = log_policy(trained, parts["dev"].x, dev.questions, configurations)
+    log_pi = log_policy(trained, parts["test"].x, test.questions, configurations)
     eta = price(log_pi_dev, dev.tokens, policy.budget) if policy.budget else 0.0
     x = {split: standardise(part.x, trained.standard, part.terms.questions) for split, part in parts.items()}
     policies = baselines(train, x["train"], test, x["test"], policy)

@@ -211,6 +211,13 @@ def test_a_saved_policy_comes_back_as_it_was_and_its_file_is_the_same_each_time(
     np.testing.assert_array_equal(log_policy(back, x, ids), log_policy(policy, x, ids))
 
 
+def test_a_policy_can_be_asked_of_some_of_its_configurations():
+    policy, x = trained(memory=True)
+    ids, fewer = [str(n) for n in range(len(x))], lattice(1, 3)
+    whole, part = log_policy(policy, x, ids), log_policy(policy, x, ids, fewer)
+    np.testing.assert_array_equal(part, whole[:, [lattice(3, 3).index(one) for one in fewer]])
+
+
 def test_a_policy_for_other_features_is_refused(tmp_path):
     policy, _ = trained()
     save(policy, tmp_path / "policy.safetensors")

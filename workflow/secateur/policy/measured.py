@@ -11,7 +11,7 @@ from secateur.core.errors import SecateurError
 from secateur.policy.actions import Configuration
 from secateur.policy.utility import MEASURED, Terms, terms
 
-__all__ = ["Measured", "measured"]
+__all__ = ["Measured", "measured", "names_of"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,11 @@ class Measured:
     terms: Terms
     names: tuple[str, ...]
     x: NDArray[np.float64]
+
+
+def names_of(features: pl.DataFrame) -> tuple[str, ...]:
+    """The names of a table of features, in order."""
+    return tuple(features.select("n", "feature").unique().sort("n")["feature"])
 
 
 def measured(
@@ -36,6 +41,6 @@ def measured(
         )
     measured_terms = terms(rows.select("question_id", "configuration", *MEASURED), configurations)
     values = features.filter(pl.col("question_id").is_in(measured_terms.questions)).sort("question_id", "n")
-    names = tuple(values.select("n", "feature").unique().sort("n")["feature"])
+    names = names_of(features)
     x = values["value"].to_numpy().reshape(len(measured_terms.questions), len(names))
     return Measured(measured_terms, names, x)

@@ -66,11 +66,17 @@ class Trained:
     spec: str
 
 
-def log_policy(trained: Trained, x: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
-    """(questions, configurations) log pi(y|x), from features before standardisation."""
+def log_policy(
+    trained: Trained,
+    x: NDArray[np.float64],
+    questions: Sequence[str],
+    configurations: Sequence[Configuration] | None = None,
+) -> NDArray[np.float64]:
+    """(questions, configurations) log pi(y|x), from features before standardisation. configurations: of these; None: all."""
+    columns = [trained.configurations.index(one) for one in configurations or trained.configurations]
     with torch.no_grad():
         standardised = torch.from_numpy(standardise(x, trained.standard, questions))
-        return trained.network(standardised).numpy().astype(np.float64)
+        return trained.network(standardised).numpy().astype(np.float64)[:, columns]
 
 
 def save(trained: Trained, path: Path) -> None:
