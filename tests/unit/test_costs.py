@@ -32,6 +32,7 @@ RULES = {
     "rank_passages": {"job": 1.0, "unseen": 0.001, "compared": 0.1},
     "score_candidates": {"job": 5.0, "pairs": 0.2, "probes": 0.1},
     "index_peer": {"characters": None},
+    "judge_answers": {"answered": None},
 }
 COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, {"score_candidates": {"pairs": 100.0}})
 
@@ -166,9 +167,19 @@ def test_a_short_job_tells_little_of_a_long_one():
 
 
 def test_a_rule_without_coefficients_is_foretold_by_its_jobs_here_alone():
-    paces = Paces(COEFFICIENTS, [ran("index_peer", 30.0, characters=100), ran("index_peer", 30.0, characters=200)])
-    assert paces.pace("index_peer", "") == pytest.approx(0.2)  # CPU seconds for each character
+    paces = Paces(COEFFICIENTS, [ran("judge_answers", 30.0, answered=100), ran("judge_answers", 30.0, answered=200)])
+    assert paces.pace("judge_answers", "") == pytest.approx(0.2)  # CPU seconds for each question
     assert paces.pace("extract_triples", "") == 1.0  # its units are no reference seconds
+
+
+def test_one_peers_time_does_not_tell_anothers():
+    jobs = [
+        ran("index_peer", 30.0, "peers/raptor", characters=100),
+        ran("index_peer", 90.0, "peers/other", characters=100),
+    ]
+    paces = Paces(COEFFICIENTS, jobs)
+    assert paces.pace("index_peer", "peers/raptor") == pytest.approx(0.3)
+    assert paces.pace("index_peer", "peers/hipporag2") is None
 
 
 PACES = st.floats(0.1, 10)
@@ -383,6 +394,14 @@ def test_pairs_are_counted_in_a_folder_before_anything_runs(project):
     assert pairs("custom_dialogue", "ecs.pool=10") == known + 2 * questions
     assert pairs("custom_dialogue@3") == 3 * 24
     assert pairs("custom_dialogue", "ecs.shards=4") == known
+
+
+def test_pairs_of_red_herrings_are_their_passages_and_the_random_ones(project, monkeypatch):
+    monkeypatch.chdir(ROOT)  # the shipped data
+    planned = variants(CONF, "red_herrings", ("experiment.datasets=[red_herrings]",))
+    ((record, read),) = Data(CONF, (), {(v.corpus, None) for v in planned}).pairs(planned).items()
+    assert record.startswith("results/red_herrings/red_herrings/distractors/")
+    assert read["pairs"] == 72 * (7 + 8)  # passages of each question, and conf/ecs: draws
 
 
 def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(project, monkeypatch):

@@ -22,11 +22,6 @@ from secateur.planning.sizes import Data, Sizes
 
 __all__ = ["ANOTHER", "ENDPOINT", "Needs", "Prices", "load_prices", "needs", "unmeasured"]
 
-BYTES = 4  # of UTF-8 in a token: of English four letters, of Chinese somewhat more than one character
-PROMPT = 200  # tokens of instructions and question
-EXTRACTION = 400  # tokens of an extractor's instructions and example
-READINGS = 3  # of a context by a judge: faithfulness, and two ratings of relevance
-STATEMENTS = 6  # requests of a judge on one answer, and as many texts of statements
 ENDPOINT, ANOTHER = "an endpoint's pace", "another model than was measured"
 MEASURED = {
     "lm": "smollm2",
@@ -54,6 +49,7 @@ class Prices:
     models: Mapping[str, Mapping[str, float]]
     peers: Mapping[str, Mapping[str, float | None]]
     weights: Mapping[str, Mapping[str, Any]]
+    assumed: Mapping[str, int]
 
 
 def load_prices(conf: Path) -> Prices:
@@ -130,34 +126,40 @@ def needs(conf: Path, variants: Sequence[Variant], data: Data, prices: Prices, o
         for writer in _endpoints(get, variant):
             endpoints[writer] = None
         if variant.answered:
-            _answers(get, variant, sizes, counting)
+            _answers(get, variant, sizes, counting, prices.assumed)
         extractor = get("extractor", variant["extractor"]) if _extracts(variant) else None
         if extractor and extractor.kind == "llm":
             job, model = (variant.corpus, variant["extractor"]), extractor.settings["model"]
-            counting.add(model, "extraction", job, _extraction(extractor, sizes))
+            counting.add(model, "extraction", job, _extraction(extractor, sizes, prices.assumed))
         if variant["family"] == "peer" and (service := get("service", variant["service"])).url:
             kind = plugins.names_in(get("peer", variant["peer"]).adapter)[0]
             measured = prices.peers.get(kind, {})
             for purpose, per in (("index", "index"), ("search", "question")):
                 job = (f"{variant['peer']} on {variant.corpus}", variant.dataset if per == "question" else "")
-                counting.add(service.model, f"{variant['peer']}'s {purpose}", job, _peer(measured.get(per), per, sizes))
+                counting.add(
+                    service.model,
+                    f"{variant['peer']}'s {purpose}",
+                    job,
+                    _peer(measured.get(per), per, sizes, prices.assumed["bytes"]),
+                )
     return Needs(dict(counting.asked), list(counting.uncounted), models, list(endpoints))
 
 
-def _answers(get, variant: Variant, sizes: Sizes | None, counting: _Counting) -> None:
+def _answers(get, variant: Variant, sizes: Sizes | None, counting: _Counting, assumed: Mapping[str, int]) -> None:
     answer, budget = get("answer", variant["answer"]), get("assembly", variant["assembly"]).budget
     count, job = sizes and sizes["answered"], (variant.dataset, variant.system, variant.order)
     if answer.backend != "lm":
-        counts = None if count is None else (count, count * (budget + PROMPT), count * answer.max_tokens)
+        counts = None if count is None else (count, count * (budget + assumed["prompt"]), count * answer.max_tokens)
         counting.add(answer.model, "answers", job, counts)
     for name in variant.judges:
         judge = get("judge", name)
         if judge.backend == "lm":
             continue
         judged = count if not judge.judged or count is None else min(count, judge.judged)
-        read = READINGS * budget + STATEMENTS * (PROMPT + answer.max_tokens)
-        requests = STATEMENTS + READINGS - 1
-        written = STATEMENTS * answer.max_tokens
+        readings, statements = assumed["readings"], assumed["statements"]
+        read = readings * budget + statements * (assumed["prompt"] + answer.max_tokens)
+        requests = statements + readings - 1
+        written = statements * answer.max_tokens
         counts = None if judged is None else (judged * requests, judged * read, judged * written)
         counting.add(judge.model, "judging", (*job, name), counts)
 
@@ -166,17 +168,17 @@ def _extracts(variant: Variant) -> bool:
     return variant["family"] in ("graph", "peer") or variant["book"] != layout.TEXT
 
 
-def _extraction(extractor: Any, sizes: Sizes | None) -> tuple[float, float, float] | None:
+def _extraction(extractor: Any, sizes: Sizes | None, assumed: Mapping[str, int]) -> tuple[float, float, float] | None:
     if sizes is None:
         return None
-    requests, text = ceil(sizes["passages"] / extractor.block), sizes["bytes"] / BYTES
-    return requests, text + requests * EXTRACTION, 2 * text
+    requests, text = ceil(sizes["passages"] / extractor.block), sizes["bytes"] / assumed["bytes"]
+    return requests, text + requests * assumed["extraction"], 2 * text
 
 
-def _peer(tokens: float | None, per: str, sizes: Sizes | None) -> tuple[float, float, float] | None:
+def _peer(tokens: float | None, per: str, sizes: Sizes | None, bytes_a_token: int) -> tuple[float, float, float] | None:
     if tokens is None or sizes is None:
         return None
-    text = sizes["bytes"] / BYTES
+    text = sizes["bytes"] / bytes_a_token
     return (0, tokens * text, text) if per == "index" else (0, tokens * sizes["questions"], 0)
 
 

@@ -39,6 +39,7 @@ __all__ = [
 TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: tokens that a language model reads and writes
 SHORT = 2.0  # CPU seconds below which all jobs weigh the same in fitting
 TINY = 1e-3  # penalty of a coefficient that the jobs do not determine
+BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times another's time (docs/peers.md)
 ENOUGH = 10.0  # reference seconds of jobs from which on their pace is taken as it is
 HEAD = """# CPU seconds of a job for each unit of a size, by rule. workflow/secateur/planning/sizes.py explains the sizes.
 # `secateur plan` multiplies them by the pace of this machine. null: not measured; known here once such a job ran.
@@ -182,7 +183,8 @@ class Paces:
     def pace(self, rule: str, kind: str) -> float | None:
         """The pace of a job; None where neither this machine nor the reference machine ran its rule."""
         if not self.coefficients.measured(rule):
-            used, reference = self._sums.get((rule,), (0.0, 0.0))
+            key = (rule, kind) if rule in BY_OPTIONS or (rule, kind) in self._sums else (rule,)
+            used, reference = self._sums.get(key, (0.0, 0.0))
             return used / reference if reference else None
         pace = 1.0
         for key in ((), (rule,), (rule, kind)):

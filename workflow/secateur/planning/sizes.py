@@ -10,7 +10,7 @@ compared   pairs of a question and a passage of its group
 rankings   questions times the scorers whose rankings a job reads: all of a list, or one
 answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
-pairs      pairs of question and passage that a language model reads
+pairs      pairs of question and passage that a language model reads, of red herrings too
 probes     passes of the probes of ECS: probed pairs times probes
 reread     questions times the passages of each that a reranker reads
 variants   variants of the experiment
@@ -41,6 +41,7 @@ from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files, reads_folder
 from secateur.datasets.registry import load_registry
 from secateur.datasets.schema import limit_questions, sample_documents, sample_questions
+from secateur.ecs.scoring.null import QUARTILES
 from secateur.ecs.selection.pool import max_pairs
 from secateur.evaluation.subsets import answered, members
 from secateur.planning.plan import Variant
@@ -207,6 +208,11 @@ class Data:
                 ecs, counts = option(self.conf, "ecs", variant["ecs"], self.overrides), self._pairs(variant)
                 records = [layout.beside(path, "run.json") for path in layout.statistics(variant.wildcards, ecs.shards)]
                 read |= {path: {name: count / ecs.shards for name, count in counts.items()} for path in records}
+            elif variant.study == "distractors" and (texts := self.texts(variant.corpus, variant.dataset)):
+                (passages, questions, _), draws = texts, option(self.conf, "ecs", variant["ecs"], self.overrides).draws
+                related = questions.join(passages, on="group_id").height
+                record = layout.beside(layout.figures(variant.wildcards, variant.study), "run.json")
+                read[record] = {"pairs": related + questions.height * -(-draws // QUARTILES) * QUARTILES}
         return read
 
     def _pairs(self, variant: Variant) -> Sizes:
