@@ -143,6 +143,8 @@ def test_the_selection_path_has_rows_of_each_kind_of_scorer(smoke):
     own = metrics(smoke).filter(pl.col("system") == "ecs:quick", pl.col("metric") == "f1_at_gold")
     aware = dict(own.filter(pl.col("subset") == "all").select("scorer", "answer_aware").iter_rows())
     assert aware["signed"] and aware["signed@tau"] and aware["fitted:aware"]
+    assert aware["arrival:signed:paper@fixed"] and aware["arrival:signed:paper@null"]
+    assert not (aware["arrival:judge_factual@fixed"] or aware["arrival:judge_factual@null"])
     assert not (aware["pmi_q"] or aware["distilled"] or aware["fitted:free"] or aware["greedy"] or aware["greedy@tau"])
 
 

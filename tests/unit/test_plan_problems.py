@@ -98,6 +98,11 @@ def test_a_bad_override_is_found_before_anything_runs(write, override, message):
         ("ecs.pooled_by={zsum+neighbour: 0}", r"ecs\.pooled_by names no ranking, allowed: tfidf, "),
         ("ecs.probes=[judge]", r"ecs\.probes names judge, allowed: trajectory_ctx"),
         ("+ecs.grow_by.kl_first=1", r"ecs\.grow_by names kl_first, allowed: tfidf, .*pmi_q"),
+        ("ecs.arrival={mine: {kind: signd}}", r"ecs\.arrival\.mine: score .signd. is unknown"),
+        (
+            "ecs.arrival={mine: {kind: trajectory, along: ctx}}",
+            r"ecs\.arrival\.mine reads trajectory_ctx, which no growing",
+        ),
         ("+rankers.utilities.mine={kind: threshold, of: signd}", r"utilities names signd, .*did you mean 'signed'"),
         ("+rankers.utilities.mine={kind: distilled, label: gold, of: [bm25]}", "utilities names gold, allowed"),
         ("+rankers.utilities.mine={kind: threshold}", r"mine of kind threshold: has \[\], needs exactly \['of'\]"),

@@ -20,8 +20,13 @@ class Ecs:
     pool_aware: int = key("further candidates for answer-aware scorers, by the sum of the +answer variants", low=0)
     before: int = key("passages of the same session that are shown before a candidate", low=0)
     probes: tuple[str, ...] = key("statistics columns that need extra passes, for probed questions")
-    grow_by: dict[str, float] = key(
-        "score: weight of its z-score in a candidate's utility given the context so far, in greedy selection"
+    grow_by: dict[str, float] | None = key(
+        "score: weight of its z-score in a candidate's utility given the context so far, in greedy selection, best first; "
+        "null: none"
+    )
+    arrival: dict[str, dict[str, Any]] = key(
+        "scores by which candidates join a context in order of arrival (ECS, algorithm 1), as in rankers.scores",
+        family="score",
     )
     layout: Literal["passage_first", "question_first"] = key("order of passage and question in the template")
     horizon: int = key("T, steps of a trajectory (definition 2)", low=1, high=64)

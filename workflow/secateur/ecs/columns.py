@@ -9,7 +9,7 @@ from typing import NamedTuple
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
 
-__all__ = ["BASE", "COLUMNS", "PROBES", "TEXT", "TOP", "WHOLE", "Column", "check_backend"]
+__all__ = ["BASE", "COLUMNS", "JUDGED", "PROBES", "TEXT", "TOP", "WHOLE", "Column", "check_backend"]
 
 TEXT = "log-probabilities of given tokens"
 TOP = "the most probable next tokens"
@@ -51,6 +51,7 @@ COLUMNS = {
 }
 BASE = ("answer_logprob", "answer_first", "question_logprob", "entropy")  # also without a candidate, as base_NAME
 COLUMNS |= {f"base_{name}": COLUMNS[name] for name in BASE}
+JUDGED = ("judge_helpful_answer", "judge_factual")  # verdicts on a candidate by itself
 PROBES = tuple(name for name, column in COLUMNS.items() if column.probe)
 
 

@@ -12,7 +12,7 @@ from secateur.config.experiment import System
 from secateur.core import layout
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.fields import ConfigError
-from secateur.ecs.columns import PROBES, check_backend
+from secateur.ecs.columns import JUDGED, PROBES, check_backend
 from secateur.ecs.names import PLAIN, SPEAKER, needed_features
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
@@ -162,15 +162,22 @@ class _Checks:
             if not any(weight for name, weight in ecs.pooled_by.items() if name != SPEAKER):
                 problems += [f"ecs.pooled_by names no ranking, allowed: {', '.join(plain)}"]
         problems += _unknown("ecs.probes", ecs.probes, PROBES)
-        problems += _unknown("ecs.grow_by", ecs.grow_by if dataset.grown else (), [*plain, "pmi_q", SPEAKER])
+        problems += _unknown("ecs.grow_by", (dataset.grown and ecs.grow_by) or (), [*plain, "pmi_q", SPEAKER])
         scores = [*forms, *rankers.scores, *PLAIN]
+        arrival = ecs.arrival if dataset.grown else {}
+        for name, spec in arrival.items():
+            problems += _settings_problems("score", spec, f"conf/ecs/{self.variant['ecs']}", f"ecs.arrival.{name}")
         problems += _unknown("rankers.utilities", needed_features({}, rankers.utilities), scores)
         problems += _unknown("dataset.scored, probed or grown_of", filter(None, subsets), dataset.first)
         problems += [] if rankers.scores else ["rankers.scores is empty"]
         if not problems:
             try:
                 read = {name: columns(spec) for name, spec in rankers.scores.items()}
-                check_backend(self.option("lm"), ecs, {name: [name] for name in ecs.probes} | read)
+                arriving = {f"ecs.arrival.{name}": columns(spec) for name, spec in arrival.items()}
+                for name, needed in arriving.items():
+                    alone = [column for column in needed if column in PROBES and column not in JUDGED]
+                    problems += [f"{name} reads {column}, which no growing context has" for column in alone]
+                check_backend(self.option("lm"), ecs, {name: [name] for name in ecs.probes} | read | arriving)
             except ConfigError:
                 raise
             except SecateurError as error:

@@ -1,0 +1,108 @@
+"""Selection in order of arrival: utilities under the context so far, and what a threshold lets in."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from secateur.ecs.reading.judge import judge
+from secateur.ecs.reading.pairs import total_logprobs
+from secateur.ecs.reading.template import Passage, Question
+from secateur.ecs.selection.arrival import MOST_AHEAD, Arrivals, in_order
+
+QUESTION = Question("q1", "What had she swallowed?", "half a tennis ball")
+PASSAGES = [
+    Passage("p0", "June 1994", None, "May"),
+    Passage("p1", "half a tennis ball", "Mira"),
+    Passage("p2", "Jonas left ."),
+    Passage("p3", "half a tennis ball", "Mira"),
+]
+SIGNED = {"kind": "signed", "length_penalty": 0.002}
+FACTUAL = {"kind": "judge", "asked": "factual", "binary": False}
+NAN = float("nan")
+
+
+def new_facts(facts):
+    """A utility: how many of a candidate's facts the context lacks."""
+
+    def utility(chosen, candidates):
+        held = set().union(*(facts[n] for n in chosen))
+        return [float(len(facts[n] - held)) for n in candidates]
+
+    return utility
+
+
+def one_by_one(utility, count, tau):
+    chosen = []
+    for n in range(count):
+        if utility(tuple(chosen), [n])[0] > tau:
+            chosen.append(n)
+    return chosen
+
+
+def test_a_candidate_that_arrives_first_keeps_out_what_repeats_it():
+    facts = [{1}, {1, 2, 3}, {2, 3}, {4}]
+    assert in_order(new_facts(facts), 4, 0.0) == [0, 1, 3]
+    assert in_order(new_facts(facts[::-1]), 4, 0.0) == [
+        0,
+        1,
+        2,
+    ]  # of {4}, {2, 3}, {1, 2, 3}, {1} the last brings nothing
+    assert in_order(new_facts(facts), 4, 1.0) == [1]
+    assert in_order(new_facts(facts), 4, 3.0) == []
+    assert in_order(lambda chosen, candidates: [NAN] * len(candidates), 4, -np.inf) == []
+
+
+@given(st.lists(st.sets(st.integers(0, 9), max_size=5), max_size=4 * MOST_AHEAD), st.integers(-1, 5))
+def test_reading_ahead_selects_what_reading_one_by_one_does(facts, tau):
+    assert in_order(new_facts(facts), len(facts), tau) == one_by_one(new_facts(facts), len(facts), tau)
+
+
+@given(st.lists(st.floats(-5, 5), max_size=40), st.floats(-5, 5), st.floats(0, 5))
+def test_where_the_context_changes_no_utility_a_higher_threshold_selects_a_subset(values, tau, more):
+    def utility(chosen, candidates):
+        return [values[n] for n in candidates]
+
+    low, high = (in_order(utility, len(values), t) for t in (tau, tau + more))
+    assert set(high) <= set(low)
+    assert low == [n for n, value in enumerate(values) if value > tau]
+
+
+@pytest.fixture
+def arrivals(tiny_lm, ecs):
+    return lambda spec, passages=PASSAGES: Arrivals(tiny_lm(), ecs(), QUESTION, passages, spec)
+
+
+def test_a_utility_is_the_shift_of_the_answer_given_the_context_minus_the_length_penalty(arrivals):
+    growing = arrivals(SIGNED)
+    lm, under = growing.lm, [PASSAGES[2], PASSAGES[0]]
+    with_it, without = total_logprobs(lm, growing.cfg, [QUESTION] * 2, [[*under, PASSAGES[1]], under], [0, 0])
+    (tokens,) = lm.encoder.count([PASSAGES[1].text])
+    assert growing.utility((2, 0), [1]) == pytest.approx([with_it - without - 0.002 * tokens], abs=1e-4)
+
+
+def test_a_judge_is_asked_about_the_candidate_alone(arrivals):
+    growing = arrivals(FACTUAL)
+    verdicts = judge(growing.lm, ["judge_factual"], [QUESTION], PASSAGES, [(0, n) for n in range(4)])
+    alone = [verdict["judge_factual"] for verdict in verdicts]
+    assert growing.utility((), range(4)) == growing.utility((1, 2), range(4)) == pytest.approx(alone)
+    assert growing.select(np.median(alone)) == [n for n in range(4) if alone[n] > np.median(alone)]
+
+
+def test_the_order_of_arrival_decides_which_of_two_like_passages_joins(arrivals):
+    first, second = arrivals(SIGNED, [PASSAGES[1], PASSAGES[0]]), arrivals(SIGNED, [PASSAGES[0], PASSAGES[1]])
+    assert first.utility((), [0, 1]) == pytest.approx(second.utility((), [1, 0]), abs=1e-4)
+    assert first.utility((0,), [1]) != pytest.approx(second.utility((), [0]), abs=1e-4)  # read under C
+
+
+def test_the_null_is_a_quantile_of_utilities_under_the_empty_context(arrivals):
+    growing = arrivals(SIGNED)
+    alone = growing.utility((), range(4))
+    assert growing.quantile(PASSAGES, 0.5) == pytest.approx(np.quantile(alone, 0.5), abs=1e-4)
+    assert growing.select(growing.quantile(PASSAGES, 1.0)) == []
+
+
+def test_without_an_answer_no_candidate_joins_by_its_shift(tiny_lm, ecs):
+    growing = Arrivals(tiny_lm(), ecs(), Question("q1", "What?"), PASSAGES, SIGNED)
+    assert growing.quantile(PASSAGES, 0.95) == np.inf
+    assert growing.select(-np.inf) == []
