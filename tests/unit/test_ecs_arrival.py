@@ -1,6 +1,10 @@
 """Selection in order of arrival: utilities under the context so far, and what a threshold lets in."""
 
+import importlib
+from types import SimpleNamespace
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +110,52 @@ def test_without_an_answer_no_candidate_joins_by_its_shift(tiny_lm, ecs):
     growing = Arrivals(tiny_lm(), ecs(), Question("q1", "What?"), PASSAGES, SIGNED)
     assert growing.quantile(PASSAGES, 0.95) == np.inf
     assert growing.select(-np.inf) == []
+
+
+def test_the_stage_selects_in_order_of_arrival_with_and_without_the_answer(tiny_lm, ecs, monkeypatch):
+    stage = importlib.import_module("scripts.select_greedily")
+    monkeypatch.setattr(stage, "load", lambda *_: tiny_lm())
+    passages = pl.DataFrame(
+        [
+            (f"p{n}", "d", "g", n, "s", text, "Mira", None)
+            for n, text in enumerate(["a ball", "June", "tennis", "Jonas"])
+        ],
+        schema=dict.fromkeys(("passage_id", "doc_id", "group_id"), pl.String)
+        | {"position": pl.Int32}
+        | dict.fromkeys(("session_id", "text", "speaker", "date"), pl.String),
+        orient="row",
+    )
+    questions = pl.DataFrame(
+        {
+            "question_id": ["q1", "q2"],
+            "group_id": "g",
+            "position": [0, 1],
+            "type": ["a", "b"],
+            "text": "What?",
+            "answer": "a ball",
+        }
+    )
+    pool = pl.DataFrame(
+        {"question_id": "q1", "passage_id": ["p3", "p0", "p1"], "rank": [0, 1, 2], "free": [True, True, False]}
+    )
+    evidence = pl.DataFrame({"question_id": ["q1", "q2"], "passage_id": ["p0", "p0"]})
+    inputs = {"passages": passages, "questions": questions, "pool": pool, "evidence": evidence}
+    dataset = SimpleNamespace(first={}, grown=("a",), grown_of=None)
+    cfg = SimpleNamespace(dataset=dataset, ecs=ecs(grow_by=None, threshold=-99.0, before=0), lm=None)
+    ctx = SimpleNamespace(
+        axes={"shard": "0of1"}, cache=None, device="cpu", counts={}, progress=lambda rows, *_: rows, warn=pytest.fail
+    )
+    outputs = {}
+    assert stage.run(cfg, inputs, outputs, ctx) == {"questions": 1}
+    rows = outputs["selections"]
+    fixed = rows.filter(pl.col("scorer").str.ends_with("@fixed")).group_by(
+        "scorer", "answer_aware", maintain_order=True
+    )
+    assert fixed.agg("passage_id").rows() == [
+        ("arrival:signed:paper@fixed", True, ["p0", "p1", "p3"]),  # in the order of the text, all candidates
+        ("arrival:judge_factual@fixed", False, ["p0", "p3"]),
+    ]
+    assert set(rows["scorer"]) == {
+        f"arrival:{s}@{at}" for s in ("signed:paper", "judge_factual") for at in ("fixed", "null")
+    }
+    assert ctx.counts == {"tokens_cut": 0}
