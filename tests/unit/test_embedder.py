@@ -43,6 +43,19 @@ def test_vectors_are_unit_rows_one_for_each_string(cold):
     np.testing.assert_allclose(np.linalg.norm(cold[1], axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["torch", "openvino"])
+def test_vectors_of_tokens_are_unit_rows_of_their_string_alone_and_are_read_back(tmp_path, monkeypatch, engine):
+    made = Embedder(config(engine=engine), tmp_path).embed_tokens(TEXTS)
+    assert made.counts.tolist() == [1, 7, 2, 1, 2]  # the empty string keeps its two special tokens
+    vectors, starts = made.unpacked()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=0.02)
+    np.testing.assert_array_equal(vectors[starts[0]], vectors[starts[3]])
+    alone, _ = Embedder(config(engine=engine), tmp_path / "alone").embed_tokens(TEXTS[1:2]).unpacked()
+    np.testing.assert_array_equal(alone, vectors[1:8])
+    monkeypatch.setattr(encoders, "token_encoder", lambda *_: pytest.fail("the model was run"))
+    np.testing.assert_array_equal(Embedder(config(engine=engine), tmp_path).embed_tokens(TEXTS).unpacked()[0], vectors)
+
+
 def test_vectors_stand_in_the_order_of_the_strings(cold):
     found = Embedder(config(), cold[0]).embed(TEXTS[::-1])
     np.testing.assert_array_equal(found[::-1], cold[1])

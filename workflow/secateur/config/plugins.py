@@ -19,6 +19,7 @@ from secateur.core.errors import DISK, SecateurError, absent, nearest
 from secateur.core.fields import ConfigError, from_dict
 
 __all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
+__all__ += ["takes_suffixes"]
 
 LIBRARY = Path(__file__).parents[1]
 FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
@@ -59,7 +60,14 @@ FAMILIES: dict[str, Family] = {
     "ranker": Family(
         "secateur.ranking.scorers",
         ("score",),
-        {"READS_QUESTION": True, "READS_GOLD": False, "ANSWER_AWARE": False, "FILES": (), "check": None},
+        {
+            "READS_QUESTION": True,
+            "READS_GOLD": False,
+            "ANSWER_AWARE": False,
+            "ORDER_AWARE": False,
+            "FILES": (),
+            "check": None,
+        },
     ),
     "score": Family("secateur.ecs.scores", ("score",)),
     "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
@@ -161,6 +169,11 @@ def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str =
     except SecateurError as error:
         raise ConfigError(f"{where}.yaml: {path}: {error}") from error
     return from_dict(module.Settings, values, where, path)
+
+
+def takes_suffixes(ranker: ModuleType) -> bool:
+    """Whether a ranker has forms with suffixes: it reads the question, and not the neighbours already."""
+    return ranker.READS_QUESTION and not ranker.ORDER_AWARE
 
 
 def names_in(spec: Any) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from secateur.config import plugins
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, key
+from secateur.core.layout import scorer_order
 
 __all__ = ["UTILITIES", "Assembly", "Rankers", "Reranker", "forms", "rankers_problems"]
 
@@ -67,6 +68,11 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
         except ConfigError as error:
             problems.append(str(error))
     if not problems:
+        for name, spec in rankers.scorers.items():
+            if (scorer_order(name) == "aware") != plugins.load("ranker", spec["kind"]).ORDER_AWARE:
+                problems.append(
+                    f"rankers.scorers.{name}: the name of an order-aware ranker ends in +window, no other does"
+                )
         twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}]
         problems += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
     for name, spec in rankers.utilities.items():
@@ -81,9 +87,9 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
 
 
 def forms(rankers: Rankers) -> list[str]:
-    """Names of the rankers without a language model, suffixes included; only rankers that read the question have suffixes."""
+    """Names of the rankers without a language model, suffixes included."""
     return [
         name + suffix
         for name, spec in rankers.scorers.items()
-        for suffix in ("", *(rankers.suffixes if plugins.load("ranker", spec["kind"]).READS_QUESTION else ()))
+        for suffix in ("", *(rankers.suffixes if plugins.takes_suffixes(plugins.load("ranker", spec["kind"])) else ()))
     ]

@@ -259,8 +259,13 @@ def options_of(wildcards: Options) -> dict[str, str]:
     return found
 
 
+def scorer_order(scorer: str) -> str:
+    """Order of a ranker of a list, by its name: `aware` if it reads neighbours in the text, else `blind`."""
+    return "aware" if "+neighbour" in scorer or scorer.endswith("+window") else "blind"
+
+
 def order_of(options: Options) -> str | None:
     """`blind` or `aware` of the order of the text; None where each scorer of a list states its own."""
     if options["family"] == "lexical":
-        return None if options["pick"] == ALL else "aware" if "+neighbour" in options["pick"] else "blind"
+        return None if options["pick"] == ALL else scorer_order(options["pick"])
     return "aware" if options["family"] == PEER else options.get("order")  # peers read whole documents

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from secateur.core.layout import scorer_order as order_of
+
 __all__ = ["SCHEMA", "long_rows", "order_of"]
 
 SCHEMA = {
@@ -18,8 +20,3 @@ SCHEMA = {
 def long_rows(rows: list[tuple], hop: str | None = None) -> pl.DataFrame:
     """The table `question_metrics` from (question_id, order, scorer, answer_aware, metric, value), of one hop."""
     return pl.DataFrame([(*row[:-1], hop, row[-1]) for row in rows], schema=SCHEMA, orient="row")
-
-
-def order_of(scorer: str) -> str:
-    """Order of a scorer of passages: `aware` if it reads neighbours in the text, else `blind`."""
-    return "aware" if "+neighbour" in scorer else "blind"

@@ -170,7 +170,7 @@ class Memory:
             ranking: Any = GraphRanking(self.options["retriever"], share, *graph)
             ranking.vectors = self.embedder.embed(texts) if vectors is None else vectors
         else:
-            ranking = group_of(passages, self.vectors.embed)
+            ranking = group_of(passages, self.vectors.embed, self.embedder.embed_tokens)
             ranking.cache["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
         shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)

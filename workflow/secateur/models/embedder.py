@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.core.artifacts import file_digest
+from secateur.core.artifacts import file_digest, remade
 from secateur.core.cache import VectorCache, digest
 from secateur.core.errors import SecateurError
+from secateur.models import encoders
 from secateur.models.encoders import PARTS, STEP, device, encoder, engine
 from secateur.models.hub import embedder_folder
 from secateur.models.kernels import STEADY
+from secateur.models.token_vectors import TokenVectors
 from secateur.models.word_pieces import word_piece_counter
 
 __all__ = ["Embedder"]
@@ -26,7 +28,7 @@ class Embedder:
     """
 
     def __init__(self, cfg, cache: Path, log=None) -> None:
-        self.cfg, self.log, self._run = cfg, log, None
+        self.cfg, self.log, self._run, self._by_token = cfg, log, None, None
         self._turns = threading.Lock()  # the engine reuses its output memory
         self.identity = self._digest()
         self.cache = VectorCache(cache / "embeddings" / self.identity, cfg.dim)
@@ -86,3 +88,21 @@ class Embedder:
                 f"Fix: set embedder.dim={vectors.shape[1]} in its option file."
             )
         return vectors
+
+    def embed_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """The vectors of the tokens of n strings, in order, stored block by block in a byte a number."""
+        plan = sorted(sorted(set(texts)), key=len)
+        block, blocks = self.cfg.block[device(self.cfg)], []
+        for start in range(0, len(plan), block):
+            part = plan[start : start + block]
+            path = self.cache.folder / "tokens" / f"{digest(part)}.npz"
+            blocks.append(remade(path, TokenVectors.load, lambda path, part=part: self._store_tokens(part, path)))
+            if self.log:
+                self.log.info("vectors of tokens of %d of %d strings", start + len(part), len(plan))
+        place = {text: n for n, text in enumerate(plan)}
+        return TokenVectors.joined(blocks).at(np.array([place[text] for text in texts], np.int64))
+
+    def _store_tokens(self, texts: Sequence[str], path: Path) -> None:
+        with self._turns:
+            self._by_token = self._by_token or encoders.token_encoder(self.cfg, self.cache.folder)
+            TokenVectors.of(self._by_token(texts)).save(path)

@@ -11,6 +11,7 @@ import secrets
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,49 @@ from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
 from secateur.models.prepare import loading, quiet, refuse_random
 
-__all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer", "widths"]
+__all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer"]
+__all__ += ["token_encoder", "widths"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # tokens of parts of strings
 PARTS = "mean of parts"  # how strings beyond the window are read; part of the embedder's identity
-SEAL = "model.json"  # digests of a converted model's files
 PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # OpenVINO's precision, by engine
 # Widths are multiples of it: on a CPU so that no product has fewer rows than it needs, on a GPU so that batches are few.
 STEP = {"cpu": ROWS, "cuda": 16}
 
 
+@dataclass(frozen=True)
+class _Model:
+    """A loaded model. most: tokens of its window; rows(width): parts per batch; forward: runs a batch of one width, with
+    vectors of strings, or of tokens; joined: the outputs of all batches as one array.
+    """
+
+    tokenizer: Any
+    most: int
+    step: int
+    rows: Callable[[int], int]
+    forward: Callable[[Ids, int], Any]
+    joined: Callable[[Iterable[Any]], NDArray]
+
+
 def encoder(cfg, cache: Path) -> Encode:
     """The encoder of an embedder option, on the engine that `engine` names."""
+    model = _model(cfg, cache, pooled=True)
+    return lambda texts: _encoded(*_tokens(model.tokenizer, texts), model)
+
+
+def token_encoder(cfg, cache: Path) -> Callable[[Sequence[str]], list[NDArray[np.float32]]]:
+    """A function of n strings: the vectors of each string's tokens, (tokens, d) of length one, without pooling.
+
+    Special tokens are left out; a string without other tokens keeps them. Parts of a long string follow each other.
+    """
+    model = _model(cfg, cache, pooled=False)
+    return lambda texts: _by_token(texts, model)
+
+
+def _model(cfg, cache: Path, pooled: bool) -> _Model:
     precision = PRECISION.get(engine(cfg))
-    return _openvino(cfg, cache, precision) if precision else _torch(cfg)
+    return _openvino(cfg, cache, precision, pooled) if precision else _torch(cfg, pooled)
 
 
 def engine(cfg) -> str:
@@ -66,7 +95,7 @@ def sentence_transformer(cfg, device: str):
     return model
 
 
-def _torch(cfg) -> Encode:
+def _torch(cfg, pooled: bool) -> _Model:
     """PyTorch. On a GPU a batch is filled to a fixed number of rows, on which its kernels depend, and all are read at once."""
     steady()
     import torch
@@ -92,12 +121,12 @@ def _torch(cfg) -> Encode:
         both = {"input_ids": tokens, "attention_mask": mask.astype(np.int64)}
         with torch.inference_mode():
             sent = {name: torch.from_numpy(x).to(model.device, non_blocking=True) for name, x in both.items()}
-            return model(sent)["sentence_embedding"][: len(ids)]
+            return model(sent)["sentence_embedding" if pooled else "token_embeddings"][: len(ids)]
 
     def joined(parts) -> NDArray[np.float32]:
         return torch.cat(list(parts)).float().cpu().numpy()
 
-    return lambda texts: _encoded(*_tokens(tokenizer, texts), cfg.max_tokens, STEP[place], rows, forward, joined)
+    return _Model(tokenizer, cfg.max_tokens, STEP[place], rows, forward, joined)
 
 
 def _tokens(tokenizer, texts: Sequence[str]) -> tuple[Ids, list[int]]:
@@ -110,7 +139,7 @@ def _threads() -> int:
     return int(os.environ.get("OMP_NUM_THREADS", "1"))
 
 
-def _openvino(cfg, cache: Path, precision: str) -> Encode:
+def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     """OpenVINO: twice PyTorch's rate at cosine .9999999 to it, without importing torch or transformers.
 
     In bfloat16, on CPUs that multiply it, 1.5 times as fast again, at cosine .9999.
@@ -120,9 +149,9 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
 
     settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": precision}
     model = remade(
-        cache / "model.xml",
-        lambda saved: openvino.Core().compile_model(whole(saved, saved.with_name(SEAL)), "CPU", settings),
-        lambda saved: _convert(cfg, saved),
+        cache / ("model.xml" if pooled else "token_model.xml"),
+        lambda saved: openvino.Core().compile_model(whole(saved, _seal(saved)), "CPU", settings),
+        lambda saved: _convert(cfg, saved, pooled),
     )
     tokenizer = Tokenizer.from_file(str(Path(embedder_folder(cfg.model)) / "tokenizer.json"))
     tokenizer.enable_truncation(cfg.max_tokens)
@@ -140,33 +169,36 @@ def _openvino(cfg, cache: Path, precision: str) -> Encode:
     def joined(parts) -> NDArray[np.float32]:
         return np.concatenate(list(parts))
 
-    return lambda texts: _encoded(*_tokens(tokenizer, texts), cfg.max_tokens, STEP["cpu"], rows, forward, joined)
+    return _Model(tokenizer, cfg.max_tokens, STEP["cpu"], rows, forward, joined)
 
 
-def _encoded(
-    ids: Ids,
-    owners: list[int],
-    most: int,
-    step: int,
-    rows: Callable[[int], int],
-    forward: Callable[[Ids, int], Any],
-    joined: Callable[[Iterable[Any]], NDArray],
-) -> NDArray:
-    """(n, d) vectors of length one of n strings.
-
-    ids: tokens of their parts; owners: the string of each part, rising; rows(width): parts per batch; forward: runs one;
-    joined: the outputs of all batches as one array.
-    """
+def _encoded(ids: Ids, owners: list[int], model: _Model) -> NDArray:
+    """(n, d) vectors of length one of n strings. ids: tokens of their parts; owners: the string of each part, rising."""
     lengths = np.array([len(one) for one in ids])
-    wide = widths(lengths, most, step)
-    together = list(batches(wide, rows))
-    vectors = joined(forward([ids[n] for n in part], int(wide[part[0]])) for part in together)
+    wide = widths(lengths, model.most, model.step)
+    together = list(batches(wide, model.rows))
+    vectors = model.joined(model.forward([ids[n] for n in part], int(wide[part[0]])) for part in together)
     vectors = _unit(vectors)[np.argsort(np.concatenate(together))]
     first, parts = np.unique(owners, return_index=True, return_counts=True)[1:]
     found, split = vectors[first], parts > 1
     if split.any():
         found[split] = _unit(np.add.reduceat(vectors * lengths[:, None].astype(np.float32), first)[split])
     return found
+
+
+def _by_token(texts: Sequence[str], model: _Model) -> list[NDArray[np.float32]]:
+    """(tokens, d) vectors of length one of each string."""
+    ids, owners = _tokens(model.tokenizer, texts)
+    special = set(model.tokenizer.encode("").ids)
+    wide = widths(np.array([len(one) for one in ids]), model.most, model.step)
+    parts: list[Any] = [None] * len(ids)
+    for batch in batches(wide, model.rows):
+        vectors = model.joined([model.forward([ids[n] for n in batch], int(wide[batch[0]]))])
+        for n, row in zip(batch, vectors, strict=True):
+            kept = [place for place, token in enumerate(ids[n]) if token not in special] or range(len(ids[n]))
+            parts[n] = _unit(row[kept])
+    starts = np.searchsorted(owners, range(len(texts) + 1))
+    return [np.concatenate(parts[start:end]) for start, end in zip(starts, starts[1:], strict=False)]
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -189,8 +221,13 @@ def batches(wide: NDArray[np.int64], rows: Callable[[int], int]) -> Iterator[NDA
         yield from (places[start : start + size] for start in range(0, len(places), size))
 
 
-def _convert(cfg, saved: Path) -> None:
-    """Trace the whole model with its pooling, once, and keep it beside its vectors; weights stay float32."""
+def _seal(saved: Path) -> Path:
+    """The file with the digests of a converted model's files."""
+    return saved.with_suffix(".json")
+
+
+def _convert(cfg, saved: Path, pooled: bool) -> None:
+    """Trace the model, with its pooling or without, once, and keep it beside its vectors; weights stay float32."""
     sys.modules.setdefault("openvino_telemetry", None)  # the converter would report usage over the network
     import openvino
     import torch
@@ -204,6 +241,8 @@ def _convert(cfg, saved: Path) -> None:
 
         def forward(self, input_ids, attention_mask):
             tokens = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            if not pooled:
+                return tokens
             return self.pooling({"token_embeddings": tokens, "attention_mask": attention_mask})["sentence_embedding"]
 
     example = (torch.ones((2, 8), dtype=torch.long), torch.ones((2, 8), dtype=torch.long))
@@ -217,7 +256,7 @@ def _convert(cfg, saved: Path) -> None:
         openvino.save_model(converted, temporary, compress_to_fp16=False)
         temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: readers look for it
         named = {saved.with_suffix(".bin"): saved.with_suffix(".bin"), saved: temporary}
-        write_json(saved.with_name(SEAL), {path.name: file_digest(held) for path, held in named.items()})
+        write_json(_seal(saved), {path.name: file_digest(held) for path, held in named.items()})
         temporary.replace(saved)
     finally:
         temporary.unlink(missing_ok=True)

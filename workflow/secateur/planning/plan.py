@@ -313,7 +313,8 @@ class _Resolved:
             return self.system.family
         if self.system.ranker is None:
             return layout.ALL
-        return self.system.ranker + ("+neighbour" if order == "aware" else "")
+        suffixed = order == "aware" and layout.scorer_order(self.system.ranker) == "blind"
+        return self.system.ranker + "+neighbour" * suffixed
 
     def _row_axes(self, options: dict[str, str], assembly) -> dict[str, str]:
         """The axes in which two rows may differ, besides the order: ranker, reranker, form, packing, reader, memory."""

@@ -119,6 +119,10 @@ class _Checks:
     def _ranker(self, rankers) -> list[str]:
         allowed = [name for name in ranking.forms(rankers) if "+answer" not in name]  # no context may see the answer
         pick, ranker = self.variant["pick"], self.system.ranker
+        if pick == ranker and self.variant["order"] != layout.scorer_order(ranker):
+            return [
+                f"system.orders names {self.variant['order']}, but ranker {ranker} is order-aware; allowed: [aware]"
+            ]
         if pick not in allowed and ranker in allowed:
             return [f"system.orders names aware, but ranker {ranker} has no form with +neighbour"]
         return _unknown("system.ranker", [pick], allowed)

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
 __all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "without_excluded", "z_scores"]
@@ -27,7 +28,8 @@ class Group:
     """The passages that questions are ranked against, in reading order.
 
     texts: scored texts ("Speaker: text" in dialogues). titles: of each passage, may be empty. docs: (n,) document numbers;
-    neighbours share one. embed: texts to unit vectors. cache: what rankers compute from the passages alone.
+    neighbours share one. embed: texts to unit vectors. cache: what rankers compute from the passages alone. embed_tokens:
+    texts to the vectors of their tokens.
     """
 
     texts: Sequence[str]
@@ -36,6 +38,7 @@ class Group:
     embed: Callable[[Sequence[str]], NDArray[np.float32]]
     ids: Sequence[str] = ()
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    embed_tokens: Callable[[Sequence[str]], TokenVectors] | None = None
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute a value from the passages alone, such as an index, once for all questions."""

@@ -42,7 +42,7 @@ class Ranker:
 
 
 def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> Iterator[Ranker]:
-    """Yield each ranker, plain and with each suffix; a ranker that does not read the question has no suffixed form."""
+    """Yield each ranker, plain and with each suffix; a ranker that does not read the question, or is order-aware, has no suffixed form."""
     unknown = [s for s in suffixes if s.replace("+neighbour", "").replace("+answer", "")]
     if unknown:
         raise SecateurError(
@@ -51,16 +51,18 @@ def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> I
     for name, spec in scorers.items():
         module = plugins.load("ranker", spec["kind"])
         settings = plugins.settings("ranker", spec, "conf/rankers", f"rankers.scorers.{name}")
-        for suffix in ("", *(suffixes if module.READS_QUESTION else ())):
+        for suffix in ("", *(suffixes if plugins.takes_suffixes(module) else ())):
             yield Ranker(name + suffix, module, settings, "+neighbour" in suffix, "+answer" in suffix)
 
 
-def group_of(passages: pl.DataFrame, embed: Embed) -> Group:
-    """The passages of a group as rankers read them. passages: in reading order."""
+def group_of(passages: pl.DataFrame, embed: Embed, embed_tokens=None) -> Group:
+    """The passages of a group as rankers read them. passages: in reading order; embed_tokens: texts to `TokenVectors`."""
     speaker = passages["speaker"]
     texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
     _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
-    return Group(texts, [t or "" for t in passages["title"]], docs, embed, passages["passage_id"].to_list())
+    return Group(
+        texts, [t or "" for t in passages["title"]], docs, embed, passages["passage_id"].to_list(), {}, embed_tokens
+    )
 
 
 class _UnsmoothedScores:
@@ -129,7 +131,7 @@ def rank(
     embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):
         choices = passages.filter(pl.col("group_id") == in_group["group_id"][0]).sort("doc_id", "position")
-        group, ids = group_of(choices, embedder.embed), choices["passage_id"].to_numpy()
+        group, ids = group_of(choices, embedder.embed, embedder.embed_tokens), choices["passage_id"].to_numpy()
         for block in blocks(in_group, choices.height):
             answerable = _answerable(block, cfg.dataset.unanswerable)
             unsmoothed = _UnsmoothedScores(gold, cfg.eval.seed)
