@@ -59,7 +59,8 @@ def run(cfg, inputs, outputs, ctx):
     rows = []
     for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
         with plugins.calling("form", plugin):
-            contexts = assembly.contexts(queries[question], [Ranked(**unit) for unit in units], budgets)
+            sent = [Ranked(**unit) for unit in units[: cfg.assembly.pieces]]
+            contexts = assembly.contexts(queries[question], sent, budgets)
         rows += context_rows(question, scorer, aware, spec["kind"], contexts)
     with plugins.calling("form", plugin):
         frame = TABLES["contexts"].frame(rows)

@@ -94,6 +94,7 @@ def run(cfg, inputs, outputs, ctx):
         metrics=inputs["metrics"],
         comparisons=inputs["comparisons"],
         leaders=inputs["leaders"],
+        equal_quality=inputs["equal_quality"],
         drawings=_drawings(plan),
         growth=labelled(plan.graphs, "growth", "corpus", "system", "order"),
         statistics=labelled(plan.datasets, "dataset_statistics", "dataset"),

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, pairs, summarise, to_best
+from secateur.evaluation.equal_quality import equal_quality
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import MAIN, members, of_split
@@ -52,7 +54,7 @@ def _subsets(figures: pl.DataFrame, questions: dict[str, set[str]]) -> Iterator[
 
 
 def run(cfg, inputs, outputs, ctx):
-    figures, metrics, comparisons, leaders = _figures(cfg, inputs), [], [], []
+    figures, metrics, comparisons, leaders, equal = _figures(cfg, inputs), [], [], [], []
     known = {"against": cfg.eval.against, "matched_baselines": cfg.extra.matched_baselines}
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (all_questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
@@ -67,6 +69,10 @@ def run(cfg, inputs, outputs, ctx):
             if subset in MAIN:
                 best = differences(part, rows, compared, to_best, cfg.eval)
                 leaders.append(best.with_columns(**labels))
+        whole = own.filter(pl.col("hop").is_null())
+        variants = [v for v in cfg.extra.variants if v["dataset"] == name]
+        reached = equal_quality(whole, variants, cfg.eval.reference, cfg.eval).with_columns(dataset=pl.lit(name))
+        equal.append(reached.select(list(TABLES["equal_quality"].columns)))
         clusters = questions["cluster_id"].n_unique()
         if clusters < cfg.eval.min_units:
             ctx.warn(
@@ -75,6 +81,7 @@ def run(cfg, inputs, outputs, ctx):
     measured = pl.concat(metrics).with_columns(published=pl.lit(False))
     stated = published(inputs.paths("published")[0], [spec["name"] for spec in cfg.extra.datasets])
     outputs["metrics"] = pl.concat([measured.select(stated.columns), stated])
+    outputs["equal_quality"] = pl.concat(equal)
     outputs["comparisons"], outputs["leaders"] = pl.concat(comparisons), pl.concat(leaders)
     return {"rows": sum(m.height for m in metrics), "differences": sum(c.height for c in comparisons)}
 

@@ -106,7 +106,7 @@ def _written(path: Path, browsed: dict) -> str:
     stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
     growth, spreads, accepted, statistics, frontiers = empty
     tables = (growth, statistics, stated, spreads, accepted, frontiers)
-    figures = Figures(metrics, comparisons, leaders, [], *tables, (), SYSTEMS, browsed)
+    figures = Figures(metrics, comparisons, leaders, TABLES["equal_quality"].empty(), [], *tables, (), SYSTEMS, browsed)
     variants = [
         {"dataset": d, "system": s, "order": "blind", "file": f"results/{d}/evidence/{'long' * 30}/{s}.parquet"}
         for d in ("harbour", "archive_of_long_names")

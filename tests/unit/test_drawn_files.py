@@ -36,7 +36,15 @@ def files(root: Path, n: int, units: int) -> dict[str, str]:
         for system, value in (("secateur", 0.5), ("plain", 0.2))
         for at in (64, 128, "claim")
     ]
-    made = drawings(root, "tiny", table("metrics", metrics), table("comparisons", [pair]), root / "figures", "svg")
+    made = drawings(
+        root,
+        "tiny",
+        table("metrics", metrics),
+        table("comparisons", [pair]),
+        table("equal_quality", []),
+        root / "figures",
+        "svg",
+    )
     return {path.name: path.read_text(encoding="utf-8") for path in made}
 
 

@@ -104,6 +104,7 @@ def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
         metrics=table("metrics", metrics),
         comparisons=table("comparisons", comparisons),
         leaders=table("leaders", []),
+        equal_quality=table("equal_quality", []),
         drawings=[],
         growth=empty["growth"],
         statistics=empty["dataset_statistics"],

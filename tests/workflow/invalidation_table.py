@@ -185,10 +185,11 @@ KEYS = {
     "assembly.form.kind=lines": FROM_CONTEXTS | STUDIED,  # its path says which graph it is written from
     "assembly.packing=stop": WRITTEN,
     "assembly.titles=true": WRITTEN,
+    "assembly.pieces=5": WRITTEN,
     "assembly.placement=best_first": WRITTEN,
     "assembly.counter=word_pieces": WRITTEN,
     "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
-    | {"recall_context"}
+    | {"recall_context", "compare_variants"}
     | ANSWERS - {"compare_judges"},
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | PEERS  # whose costs are counted in the reader's tokens
@@ -361,6 +362,7 @@ KEYS = {
     "eval.metrics=[token_recall]": MEASURES | {"compare_variants", "build_report"},
     "eval.claim=[64]": {"compare_variants", "build_report"},
     "eval.against=[]": {"compare_variants"},
+    "eval.reference=rag": {"compare_variants"},
     "eval.gain_budgets=[64]": {"measure_answer_gain", "compare_variants"},
     "eval.gain_control=128": {"measure_answer_gain"},
     "eval.gain_shards=3": {"measure_answer_gain"} | EXPERIMENT,

@@ -100,6 +100,7 @@ rule compare_variants:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
         leaders=f"{PLACE}/leaders.parquet",
+        equal_quality=f"{PLACE}/equal_quality.parquet",
         record=f"{PLACE}/run.json",
     log:
         f"logs/compare_variants/{EXPERIMENT}.log",
@@ -111,6 +112,7 @@ rule compare_variants:
             "eval.claim=default",
             "eval.gain_budgets=default",
             "eval.against=default",
+            "eval.reference=default",
             "eval.resamples=default",
             "eval.permutations=default",
             "eval.confidence=default",

@@ -45,6 +45,7 @@ rule build_report:
         metrics=f"{PLACE}/metrics.parquet",
         comparisons=f"{PLACE}/comparisons.parquet",
         leaders=f"{PLACE}/leaders.parquet",
+        equal_quality=f"{PLACE}/equal_quality.parquet",
         tables=planned(Planned.report_files),
         published="data/published.yaml",
     output:

@@ -226,7 +226,7 @@ def figures(
             raise SecateurError(
                 f"--format {chosen}: plots are svg, pdf or png. Fix: secateur table {experiment} --format {chosen}"
             )
-        tables = [table_of(experiment, name) for name in ("metrics", "comparisons")]
+        tables = [table_of(experiment, name) for name in ("metrics", "comparisons", "equal_quality")]
         for path in drawings(Path(), experiment, *tables, out or EXPERIMENTS / experiment / "figures", chosen):
             print(path)
         return

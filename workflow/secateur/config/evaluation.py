@@ -63,6 +63,7 @@ class Eval:
         "rankers of a list, or baselines of the policy, that each scorer of a system with several is compared with, "
         "besides the strongest ranker"
     )
+    reference: str = key("system whose quality others are to reach at the fewest tokens, if the experiment has it")
     gain_budgets: tuple[int, ...] = key("context tokens at which answer gain is measured", low=1)
     gain_shards: int = key("jobs that share the questions of a row's answer gain", low=1, high=1000)
     gain_control: int = key("budget of the control, the context of another question", low=1)

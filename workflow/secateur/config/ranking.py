@@ -45,6 +45,9 @@ class Assembly:
     placement: Literal["best_first", "best_last", "as_written"] = key("order of the pieces in the context")
     counter: Literal["reader", "word_pieces"] = key("whose tokens a budget counts: the reader's or the embedder's")
     budget: int = key("tokens of the context under which questions are answered", low=1)
+    pieces: int | None = key(
+        "most passages or lines of a context, whatever the budget; null: no limit", low=1, default=None
+    )
     titles: bool = key("send passages without a speaker under the title of their article", default=False)
 
 

@@ -7,6 +7,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
+from secateur.config import inline
 from secateur.core import layout
 from secateur.ecs.names import matched_baselines
 from secateur.planning.plan import Variant
@@ -103,11 +104,23 @@ class Planned:
             listed = v.study is None and v["pick"] == layout.ALL and v["family"] == "lexical"
             return f":{layout.ALL}" if listed else ""
 
+        curves: dict[tuple, str] = {}
         return [
-            _labels(v) | {"file": path, "axes": dict(v.axes), "listed": suffix(v), "ranks": _family(v) != CONTROL}
+            _labels(v)
+            | {"file": path, "axes": dict(v.axes), "listed": suffix(v), "ranks": _family(v) != CONTROL}
+            | {"curve": curves.setdefault(self._curve(v), v.system)}
+            | {"budget": self.option("assembly", v["assembly"]).budget}
             for v in self.shown
             for path in self.figures(v)
         ]
+
+    @staticmethod
+    def _curve(variant: Variant) -> tuple:
+        """Equal for variants that differ only in the budget under which they answer."""
+        base, changes = inline.split(variant["assembly"])
+        kept = {key: value for key, value in changes.items() if key != "budget"}
+        options = {**dict(variant.options), "assembly": inline.changed(base, kept)}
+        return variant.dataset, variant.base, variant.order, tuple(sorted(options.items()))
 
     def figure_files(self) -> list[str]:
         """The files of all figures."""

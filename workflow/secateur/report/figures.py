@@ -1,4 +1,5 @@
-"""The plots of an experiment as files for a paper: differences to the best plain ranking, and recall against tokens."""
+"""The plots of an experiment as files for a paper: differences to the best plain ranking, recall against
+tokens, and tokens at equal quality."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from secateur.report.compare import settings
 from secateur.report.finding import findings
 from secateur.report.format import named
 from secateur.report.plots.style import saved
+from secateur.report.sections.equal_quality import equal_quality_plots
 from secateur.report.sections.plain import plain_plot
 from secateur.report.sections.recall import panels_of
 
@@ -17,7 +19,13 @@ __all__ = ["drawings"]
 
 
 def drawings(
-    root: Path, experiment: str, metrics: pl.DataFrame, comparisons: pl.DataFrame, folder: Path, form: str
+    root: Path,
+    experiment: str,
+    metrics: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    equal: pl.DataFrame,
+    folder: Path,
+    form: str,
 ) -> Iterator[Path]:
     """Writes a file for each plot and yields its path.
 
@@ -31,6 +39,7 @@ def drawings(
     for (dataset, order), part in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
         for metric, plot in panels_of(part, order):
             plots[f"{metric}-{dataset}-{order}"] = plot
+    plots |= dict(equal_quality_plots(equal, families))
     if not plots:
         raise SecateurError(f"{experiment} has nothing to draw: neither pairs with a plain ranking nor contexts.")
     folder.mkdir(parents=True, exist_ok=True)

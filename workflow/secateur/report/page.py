@@ -19,6 +19,7 @@ from secateur.report.sections.cost import cost_parts
 from secateur.report.sections.datasets import statistics_part
 from secateur.report.sections.differences import paired_parts
 from secateur.report.sections.distractors import ABOUT, distractor_parts, is_checked
+from secateur.report.sections.equal_quality import equal_quality_parts
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.growth import growth_section
 from secateur.report.sections.memory import memory_parts
@@ -58,6 +59,7 @@ class Figures:
     metrics: pl.DataFrame
     comparisons: pl.DataFrame
     leaders: pl.DataFrame
+    equal_quality: pl.DataFrame
     drawings: Sequence[Row]  # labels, the tables samples and subgraphs
     growth: pl.DataFrame
     statistics: pl.DataFrame  # dataset_statistics
@@ -179,6 +181,7 @@ def _parts(dataset: str, rows: pl.DataFrame, pairs: pl.DataFrame, figures: Figur
     for place, order in enumerate(orders):
         yield from _opened(recall_parts(dataset, rows, order), place == 0)
         yield from retrieval_parts(dataset, rows, order)
+    yield from _first_opened(equal_quality_parts(dataset, figures.equal_quality, families))
     yield from _first_opened(answer_parts(dataset, rows, families))
     for order in orders:
         yield from gain_parts(dataset, rows, order, families)

@@ -1,0 +1,83 @@
+"""Tokens at equal quality: monotone in the level, free of the unit of tokens, and right where the answer is known."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from secateur.evaluation.equal_quality import at_equal_quality, equal_quality, tokens_to_reach
+
+CFG = SimpleNamespace(resamples=200, confidence=0.95, seed=7, min_units=10)
+values = st.floats(0, 1, width=32)
+curves = st.lists(st.tuples(st.floats(0, 2048, width=32), values), min_size=1, max_size=7)
+quick = settings(max_examples=60)
+
+
+def reach(points: list[tuple[float, float]], level: float) -> float:
+    tokens, quality = np.array(points, float).T
+    return float(tokens_to_reach(tokens[None], quality[None], np.array([level]))[0])
+
+
+@quick
+@given(points=curves, levels=st.tuples(values, values))
+def test_a_higher_level_takes_no_fewer_tokens(points, levels):
+    assert reach(points, min(levels)) <= reach(points, max(levels))
+
+
+@quick
+@given(points=curves, level=values)
+def test_the_level_is_reached_within_the_curve_or_never(points, level):
+    needed = reach(points, level)
+    assert np.isinf(needed) == (max(quality for _, quality in points) < level)
+    tokens = [t for t, _ in points]
+    assert np.isinf(needed) or min(tokens) - 1e-6 <= needed <= max(tokens) + 1e-6
+
+
+@quick
+@given(seed=st.integers(0, 999), scale=st.sampled_from([0.5, 2.0, 8.0]))
+def test_the_ratio_does_not_depend_on_the_unit_of_tokens_or_of_quality(seed, scale):
+    rng = np.random.default_rng(seed)
+    tokens, quality = np.cumsum(rng.uniform(1, 99, (30, 4)), axis=1), np.cumsum(rng.uniform(0, 0.2, (30, 4)), axis=1)
+    reference = np.stack([rng.uniform(50, 90, 30), rng.uniform(0, 0.5, 30)], axis=1)
+    one = at_equal_quality(tokens, quality, reference, np.arange(30), CFG)
+    other = at_equal_quality(scale * tokens, scale * quality, scale * reference, np.arange(30), CFG)
+    assert np.allclose([one.ratio, one.low, one.high], [other.ratio, other.low, other.high])
+    assert one.reached == other.reached
+
+
+def test_the_reference_needs_its_own_tokens_and_a_curve_below_it_never_gets_there():
+    tokens, quality = np.tile([0.0, 100.0, 200.0], (40, 1)), np.tile([0.0, 0.5, 0.6], (40, 1))
+    half = at_equal_quality(tokens, quality, np.tile([100.0, 0.25], (40, 1)), np.arange(40), CFG)
+    assert (half.tokens, half.ratio, half.low, half.high, half.reached) == (50, 0.5, 0.5, 0.5, 1)
+    same = at_equal_quality(tokens, quality, np.tile([200.0, 0.6], (40, 1)), np.arange(40), CFG)
+    assert same.ratio == pytest.approx(1)
+    never = at_equal_quality(tokens, quality, np.tile([100.0, 0.7], (40, 1)), np.arange(40), CFG)
+    assert np.isinf([never.tokens, never.ratio, never.low, never.high]).all() and never.reached == 0
+
+
+def figures(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
+    """30 questions with the same figures. rows: system, metric, value."""
+    full = [(f"q{n}", f"q{n}", s, "blind", None, False, metric, value) for s, metric, value in rows for n in range(30)]
+    names = ["question_id", "cluster_id", "system", "order", "scorer", "answer_aware", "metric", "value"]
+    return pl.DataFrame(
+        full, schema=dict.fromkeys(names, pl.String) | {"answer_aware": bool, "value": float}, orient="row"
+    )
+
+
+def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_system():
+    reference = [("top5", "tokens@512", 100.0), ("top5", "evidence_recall@512", 0.4), ("top5", "token_f1", 0.3)]
+    beam = [("beam", f"tokens@{b}", b) for b in (64, 512)]
+    beam += [("beam", "evidence_recall@64", 0.4), ("beam", "evidence_recall@512", 0.9), ("beam", "token_f1", 0.4)]
+    short = [("beam:budget=64", f"tokens@{b}", b) for b in (64, 512)] + [("beam:budget=64", "token_f1", 0.2)]
+    variants = [("top5", "top5", 512), ("beam", "beam", 512), ("beam:budget=64", "beam", 64)]
+    variants = [dict(zip(("system", "curve", "budget"), v, strict=True)) for v in variants]
+    table = equal_quality(figures([*reference, *beam, *short]), variants, "top5", CFG)
+    found = {(row["system"], row["metric"]): row for row in table.iter_rows(named=True)}
+    assert set(found) == {("beam", "evidence_recall"), ("beam", "token_f1")}
+    assert found["beam", "evidence_recall"]["ratio"] == pytest.approx(0.64)
+    assert found["beam", "token_f1"]["tokens"] == pytest.approx((64 + 512) / 2)
+    assert not found["beam", "token_f1"]["at_most"]
+    assert equal_quality(figures(beam), variants, "top5", CFG).is_empty()
