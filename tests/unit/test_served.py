@@ -54,6 +54,7 @@ GIVEN = (
     "signed_mean",
     "signed_share",
     "signed_contrast",
+    "signed_both",
     "signed_first",
     "pmi_q",
     "kl_topk:paper",
