@@ -6,7 +6,7 @@ import polars as pl
 
 from secateur.report.format import Part, named, number
 from secateur.report.plots.charts import Dot, forest, forests
-from secateur.report.table import Cell, Column, Number, Row, Table
+from secateur.report.table import Column, Row, Table
 
 __all__ = ["equal_quality_parts", "equal_quality_plots"]
 
@@ -20,12 +20,15 @@ def equal_quality_parts(dataset: str, equal: pl.DataFrame, families: Mapping[str
         first = rows.row(0, named=True)
         words, reference = WORDS[first["metric"]], first["reference"]
         label = f"tokens for the {words} of {reference} on {dataset}"
-        columns = [Column(f"tokens over those of {reference}", 2, best="lower"), Column("tokens", 0)]
+        columns = [Column(f"tokens over those of {reference}"), Column("tokens", 0)]
         columns = [Column("system", align="left"), *columns, Column("reached", 2), Column("n")]
         yield {
             "title": f"Tokens for the {words} of {reference}",
             "figures": [forests(_dots(rows, families), label, _xlabel(rows), (1, f"as many as {reference}"))],
-            "behind": Table(columns, [_row(row) for row in rows.iter_rows(named=True)]),
+            "behind": Table(
+                columns,
+                [Row((r["name"], _text(r), r["tokens"], r["reached"], r["n"])) for r in rows.iter_rows(named=True)],
+            ),
             "note": f"{reference} has {number(first['level'])} at {number(first['reference_tokens'], 0)} tokens. A system's "
             "tokens are interpolated between budgets. 95 % intervals resample questions, or clusters of them. Reached: "
             "share of resamples in which the system gets there. Never: at no budget.",
@@ -66,10 +69,3 @@ def _dots(rows: pl.DataFrame, families: Mapping[str, str]) -> list[Dot]:
         ends = (1.0, None, None) if never else (row["ratio"], row["low"], row["high"])
         dots.append(Dot(row["name"], family, *ends, _text(row), f"n {row['n']}", empty=never))
     return dots
-
-
-def _row(row: Mapping) -> Row:
-    ratio: Cell = NEVER if row["ratio"] is None else Number(row["ratio"], row["low"], row["high"])
-    if row["ratio"] is not None and (row["at_most"] or row["high"] is None):
-        ratio = _text(row)
-    return Row((row["name"], ratio, row["tokens"], row["reached"], row["n"]))
