@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.config import inline, plugins
+from secateur.config import files, inline, plugins
 from secateur.config.compose import exists, names, option, pattern
 from secateur.config.graph import Retriever
 from secateur.config.groups import GROUPS
@@ -21,7 +21,7 @@ from secateur.core.fields import ConfigError, from_dict
 from secateur.graph.triples import extraction
 
 CONF = Path(__file__).parents[2] / "conf"
-OPTIONS = sorted((path.parent.name, path.stem) for path in CONF.glob("*/[!_]*.yaml"))
+OPTIONS = [(group, name) for group in GROUPS for name in files.options(CONF, group)]
 RETRIEVER = vars(option(CONF, "retriever", "paper"))
 POLICY = vars(option(CONF, "policy", "default"))
 
@@ -49,13 +49,47 @@ def test_every_option_composes_and_is_read_back_from_its_leaves(group, name):
 
 
 def test_every_group_has_an_option_and_every_folder_is_a_group():
-    assert {group for group, _ in OPTIONS} == set(GROUPS)
+    assert {group for group, _ in OPTIONS} == {path.parent.name for path in CONF.glob("*/*.yaml")} == set(GROUPS)
 
 
 def test_an_option_inherits_and_overrides():
     base, lines = option(CONF, "assembly", "default"), option(CONF, "assembly", "lines")
     changed = {name for name, value in vars(base).items() if getattr(lines, name) != value}
     assert (changed, lines.placement, lines.form) == ({"form", "placement"}, "best_first", {"kind": "lines"})
+
+
+def test_a_derived_option_differs_from_its_file_in_its_keys_alone_and_can_be_inherited(tmp_path):
+    conf = shutil.copytree(CONF, tmp_path / "conf")
+    base, derived = vars(option(CONF, "peer", "lightrag")), vars(option(CONF, "peer", "lightrag_top5"))
+    adapter = base["adapter"] | {"top_k": 5, "chunk_top_k": 5}
+    assert derived == base | {"adapter": adapter, "indexed_by": "lightrag"}
+    (conf / "peer" / "mine.yaml").write_text("defaults: [lightrag_top5, _self_]\nadapter: {top_k: 9}\n")
+    assert option(conf, "peer", "mine").adapter == adapter | {"top_k": 9}
+    assert option(conf, "peer", "lightrag_top5", ("peer.chunk=7",)).chunk == 7  # the command line has the last word
+    assert option(conf, "dataset", "hotpotqa_untitled").corpus == "hotpotqa_untitled"
+    assert option(conf, "corpus", "hotpotqa_untitled").format == {"kind": "hotpotqa", "titles": False}
+    assert re.fullmatch(pattern(conf, "dataset"), "hotpotqa_untitled")
+    assert "lightrag_top5" in names(conf, "system")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("derived: [other]\n", r"mine\.yaml: derived is \['other'\]; allowed: names with their keys"),
+        ("derived: {other: 5}\n", "derived is {'other': 5}"),
+        ("derived: {raptor: {chunk: 5}}\n", r"mine\.yaml: derived\.raptor: conf/peer/raptor\.yaml has the same name"),
+        (
+            "derived: {lightrag_top5: {chunk: 5}}\n",
+            r"derived\.lightrag_top5: conf/peer/lightrag\.yaml has the same name",
+        ),
+        ("derived: {other: {chnk: 5}}\n", r"conf/peer/mine\.yaml: .*unknown key peer\.chnk; did you mean 'chunk'"),
+    ],
+)
+def test_a_derived_option_is_read_strictly(tmp_path, text, expected):
+    conf = shutil.copytree(CONF, tmp_path / "conf")
+    (conf / "peer" / "mine.yaml").write_text(f"defaults: [lightrag, _self_]\n{text}")
+    with pytest.raises(ConfigError, match=expected):
+        option(conf, "peer", "other")
 
 
 def test_an_inline_option_is_its_base_with_keys_changed():
@@ -119,9 +153,9 @@ def test_names_are_the_options_of_a_group_without_what_they_begin_with():
         option(CONF, "system", "_default")
 
 
-@pytest.mark.parametrize("name", [name for group, name in OPTIONS if group == "system"])
-def test_a_system_is_a_few_lines_over_what_every_system_begins_with(name):
-    lines = (CONF / "system" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("path", (CONF / "system").glob("[!_]*.yaml"), ids=lambda path: path.stem)
+def test_a_system_is_a_few_lines_over_what_every_system_begins_with(path):
+    lines = path.read_text(encoding="utf-8").partition("\nderived:")[0].splitlines()
     own = [line for line in lines if not line.startswith("#")]
     assert re.fullmatch(r"defaults: \[\w+, _self_\]", own[0])  # of another system where it differs in one option
     assert 2 <= len(own) <= 6

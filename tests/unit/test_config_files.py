@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from tests.support.project import in_folder
@@ -74,14 +73,20 @@ def test_what_is_remembered_is_forgotten_with_the_code_or_hydra(tmp_path, monkey
     assert (values, len(composed)) == ({"runs": 2}, 2)
 
 
-@pytest.mark.parametrize("changed", ["__file__", "inline", "version"])
+@pytest.mark.parametrize("changed", ["__file__", "files", "inline", "version"])
 def test_what_composes_is_told_apart_by_its_source_and_by_hydras_version(tmp_path, monkeypatch, changed):
     before = compose._composer.__wrapped__()
     assert compose._composer.__wrapped__() == before
     edited = tmp_path / "edited.py"
     edited.write_text("# another source\n")
-    other = {"__file__": str(edited), "inline": SimpleNamespace(__file__=str(edited)), "version": lambda name: "0"}
-    monkeypatch.setattr(compose, changed, other[changed])
+    monkeypatch.setattr(
+        *{
+            "__file__": (compose, "__file__", str(edited)),
+            "files": (compose.files, "__file__", str(edited)),
+            "inline": (compose.inline, "__file__", str(edited)),
+            "version": (compose, "version", lambda name: "0"),
+        }[changed]
+    )
     assert compose._composer.__wrapped__() != before
 
 

@@ -174,6 +174,7 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
     [
         ("my notes/x", {}, ["letters, digits, _ and -", "--name my_notes_x"]),
         ("locomo", {}, ["conf/dataset/locomo.yaml exists", "--name OTHER"]),
+        ("locomo_f20", {}, ["conf/dataset/locomo.yaml: locomo_f20 exists", "--name OTHER"]),
         (None, {"ranker": ["nowhere.py"]}, ["--ranker nowhere.py: no such file"]),
         (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
+from secateur.config import files as option_files
 from secateur.config.compose import literal, option
 from secateur.contexts.imported import check_lines
 from secateur.core.artifacts import write_text
@@ -270,7 +271,8 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
 
 def _check_free(path: Path, text: str | Path) -> None:
     """Raises SecateurError where another's option or plug-in has the name."""
-    is_other = path.exists() or path.is_symlink()
+    derived = path.stem in option_files.derived(CONF, path.parent.name)
+    is_other = derived or path.exists() or path.is_symlink()
     if isinstance(text, Path):
         is_other &= path.resolve() != text
     elif path.exists():
@@ -279,8 +281,9 @@ def _check_free(path: Path, text: str | Path) -> None:
         if kept.startswith(HEAD) and path.parent.name == "dataset":
             is_other = _folder_line(kept) != _folder_line(text)
     if is_other:
+        taken = f"{option_files.place(CONF, path.parent.name, path.stem)}.yaml: {path.stem}" if derived else path
         fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
-        raise SecateurError(f"{path} exists, and is another's. Fix: {fix}")
+        raise SecateurError(f"{taken} exists, and is another's. Fix: {fix}")
 
 
 def _folder_line(text: str) -> str:

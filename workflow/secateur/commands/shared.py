@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config import files
 from secateur.config.limits import command, unlimited
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
@@ -22,7 +23,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 def experiment_named(name: str) -> str:
     """Returns the name; raises SecateurError with the nearest one if there is no such experiment."""
-    known = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"))
+    known = files.options(Path("conf"), "experiment")
     whole, _ = unlimited(name)
     if known:
         one_of("experiment", whole, known)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from typer import Argument
 
-from secateur.config import plugins
+from secateur.config import files, plugins
 from secateur.config.compose import names, option
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
@@ -122,10 +122,10 @@ def new(
     """Write a working file of your own to begin with, and its test."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SecateurError(f"{name!r} is no name. Fix: small letters, digits and _, a letter first")
-    files = {Path(path.replace("NAME", name)): text.replace("NAME", name) for path, text in FILES[kind.value].items()}
-    if taken := [path for path in files if path.exists()]:
+    texts = {Path(path.replace("NAME", name)): text.replace("NAME", name) for path, text in FILES[kind.value].items()}
+    if taken := [path for path in texts if path.exists()]:
         raise SecateurError(f"{taken[0]} exists. Fix: another name")
-    for path, text in files.items():
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
         print(path)
@@ -150,9 +150,7 @@ def _option(group: str) -> Callable[[], dict[str, str]]:
     def about(name: str) -> str:
         if group == "experiment":
             return str(option(CONF, group, name).title)
-        path = CONF / group / f"{name}.yaml"
-        first = path.read_text(encoding="utf-8").partition("\n")[0] if path.exists() else "another system (conf/peer)"
-        return first.removeprefix("# ") if first.startswith("#") or not path.exists() else ""
+        return files.about(CONF, group if name in files.options(CONF, group) else "peer", name)
 
     return lambda: {name: about(name) for name in names(CONF, group)}
 

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from secateur.config import inline
+from secateur.config import files, inline
 from secateur.config.experiment import Local
 from secateur.config.groups import GROUPS
 from secateur.config.limits import LIMITS, limited, unlimited
@@ -24,24 +24,19 @@ UNCACHED = re.compile(r"oc\.env|://[^/\s]*@")  # an environment variable may cha
 OVERRIDE = re.compile(  # texts in quotes, and any character before the next key
     r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!\s+[+~]*\w[^\s="'\[\](){},]*=(?!=)).)+""", re.DOTALL
 )
-NODES = 100_000  # most values of an option file, aliases counted where they are used
-
-
-def _files(conf: Path, group: str) -> list[str]:
-    return sorted(path.stem for path in (conf / group).glob("[!_]*.yaml"))
 
 
 def names(conf: Path, group: str) -> list[str]:
-    """Options of a group: its files, and what files of another group define.
+    """Options of a group: those of its files, and what files of another group define.
 
     A data set whose `corpus` holds settings defines a corpus of its name; a peer defines a system of its name.
     """
-    options = {*_files(conf, group)}
+    options = {*files.options(conf, group)}
     if group == "corpus":
-        sets = _files(conf, "dataset")
+        sets = files.options(conf, "dataset")
         options |= {name for name in sets if isinstance(_composed(conf, "dataset", name)["corpus"], Mapping)}
     if group == "system":
-        options |= {*_files(conf, "peer")}
+        options |= {*files.options(conf, "peer")}
     return sorted(options)
 
 
@@ -53,7 +48,9 @@ def exists(conf: Path, group: str, name: str) -> bool:
 def pattern(conf: Path, group: str) -> str:
     """Regular expression of a group's options in paths."""
     # Any data set may define a corpus: composing them all here would slow down every job.
-    options = [*_files(conf, group), *_files(conf, "dataset")] if group == "corpus" else names(conf, group)
+    options = (
+        [*files.options(conf, group), *files.options(conf, "dataset")] if group == "corpus" else names(conf, group)
+    )
     suffix = LIMITS.get(group, "") if group in inline.FILES_ONLY else inline.SUFFIX
     return f"({'|'.join(options)}){suffix}"
 
@@ -115,12 +112,12 @@ def _composed(conf: Path, group: str, name: str, overrides: tuple[str, ...] = ()
     Every job parses the Snakefile anew, and importing and calling Hydra costs more than most jobs.
     """
     groups = (group, "system") if group == "study" else (group,)  # a study inherits system/_default
-    texts = [(path.name, _text(path)) for folder in groups for path in sorted((conf / folder).glob("*.yaml"))]
+    texts = [(path.name, files.text(path)) for folder in groups for path in sorted((conf / folder).glob("*.yaml"))]
     key = digest(name, overrides, texts, _composer())
     cached = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
     values = cached.get(key)
     if values is None:
-        _mapping(conf / group / f"{name}.yaml")
+        files.mapping(conf.parent / f"{files.place(conf, group, name)}.yaml")
         values = _compose(conf, group, name, overrides)
         if not any(UNCACHED.search(text) for text in (*(text for _, text in texts), *overrides)):
             cached.put(key, values)
@@ -130,46 +127,9 @@ def _composed(conf: Path, group: str, name: str, overrides: tuple[str, ...] = ()
 @cache
 def _composer() -> str:
     """Digest of what decides the meaning of a file and of an override, besides their texts."""
-    return digest(*(_text(Path(module)) for module in (__file__, inline.__file__)), version("hydra-core"))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not UTF-8 ({error}). Fix: save it as UTF-8") from error
-
-
-def _mapping(path: Path) -> dict[str, Any]:
-    """Content of a YAML file. Raises ConfigError for a file that is not UTF-8, not YAML, or not a mapping."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(_text(path)) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())}). Fix: key: value") from error
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: holds a {type(content).__name__}; allowed: keys with values. Fix: key: value")
-    _check_size(path, content)
-    return content
-
-
-def _check_size(path: Path, content: dict[str, Any]) -> None:
-    """Refuse a file whose aliases stand for more values than an option needs: Hydra would read it for minutes."""
-    counts: dict[int, int] = {}
-
-    def nodes(value: Any) -> int:
-        if id(value) not in counts:
-            within = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-            counts[id(value)] = 1 + sum(map(nodes, within)) if isinstance(value, (dict, list)) else 1
-        return counts[id(value)]
-
-    try:
-        total = nodes(content)
-    except RecursionError as error:
-        raise ConfigError(f"{path}: an alias refers to itself. Fix: write its value out") from error
-    if total > NODES:
-        raise ConfigError(f"{path}: its aliases stand for {total:,} values; allowed: {NODES:,}. Fix: remove aliases")
+    return digest(
+        *(files.text(Path(module)) for module in (__file__, files.__file__, inline.__file__)), version("hydra-core")
+    )
 
 
 def _forced(override: str) -> list[str]:
@@ -186,25 +146,30 @@ def _forced(override: str) -> list[str]:
 
 def _compose(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> dict[str, Any]:
     from hydra import compose, initialize_config_dir
+    from hydra.core.config_store import ConfigStore
     from hydra.errors import HydraException, OverrideParseException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
     forced = [change for text in overrides for change in _forced(text)]
+    for derived, (base, keys) in files.derived(conf, group).items():
+        ConfigStore.instance().store(derived, {"defaults": [base, "_self_"], **keys}, group)
     try:
         with initialize_config_dir(config_dir=str(conf.resolve()), version_base="1.3"):
             composed = compose(overrides=[f"+{group}={name}", *forced])
-        return OmegaConf.to_container(composed, resolve=True).get(group) or {}
+        values = OmegaConf.to_container(composed, resolve=True).get(group) or {}
+        values.pop(files.DERIVED, None)
+        return values
     except RecursionError as error:
         raise ConfigError(
-            f"conf/{group}/{name}.yaml: its defaults or an alias refer to themselves. Fix: remove that reference"
+            f"{files.place(conf, group, name)}.yaml: its defaults or an alias refer to themselves. Fix: remove that reference"
         ) from error
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
         deepest = error
         while deepest.__cause__ is not None:
             deepest = deepest.__cause__
-        where = " with ".join(filter(None, (f"conf/{group}/{name}.yaml", " ".join(overrides))))
+        where = " with ".join(filter(None, (f"{files.place(conf, group, name)}.yaml", " ".join(overrides))))
         quoting = ". Fix: write the value in quotes, e.g. dataset.folder='/my data'"
         is_value = isinstance(error, OverrideParseException)
         raise ConfigError(f"{where}: {deepest}{quoting if is_value else ''}") from error
@@ -231,7 +196,7 @@ def option(
         config = _corpus(conf, base, overrides, asked_by)
     elif group == "dataset":
         config = _dataset(conf, base, changed)
-    elif group == "system" and base not in _files(conf, "system"):  # a peer
+    elif group == "system" and base not in files.options(conf, "system"):  # a peer
         changed = ("system.family=peer", f"system.peer={base}", "system.orders=[aware]", *changed)
         config = _read(conf, group, "_default", changed)
     else:
@@ -244,38 +209,38 @@ def _of_group(overrides: tuple[str, ...], group: str) -> tuple[str, ...]:
 
 
 def _read(conf: Path, group: str, name: str, overrides: tuple[str, ...]) -> Any:
-    return from_dict(GROUPS[group], _composed(conf, group, name, overrides), f"conf/{group}/{name}")
+    return from_dict(GROUPS[group], _composed(conf, group, name, overrides), files.place(conf, group, name))
 
 
 def _dataset(conf: Path, name: str, overrides: tuple[str, ...]) -> Any:
     """A data set; the corpus whose settings it holds has its name."""
     values = _composed(conf, "dataset", name, overrides)
     if isinstance(values.get("corpus"), Mapping):
-        if name in _files(conf, "corpus"):
+        if name in files.options(conf, "corpus"):
             raise ConfigError(
-                f"conf/dataset/{name}.yaml: corpus holds settings, and conf/corpus/{name}.yaml has the same name. "
+                f"{files.place(conf, 'dataset', name)}.yaml: corpus holds settings, and conf/corpus/{name}.yaml has the same name. "
                 "Fix: keep one of them."
             )
         values = values | {"corpus": name}
-    return from_dict(GROUPS["dataset"], values, f"conf/dataset/{name}")
+    return from_dict(GROUPS["dataset"], values, files.place(conf, "dataset", name))
 
 
 def _corpus(conf: Path, name: str, overrides: tuple[str, ...], asked_by: str) -> Any:
     """A corpus from its file, or from the data set that holds its settings."""
     changed = _of_group(overrides, "corpus")
-    if name in _files(conf, "corpus"):
+    if name in files.options(conf, "corpus"):
         return _read(conf, "corpus", name, changed)
-    if name not in _files(conf, "dataset"):
+    if name not in files.options(conf, "dataset"):
         _check_name(conf, "corpus", name, asked_by)
     nested = (text for text in overrides if text.lstrip("+~").startswith("dataset.corpus."))
     changed = (*nested, *(re.sub("corpus", "dataset.corpus", text, count=1) for text in changed))
     values = _composed(conf, "dataset", name, changed)["corpus"]
     if not isinstance(values, Mapping):
         raise ConfigError(f"{asked_by}: data set {name!r} holds no settings of a corpus; its corpus is {values!r}")
-    return from_dict(GROUPS["corpus"], values, f"conf/dataset/{name}", "dataset.corpus")
+    return from_dict(GROUPS["corpus"], values, files.place(conf, "dataset", name), "dataset.corpus")
 
 
 def local(conf: Path) -> Local:
     """Settings of this machine; all null without conf/local/local.yaml."""
     path = conf / "local" / "local.yaml"
-    return from_dict(Local, _mapping(path), "conf/local/local") if path.exists() else Local()
+    return from_dict(Local, files.mapping(path), "conf/local/local") if path.exists() else Local()

@@ -65,7 +65,9 @@ def _range(low: float | None, high: float | None) -> str:
 
 def configuration(conf: Path) -> str:
     """The page of configuration keys: a table for each group of `conf`."""
-    parts = ["Each group is a folder of `conf/`; an option is a file in it. Overrides: `group.key=value`."]
+    parts = [
+        "Each group is a folder of `conf/`; an option is a file in it, or stands under `derived` in one. Overrides: `group.key=value`."
+    ]
     for group, cls in GROUPS.items():
         options = f"Options: {_quoted(names(conf, group))}."
         parts += [f"## {group}", cls.__doc__ or "", options, _settings(cls, "key", f"{group}.")]
