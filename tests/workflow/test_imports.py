@@ -229,13 +229,6 @@ def test_no_file_and_no_room_is_too_long():
     assert {room: size for room, size in rooms.items() if size > ROOM_LINES} == EMPTY
 
 
-def test_a_system_says_in_a_few_lines_what_is_its_own():
-    for path in (ROOT / "conf/system").glob("[!_]*.yaml"):
-        first, *others = [line for line in source(path).splitlines() if not line.startswith("#")]
-        assert re.fullmatch(r"defaults: \[\w+, _self_\]", first), path
-        assert len(others) <= 5, path
-
-
 def strings(path: Path) -> list[str]:
     """The strings of a file of Python, those in f-strings with `{` for what is filled in, without docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)

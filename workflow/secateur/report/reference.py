@@ -66,7 +66,7 @@ def _range(low: float | None, high: float | None) -> str:
 def configuration(conf: Path) -> str:
     """The page of configuration keys: a table for each group of `conf`."""
     parts = [
-        "Each group is a folder of `conf/`; an option is a file in it, or stands under `derived` in one. Overrides: `group.key=value`."
+        "A group is a folder of `conf/`; an option is a file in it, or is `derived` in one. Overrides: `group.key=value`."
     ]
     for group, cls in GROUPS.items():
         options = f"Options: {_quoted(names(conf, group))}."
