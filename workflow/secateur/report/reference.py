@@ -65,9 +65,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 def configuration(conf: Path) -> str:
     """The page of configuration keys: a table for each group of `conf`."""
-    parts = [
-        "A group is a folder of `conf/`; an option is a file in it, or is `derived` in one. Overrides: `group.key=value`."
-    ]
+    parts = ["A group is a folder of `conf/`, an option a file or `derived` in one. Overrides: `group.key=value`."]
     for group, cls in GROUPS.items():
         options = f"Options: {_quoted(names(conf, group))}."
         parts += [f"## {group}", cls.__doc__ or "", options, _settings(cls, "key", f"{group}.")]
