@@ -136,6 +136,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
         "title_zsum",
         "two_step",
         "named_two_step",
+        "requery",
     }
     assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
     assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name

@@ -179,6 +179,7 @@ EDITS = {
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
     ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "sentences"}},
     ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop"}},
+    ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("retriever", "graph/walks/pagerank"): {"rank_by_graph": {"pagerank"}},
     ("rankers", "ranking/scorers/tfidf"): {

@@ -51,6 +51,11 @@ class PassageGraph:
         return cls(docs, texts, names, distinct_pairs(passage, entity), about, cfg.k1, cfg.b)
 
     @cached_property
+    def names(self) -> list[str]:
+        """Canonical name of each entity."""
+        return list(self.entities)
+
+    @cached_property
     def passage_entities(self) -> list[NDArray[np.int64]]:
         """Entities of each passage, its article's topic included."""
         return _grouped(self.pairs[0], self.pairs[1], len(self.texts))

@@ -40,10 +40,7 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """s + weight * max over lines of (1 + place) ** -decay * z(second step), with s = z(first step) + named * idf."""
-    ranker = zsum.Settings(settings.lexical, settings.dense)
-    scores = z_scores(zsum.score(ranker, group, Questions(questions.queries), seed))
-    if settings.named:
-        scores = scores + settings.named * _topic_idf(settings, group, questions.queries)
+    scores = first_step(settings, group, questions.queries, seed)
     best = np.argsort(-scores, axis=1, kind="stable")[:, : settings.lines]
     gains = np.full(scores.shape, -np.inf)
     for place in range(best.shape[1]):
@@ -51,26 +48,42 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
             _expanded(settings, q, group.texts[n], group.titles[n])
             for q, n in zip(questions.queries, best[:, place], strict=True)
         ]
-        second = z_scores(zsum.score(ranker, group, Questions(queries), seed))
-        gains = np.maximum(gains, (1 + place) ** -settings.decay * second)
+        gains = np.maximum(gains, (1 + place) ** -settings.decay * asked(settings, group, queries, seed))
     return scores + settings.weight * gains
+
+
+def asked(settings: Settings, group: Group, queries: Sequence[str], seed: int) -> Scores:
+    """(queries, passages) z-scores of the sum of the lexical ranker's and the cosine's."""
+    return z_scores(zsum.score(zsum.Settings(settings.lexical, settings.dense), group, Questions(queries), seed))
+
+
+def first_step(settings: Settings, group: Group, queries: Sequence[str], seed: int) -> Scores:
+    """(queries, passages) scores of the question alone, with the bonus for articles that it names."""
+    scores = asked(settings, group, queries, seed)
+    return scores + settings.named * _topic_idf(settings, group, queries) if settings.named else scores
 
 
 def _topic_idf(settings: Settings, group: Group, queries: Sequence[str]) -> Scores:
     """(questions, passages) idf of the topic of each passage's article where the question names it, else 0."""
-    names = (settings.joins, settings.skipped, settings.longest)
-    graph = group.once(("names", *names), lambda: _graph(settings, group))
+    graph = names_graph(settings, group)
     return np.stack([graph.topic_idf(graph.named_entities(query, settings.longest)) for query in queries])
 
 
-def _graph(settings: Settings, group: Group) -> PassageGraph:
+def names_graph(settings: Settings, group: Group) -> PassageGraph:
     """The passages and the names in them, without triples."""
-    ids = [str(n) for n in range(len(group.texts))]
-    docs = pl.Series(group.docs).cast(pl.String)
-    passages = pl.DataFrame({"passage_id": ids, "doc_id": docs, "title": list(group.titles), "text": list(group.texts)})
-    places = {name: n for n, name in enumerate(ids)}
-    words = SimpleNamespace(phrases=False, k1=1.2, b=0.75)  # BM25, which names do not need
-    return PassageGraph.of(mentions_of(passages, {}, settings), places, group.docs, group.texts, words)
+
+    def graph() -> PassageGraph:
+        ids = [str(n) for n in range(len(group.texts))]
+        docs = pl.Series(group.docs).cast(pl.String)
+        passages = pl.DataFrame(
+            {"passage_id": ids, "doc_id": docs, "title": list(group.titles), "text": list(group.texts)}
+        )
+        places = {name: n for n, name in enumerate(ids)}
+        words = SimpleNamespace(phrases=False, k1=1.2, b=0.75)  # BM25, which names do not need
+        titled = [f"{title} {text}" for title, text in zip(group.titles, group.texts, strict=True)]
+        return PassageGraph.of(mentions_of(passages, {}, settings), places, group.docs, titled, words)
+
+    return group.once(("names", settings.joins, settings.skipped, settings.longest), graph)
 
 
 def _expanded(settings: Settings, question: str, line: str, title: str) -> str:

@@ -1,0 +1,83 @@
+"""A walk over names whose steps ask again, over the scores of `two_step`.
+
+The best passages of the first step are states. A step leads from a state, over an entity that the question does not name,
+to passages of other articles that share it. It asks a question of its own: the entity's name, and those words of the
+question that the state lacks. A passage gains its z-score under that question, times the entity's idf (a penalty on hubs),
+more in an article about the entity. Without steps this is `two_step`, its matched baseline.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.core.fields import key
+from secateur.models.words import content_words
+from secateur.ranking.group import CELLS, Group, Questions, Scores, top
+from secateur.ranking.passage_graph import PassageGraph
+from secateur.ranking.scorers import two_step
+
+
+@dataclass(frozen=True)
+class Settings(two_step.Settings):
+    """The settings of `two_step`, and those of the walk."""
+
+    width: int = key("states: best passages of the first step", low=1, default=1)
+    step: float = key(
+        "worth of a step over an entity of idf 1, per standard deviation of its question", low=0, default=0.0
+    )
+    mention: float = key(
+        "worth of a step to a mention, as a share of a step to an article about the entity", low=0, default=1.0
+    )
+    entities: int = key("entities of a state that steps go over, the rarest first", low=1, default=1)
+    fade: float = key("a state of the k-th best article (from 0) has weight (1 + k) ** -fade", low=0, default=0.0)
+
+
+def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
+    """Scores of two_step + step * max over steps of (1 + article) ** -fade * idf * max(z(its question), 0)."""
+    first = two_step.first_step(settings, group, questions.queries, seed)
+    graph = two_step.names_graph(settings, group)
+    gains = np.zeros_like(first)
+    for row, question in enumerate(questions.queries):
+        steps = _steps(settings, graph, question, top(first[row], settings.width))
+        size = max(1, CELLS // max(1, len(group.texts)))
+        for block in (steps[n : n + size] for n in range(0, len(steps), size)):
+            asked = two_step.asked(settings, group, [query for *_, query in block], seed)
+            for (state, entity, weight, _), scores in zip(block, asked, strict=True):
+                reached = graph.entity_passages[entity]
+                reached = reached[graph.docs[reached] != graph.docs[state]]
+                about = np.where(graph.about[reached] == entity, 1.0, settings.mention)
+                gain = weight * graph.idf[entity] * about * np.maximum(scores[reached], 0.0)
+                gains[row, reached] = np.maximum(gains[row, reached], gain)
+    return two_step.score(settings, group, questions, seed) + settings.step * gains
+
+
+def _steps(
+    settings: Settings, graph: PassageGraph, question: str, states: NDArray[np.int64]
+) -> list[tuple[int, int, float, str]]:
+    """State, entity, weight and question of each step from some states, without steps that lead to no other article."""
+    named = graph.occurring_entities(question, settings.longest)
+    articles = list(dict.fromkeys(graph.docs[states].tolist()))
+    steps = []
+    for state in states.tolist():
+        weight = (1 + articles.index(graph.docs[state])) ** -settings.fade
+        bridges = np.setdiff1d(graph.passage_entities[state], named, assume_unique=True)
+        rarest = bridges[np.argsort(-graph.idf[bridges], kind="stable")][: settings.entities].tolist()
+        rest = _rest(question, graph.words[state])
+        steps += [(state, e, weight, f"{graph.names[e]} {rest}") for e in rarest if _leads_on(graph, state, e)]
+    return steps
+
+
+def _leads_on(graph: PassageGraph, state: int, entity: int) -> bool:
+    return bool((graph.docs[graph.entity_passages[entity]] != graph.docs[state]).any())
+
+
+def _rest(question: str, known: frozenset[str]) -> str:
+    """The question without the words whose content a passage has: function words stay.
+
+    >>> _rest("Where was the director of Free Guy born?", frozenset({"free", "guy", "director"}))
+    'Where was the of born?'
+    """
+    contents: Sequence[tuple[str, frozenset[str]]] = [(word, content_words(word)) for word in question.split()]
+    return " ".join(word for word, content in contents if not content or not content <= known)
