@@ -99,7 +99,7 @@ def test_a_ranker_of_words_finds_the_sentence_that_answers(script, loaded, name,
         dataset=SimpleNamespace(unanswerable=()),
         eval=SimpleNamespace(seed=7),
     )
-    embedder = SimpleNamespace(embed=alike, tell_split=lambda *_: None)
+    embedder = SimpleNamespace(embed=alike, embed_tokens=None, tell_split=lambda *_: None)
     monkeypatch.setattr("secateur.ranking.rank.Embedder", lambda *_: embedder)
     ctx = SimpleNamespace(cache=tmp_path, log=None, counts={}, warn=pytest.fail, progress=lambda rows, *_: rows)
     rankings = rank(cfg, passages, questions.questions, None, ctx)

@@ -110,19 +110,11 @@ def ann(_):
 def test_gold_is_stored_of_training_questions_alone_and_only_where_asked_for(gold, split, source):
     class Replay(_Replay):
         def __init__(self) -> None:
-            self.cfg = SimpleNamespace(
-                memory=SimpleNamespace(gold=gold), answer=SimpleNamespace(instructions="Answer.")
-            )
-            self.lm, self.generate, self.thoughts = SimpleNamespace(name="lm"), Parrot(), 0
-
-    class Parrot:
-        window, size = 99, staticmethod(len)
-
-        def __call__(self, prompts):
-            return [SimpleNamespace(text="said", stopped="end")]
+            self.cfg, self.lm = SimpleNamespace(memory=SimpleNamespace(gold=gold)), SimpleNamespace(name="lm")
 
     row = {"question_id": "q", "text": "Why?", "answer": "Because.", "split": split}
-    assert Replay().answer(row, "One.") == ("Because." if source == GOLD else "said", source)
+    stored = Replay().stored(row, SimpleNamespace(text="said"))
+    assert stored == ("Because." if source == GOLD else "said", source)
 
 
 # --- the transcript ------------------------------------------------------------------------------
