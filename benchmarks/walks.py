@@ -1,7 +1,7 @@
 """Walks over the multi-hop sets of a mirror (SECATEUR_MIRROR): what they find, cross-fitted, and what they cost.
 
 R@5 of the shipped settings, and of settings drawn and chosen on the other four folds of all sets together (folds by hash
-of the question), as many draws for `two_step` as for the walk. Then CPU seconds of the index and of a question. All rank
+of the question), as many draws for each. `named_two_step` and `requery` differ by the walk's steps alone. Then CPU seconds of the index and of a question. All rank
 from the same base, the sum of z-scores of BM25 (title and text) and cosine; no triple is needed.
 """
 
@@ -29,7 +29,7 @@ from secateur.models.embedder import Embedder
 from secateur.ranking.group import Group, Questions, z_scores
 from secateur.ranking.mentions import mentions_of
 from secateur.ranking.passage_graph import PassageGraph
-from secateur.ranking.scorers import dense, two_step, zsum
+from secateur.ranking.scorers import dense, requery, two_step, zsum
 from secateur.ranking.scorers.zsum import lexical
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +38,14 @@ DRAWS, FOLDS, CUTOFF, SEED = int(os.environ.get("DRAWS", "40")), 5, 5, 7
 SENTENCES, RATE, ASKED = 14_000, 200, 64  # of the walk by PageRank; questions that are timed
 WEIGHTS = (1.0, 1.5, 2.0)  # of the cosine
 Recalls = dict[tuple[str, str | None], dict[str, float]]  # (set, hop) -> question -> R@5
+TWO_STEP = {
+    "lines": (1, 2, 3, 5),
+    "adds": ("names", "text"),
+    "weight": (0.5, 1.0, 2.0, 4.0, 6.0, 10.0),
+    "decay": (0.0, 0.3, 0.6),
+}
+NAMED = {"named": (3.0, 6.0, 10.0, 14.0)}
+RANKERS = {"two_step": two_step, "named_two_step": two_step, "requery": requery}  # the others start from a base ranking
 SPACE = {
     "beam": {
         "width": (5, 10, 20),
@@ -50,11 +58,16 @@ SPACE = {
         "named": (3.0, 6.0, 10.0, 14.0),
         "anchor": (0.0, 0.2, 0.4, 0.6),
     },
-    "two_step": {
-        "lines": (1, 2, 3, 5),
-        "adds": ("names", "text"),
-        "weight": (0.5, 1.0, 2.0, 4.0, 6.0, 10.0),
-        "decay": (0.0, 0.3, 0.6),
+    "two_step": TWO_STEP,
+    "named_two_step": TWO_STEP | NAMED,
+    "requery": TWO_STEP
+    | NAMED
+    | {
+        "width": (3, 5, 8),
+        "step": (2.0, 3.0, 5.0, 7.0),
+        "mention": (0.3, 0.5, 0.8),
+        "entities": (4, 8),
+        "fade": (0.0, 0.5, 1.0),
     },
     "pagerank": {
         "linked": (3, 5, 10),
@@ -160,7 +173,7 @@ def load(name: str, naming, embedder: Embedder) -> Set:
 
 def shipped(kind: str) -> Tried:
     """The settings of an option, and the cosine's weight in what it starts from."""
-    if kind == "two_step":
+    if kind in RANKERS:
         spec = option("rankers", "multihop").scorers[kind]
         return Tried(kind, plugins.settings("ranker", spec, "conf/rankers", kind), spec["dense"])
     own = option("retriever", kind)
@@ -172,14 +185,14 @@ def drawn(first: Tried, rng: np.random.Generator) -> Tried:
     space = SPACE[first.kind]
     changed = {key: values[rng.integers(len(values))] for key, values in space.items()}
     weight = WEIGHTS[rng.integers(len(WEIGHTS))]
-    more = {"dense": weight} if first.kind == "two_step" else {}
+    more = {"dense": weight} if first.kind in RANKERS else {}
     return Tried(first.kind, replace(first.settings, **changed, **more), weight)
 
 
 def ranked(tried: Tried, one: Set, count: int | None = None) -> np.ndarray:
     """Scores of the first `count` questions of a set, of all by default."""
-    if tried.kind == "two_step":
-        return two_step.score(tried.settings, one.group, Questions(one.texts[:count]), SEED)
+    if tried.kind in RANKERS:
+        return RANKERS[tried.kind].score(tried.settings, one.group, Questions(one.texts[:count]), SEED)
     walk = beam.walk if tried.kind == "beam" else pagerank.walk
     return walk(tried.settings, one.graph, one.texts[:count], one.base(tried.weight, count))[0]
 
@@ -220,7 +233,7 @@ def rows_of(name: str, found: Recalls) -> list[Figure]:
     ]
 
 
-def less(name: str, one: Recalls, other: Recalls) -> list[Figure]:
+def minus(name: str, one: Recalls, other: Recalls) -> list[Figure]:
     """Paired differences, with their intervals and p in the name of the row."""
     rows = []
     for (of, hop), own in one.items():
@@ -271,8 +284,9 @@ def main() -> None:
     for kind, first in kept.items():
         found[kind] = crossfitted(sets, [first, *(drawn(first, rng) for _ in range(DRAWS))])
         rows += rows_of(f"{kind}, cross-fitted", found[kind])
-    for kind in ("two_step", "pagerank"):
-        rows += less(f"beam less {kind}, cross-fitted", found["beam"], found[kind])
+    pairs = [("beam", "two_step"), ("beam", "pagerank"), ("beam", "named_two_step"), ("requery", "named_two_step")]
+    for one, other in pairs:
+        rows += minus(f"{one} minus {other}, cross-fitted", found[one], found[other])
     publish("walks", rows + costs(sets, naming, kept))
 
 
