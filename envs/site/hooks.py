@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-from secateur.config.compose import option
+from secateur.config.compose import names, option
 from secateur.report.kept_board import kept_board
 from secateur.report.reference import site_pages
 
@@ -24,7 +24,9 @@ def on_files(files, config):
     for name, text in pages.items():
         files.append(File.generated(config, f"{name}.md", content=text))
     claimed = option(ROOT / "conf", "eval", "default").claim
-    files.append(File.generated(config, "leaderboard.html", content=kept_board(ROOT / "docs", claimed)))
+    readers = [option(ROOT / "conf", "system", "beam").reader, *names(ROOT / "conf", "lm")]
+    board = kept_board(ROOT / "docs", claimed, readers)
+    files.append(File.generated(config, "leaderboard.html", content=board))
     if report.exists():
         files.append(File.generated(config, "report.html", abs_src_path=str(report)))
     return files

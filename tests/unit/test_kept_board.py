@@ -22,7 +22,7 @@ def embedded(tmp_path):
     def made(*changes: dict) -> tuple[dict, str]:
         frame = TABLES["metrics"].frame([ROW | {"published": False} | change for change in changes])
         write_kept(frame, tmp_path, "toy", "metrics", SOURCE)
-        page = kept_board(tmp_path, (64, 512))
+        page = kept_board(tmp_path, (64, 512), ("small", "large"))
         return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1]), page
 
     return made
@@ -32,8 +32,8 @@ def test_a_figure_has_its_place_its_interval_its_command_and_its_commit(embedded
     data, page = embedded({}, {"scorer": "a", "answer_aware": True}, {"metric": "memory_reuse"})
     title = "evidence recall, mean of 64 to 512 tokens"
     assert data["rows"] == [
-        ["toy", "main", "blind", title, "beam", 0.5, 0.4, 0.6, 40, "toy"],
-        ["toy", "main", "blind", title, "beam · a, sees the answer", 0.5, 0.4, 0.6, 40, "toy"],
+        ["toy", "main", "blind", title, "small", "beam", 0.5, 0.4, 0.6, 40, "toy"],
+        ["toy", "main", "blind", title, "small", "beam · a, sees the answer", 0.5, 0.4, 0.6, 40, "toy"],
     ]
     assert data["about"] == {"toy": ["make run EXPERIMENT=toy", "0123456789", "2026-11-27"]}
     assert "2 kept figures" in page
@@ -46,15 +46,21 @@ def test_the_main_questions_of_locomo_are_those_with_an_answer(embedded):
 
 def test_no_name_ends_the_script(embedded):
     data, page = embedded({"system": "</script><b>"})
-    assert data["rows"][0][4] == "</script><b>"
+    assert data["rows"][0][5] == "</script><b>"
     assert "</script><b>" not in page
 
 
 def test_the_projects_own_figures_are_all_on_it():
     from tests.support.project import ROOT
 
-    page = kept_board(ROOT / "docs", (64, 512))
+    page = kept_board(ROOT / "docs", (64, 512), ("smollm2", "gemma3_270m"))
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
     assert {"hotpotqa", "musique", "locomo", "stem_old"} <= {row[0] for row in data["rows"]}
-    assert all(isinstance(row[5], float) for row in data["rows"])
-    assert pl.Series([row[8] for row in data["rows"]]).min() > 0
+    assert all(isinstance(row[6], float) for row in data["rows"])
+    assert pl.Series([row[9] for row in data["rows"]]).min() > 0
+    assert {"smollm2", "gemma3_270m"} == {row[4] for row in data["rows"]}
+
+
+def test_a_row_stands_under_its_reader(embedded):
+    data, _ = embedded({}, {"system": "beam:titles=true+large"})
+    assert [row[4] for row in data["rows"]] == ["small", "large"]

@@ -1,7 +1,8 @@
 """The leaderboard of all kept figures: one page for a browser, filtered there, without a server."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -20,12 +21,12 @@ SHOWN = (
 )
 
 
-def kept_board(docs: Path, claimed: tuple[int, ...]) -> str:
-    """The page: every kept mean of a headline with its interval, n, command and commit."""
+def kept_board(docs: Path, claimed: tuple[int, ...], readers: Sequence[str]) -> str:
+    """The page: every kept mean of a headline. readers: options of `conf/lm`, first that of systems that name none."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     sources = {name: kept_source(docs, name) for name in kept_experiments(docs)}
-    rows = [row for name in sources for row in _rows(docs, name, claimed)]
+    rows = [row for name in sources for row in _rows(docs, name, claimed, readers)]
     rows.sort(key=lambda row: row[2] != "blind")  # the page begins with the first
     about = {
         name: [source["command"], source["commit"][:10], source["finished"][:10]] for name, source in sources.items()
@@ -36,8 +37,8 @@ def kept_board(docs: Path, claimed: tuple[int, ...]) -> str:
     return page.get_template("board.html.j2").render(data=data, colours=COLOURS, count=len(rows))
 
 
-def _rows(docs: Path, name: str, claimed: tuple[int, ...]) -> Iterator[list]:
-    """[data set, subset, order, metric, row, value, low, high, n, experiment] of each figure."""
+def _rows(docs: Path, name: str, claimed: tuple[int, ...], readers: Sequence[str]) -> Iterator[list]:
+    """[data set, subset, order, metric, reader, row, value, low, high, n, experiment] of each figure."""
     metrics = named(kept_table(docs, name, "metrics"))
     main = next((subset for subset in MAIN if (metrics["subset"] == subset).any()), "all")
     for row in metrics.filter(pl.col("metric").str.split("@").list.first().is_in(SHOWN)).iter_rows(named=True):
@@ -45,8 +46,9 @@ def _rows(docs: Path, name: str, claimed: tuple[int, ...]) -> Iterator[list]:
             continue
         title = ", ".join(filter(None, title_of(row["metric"], claimed)))
         subset = "main" if row["subset"] == main else row["subset"]
+        reader = next((part for part in re.split(r"[:+]", row["system"]) if part in readers), readers[0])
         sees = ", sees the answer" if row["answer_aware"] else ""
         yield [
-            *(row["dataset"], subset, row["order"] or "", title, row["name"] + sees),
+            *(row["dataset"], subset, row["order"] or "", title, reader, row["name"] + sees),
             *(row["value"], row["low"], row["high"], row["n"], name),
         ]
