@@ -8,6 +8,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, pairs, summarise, to_best
 from secateur.evaluation.equal_quality import equal_quality
 from secateur.evaluation.metric import headlines
+from secateur.evaluation.primary import primary_family
 from secateur.evaluation.published import published
 from secateur.evaluation.subsets import MAIN, members, of_split
 from secateur.stage.contract import main
@@ -56,6 +57,7 @@ def _subsets(figures: pl.DataFrame, questions: dict[str, set[str]]) -> Iterator[
 def run(cfg, inputs, outputs, ctx):
     figures, metrics, comparisons, leaders, equal = _figures(cfg, inputs), [], [], [], []
     known = {"against": cfg.eval.against, "matched_baselines": cfg.extra.matched_baselines}
+    main_parts = {}  # data set -> its figures on the main subset, the subset, the split
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (all_questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name, questions = spec["name"], of_split(all_questions, spec["split"])
@@ -67,6 +69,11 @@ def run(cfg, inputs, outputs, ctx):
             paired = differences(part, rows, compared, lambda r, means, _: pairs(r, means, **known), cfg.eval)
             comparisons.append(paired.with_columns(**labels))
             if subset in MAIN:
+                main_parts[name] = (
+                    part,
+                    subset,
+                    spec["split"],
+                )  # `all` comes first, and another main subset in its place
                 best = differences(part, rows, compared, to_best, cfg.eval)
                 leaders.append(best.with_columns(**labels))
         whole = own.filter(pl.col("hop").is_null())
@@ -78,6 +85,10 @@ def run(cfg, inputs, outputs, ctx):
             ctx.warn(
                 f"{name}: {clusters} clusters; intervals resample questions instead, so they speak of these clusters alone"
             )
+    family, missing = primary_family(main_parts, cfg.extra.primary, cfg.eval)
+    comparisons.append(family.select(comparisons[0].columns))
+    if missing:
+        ctx.warn(f"primary family: {len(missing)} of its tests have no figures: {'; '.join(missing)}")
     measured = pl.concat(metrics).with_columns(published=pl.lit(False))
     stated = published(inputs.paths("published")[0], [spec["name"] for spec in cfg.extra.datasets])
     outputs["metrics"] = pl.concat([measured.select(stated.columns), stated])

@@ -387,6 +387,9 @@ KEYS = {
     | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
     "experiment.judges=[smollm2]": EXPERIMENT,
+    "experiment.primary=[{row: secateur, minus: title_zsum, differs: ranker, metrics: [evidence_recall@claim]}]": {
+        "compare_variants"
+    },
     "experiment.answers=false": EXPERIMENT,  # which no longer have those figures
     "experiment.gains=false": EXPERIMENT,
 }

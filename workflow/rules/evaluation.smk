@@ -121,6 +121,7 @@ rule compare_variants:
             variants=planned(Planned.figure_rows),
             datasets=planned(Planned.dataset_rows),
             matched_baselines=planned(Planned.matched_baselines),
+            primary=planned(Planned.primary),
         ),
     message:
         f"Compare the variants of {EXPERIMENT}"

@@ -98,13 +98,15 @@ def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
 def summary(experiment: Experiment) -> None:
     """Print the main results, and the report's path as the last line."""
     from secateur.report.compare import settings
-    from secateur.report.leaderboard import board_table, boards
+    from secateur.report.leaderboard import board_table, boards, primary_table
     from secateur.report.page import About, ordered_findings
 
     metrics, comparisons, leaders = (table_of(experiment, name) for name in ("metrics", "comparisons", "leaders"))
     config = settings(Path(), experiment)
     about = About(experiment, "", config["eval.min_units"], config["eval.claim"], config["extra.variants"])
     findings = ordered_findings(metrics, comparisons, config["extra.plan"]["families"], about)
+    if primary := primary_table(comparisons, about.min_units, about.claimed):
+        print(f"\n{primary.caption}", *(f"  {line}" for line in plain(primary).splitlines()), sep="\n")
     print("\nWhat was found")
     for _, lines, sentence in findings:
         print(f"  {sentence}")

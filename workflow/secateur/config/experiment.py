@@ -93,6 +93,10 @@ class Experiment:
     exclude: tuple[dict[str, str], ...] = key(
         "combinations left out, e.g. {dataset: medical_v2, system: apr}", default=()
     )
+    primary: tuple[dict[str, Any], ...] = key(
+        "tests declared before a run, for which alone p is adjusted together: {row, minus, differs, metrics, under}",
+        default=(),
+    )
     gains: bool = key("measure answer gain, on the number of questions that each data set states", default=False)
     answers: bool = key("answer questions under every system", default=False)
     judges: tuple[str, ...] = key("options of conf/judge that judge the answers", default=())

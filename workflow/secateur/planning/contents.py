@@ -11,6 +11,7 @@ from secateur.config import inline
 from secateur.core import layout
 from secateur.ecs.names import matched_baselines
 from secateur.planning.plan import Variant
+from secateur.planning.primary import primary_tests
 from secateur.report.browser import SYSTEMS
 from secateur.report.contents import Contents, Row
 from secateur.report.finding import CONTROL, YOURS
@@ -140,6 +141,11 @@ class Planned:
         """Joined scorer -> its matched baseline: the same join without the scores of a language model."""
         lists = [self.option("rankers", v["rankers"]) for v in self.shown if v["family"] == "utility"]
         return {k: b for rankers in lists for k, b in matched_baselines(rankers.scores, rankers.utilities).items()}
+
+    def primary(self) -> list[Row]:
+        """The tests of the primary family: row, minus, metric."""
+        where = f"conf/experiment/{self.name}.yaml"
+        return primary_tests(self.option("experiment", self.name), self.variants, self.option, where)
 
     def report_files(self) -> list[str]:
         """The tables that the report reads, besides metrics and comparisons."""

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import significant
+from secateur.evaluation.primary import PRIMARY
 from secateur.evaluation.subsets import MAIN
 from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval
@@ -193,8 +194,9 @@ def _at_budgets(metric: str, metrics: Iterable[str]) -> list[str]:
     return sorted((m for m in metrics if m.removeprefix(base).isdigit()), key=lambda m: int(m.removeprefix(base)))
 
 
-def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Each pair of `comparisons`, followed by the same pair with its sides exchanged."""
+def both_ways(pairs: pl.DataFrame, family: bool = False) -> pl.DataFrame:
+    """Each pair of `comparisons`, then the same with its sides exchanged. family: only tests of the primary family, else none."""
+    pairs = pairs.filter((pl.col("axis") == PRIMARY) == family)
     ends = {"difference": -pl.col("difference"), "low": -pl.col("high"), "high": -pl.col("low")}
     exchanged = pairs.with_columns(**ends).rename(SIDE).select(pairs.columns)
     both = pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])

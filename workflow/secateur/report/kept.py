@@ -20,11 +20,8 @@ __all__ = ["KEPT", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_t
 
 KEPT = ("metrics", "comparisons")
 PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
-CLAIMED = (
-    *PAIRED_CLAIMS,
-    "qualified_kept",
-    "tokens",
-)  # kept as METRIC@claim, the mean over the budgets of `eval.claim`
+# Kept as METRIC@claim, the mean over the budgets of `eval.claim`.
+CLAIMED = (*PAIRED_CLAIMS, "qualified_kept", "tokens")
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
 ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
 POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "tokens", "seconds"))

@@ -1,17 +1,18 @@
 """Leaderboards: every row of a data set by one metric, with its difference to the best row and to the best baseline."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from secateur.evaluation.metric import figure_of
+from secateur.evaluation.primary import PRIMARY
 from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
-from secateur.report.format import enough_data, named, verdict
+from secateur.report.format import difference, enough_data, named, pivoted, verdict, with_enough_data
 from secateur.report.table import Column, Number, Row, Table, interval
 
-__all__ = ["Board", "board_table", "boards", "embedded", "title_of"]
+__all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title_of"]
 
 STAR, LEADS = "★", "the best"
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
@@ -124,7 +125,7 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
     if not at:
         return title, ""
     if at == "claim":
-        return title, MEAN.format(min(claimed), max(claimed))
+        return title, "mean" if base.startswith("answer_gain") else MEAN.format(min(claimed), max(claimed))
     if not at.isdigit():
         return title, f"judged by {at}"
     return title, WITHIN.format(at) if int(at) >= LEAST else f"at {at}"
@@ -156,6 +157,19 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
     starred = f" {STAR} yours." if any(place.family in OWN for place in board.places) else ""
     caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}.{starred}"
     return Table(columns, rows, caption)
+
+
+def primary_table(comparisons: pl.DataFrame, min_units: int, claimed: Sequence[int]) -> Table | None:
+    """A row a pair of the primary family and data set, a column a metric; None for an experiment without one."""
+    rows = with_enough_data(named(comparisons.filter(axis=PRIMARY)), min_units)
+    metrics = rows["metric"].unique(maintain_order=True)
+    heads = {metric: ", ".join(filter(None, title_of(metric, tuple(claimed)))) for metric in metrics}
+    columns = {metric: Column(head, signed=True) for metric, head in heads.items()}
+    labels = {"dataset": "data set", "name": "row", "minus": "minus"}
+    labels |= {"order": "order"} if rows["order"].n_unique() > 1 else {}
+    table = pivoted(rows, columns, "metric", labels=labels, cell=difference)
+    caption = f"The primary family: {rows.height} tests declared before the run, p after Holm over these alone."
+    return replace(table, caption=caption) if rows.height else None
 
 
 def embedded(all_boards: list[Board], claimed: tuple[int, ...]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import polars as pl
 from secateur.config.limits import command, unlimited
 from secateur.report.finding import Line, findings, small_print
 from secateur.report.format import Part, named, with_enough_data
-from secateur.report.leaderboard import Board, board_table, boards, embedded
+from secateur.report.leaderboard import Board, board_table, boards, embedded, primary_table
 from secateur.report.plots.style import COLOURS
 from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.cost import cost_parts
@@ -104,6 +104,7 @@ def render(about: About, figures: Figures) -> str:
         title=about.title,
         sentences=[(sentence, small_print(lines, about.claimed)) for _, lines, sentence in all_findings]
         or [(_no_finding(figures), "")],
+        primary=primary_table(figures.comparisons, about.min_units, about.claimed),
         boards=[board_table(board, about.claimed) for board in _firsts(all_boards)],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
         missing=[_labelled(row) for row in about.missing],

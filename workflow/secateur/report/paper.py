@@ -25,15 +25,8 @@ from secateur.report.table import Column, Number, Row, Table, inline, latex, mar
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 
-PLACE = (
-    "experiment",
-    "command",
-    "of",
-    "reader",
-    "published",
-    "differs",
-    "only",
-)  # keys of a spec that are no columns of `metrics`
+# Keys of a spec that are no columns of `metrics`.
+PLACE = ("experiment", "command", "of", "reader", "published", "differs", "only")
 PRINTED, GAP = "†", "–"
 BENCH = "bench"  # benchmarks are no experiment and write no rows of `metrics`
 Spec = Mapping[str, Any]

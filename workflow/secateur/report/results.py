@@ -12,7 +12,7 @@ A page quotes figures between two marks. The first names rows and columns as YAM
     <!-- end -->
 
 A column is `[EXPERIMENT/]DATASET[:SUBSET] METRIC`. A row is a row of the experiment, or two rows with a kept paired
-difference. Rows may be a mapping from the name in the table to the row.
+difference (`family: primary`: one of the primary family). Rows may be a mapping from the name in the table to the row.
 """
 
 import re
@@ -26,6 +26,7 @@ import yaml
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.metric import figure_of
+from secateur.evaluation.primary import PRIMARY
 from secateur.report.finding import Line, both_ways, difference_of, findings
 from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
 from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table
@@ -61,7 +62,8 @@ def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     table = Table([Column(mark.get("head", "row")), *heads], [Row((n, *map(_cell, line))) for n, line in lines.items()])
     sources = {column.experiment: column.source for column in columns.values()}
     commands = "; ".join(f"`{source['command']}`, commit {source['commit'][:10]}" for source in sources.values())
-    paired = "; p after Holm over all pairs of the metric" if any(MINUS in name for name in names.values()) else ""
+    family = "the primary family" if mark.get("family") == PRIMARY else "all pairs of the metric"
+    paired = f"; p after Holm over {family}" if any(MINUS in name for name in names.values()) else ""
     return f"{markdown(table)}\n\n95 % intervals{paired}. {commands}."
 
 
@@ -77,7 +79,7 @@ class _Column:
         self.place = {"subset": subset or "all", "metric": self.metric}
         self.place |= {"order": mark["order"]} if "order" in mark else {}
         rows, pairs = (kept_table(docs, self.experiment, table).filter(dataset=dataset) for table in KEPT)
-        self.rows, self.pairs = named(rows), named(both_ways(pairs))
+        self.rows, self.pairs = named(rows), named(both_ways(pairs, mark.get("family") == PRIMARY))
 
     def row(self, name: str) -> Figures | None:
         """A row of figures, or the paired difference of two; None for a pair that is not compared in this metric.

@@ -20,13 +20,17 @@ PAIRED = {
     "axis": Column(
         S,
         "axis of the difference: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
-        "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against; best: the best row",
+        "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against; best: the best row; primary: a test of "
+        "the primary family",
     ),
     "difference": Column(F64, "mean paired difference"),
     "low": Column(F64, "lower end of the 95 % interval; null if there are too few units", True),
     "high": Column(F64, "upper end; null if there are too few units", True),
     "p": Column(F64, "two-sided p-value, from sign flips over the resampling units of the interval"),
-    "p_holm": Column(F64, "p after Holm over the pairs of the same data set, subset, metric and order"),
+    "p_holm": Column(
+        F64,
+        "p after Holm over the pairs of the same data set, subset, metric and order; primary: over the primary family",
+    ),
     "n": Column(I32, "questions"),
     "units": Column(I32, "resampling units"),
     "split": Column(S, "train, dev, test or all"),

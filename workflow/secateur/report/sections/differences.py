@@ -3,6 +3,7 @@
 import polars as pl
 
 from secateur.evaluation.metric import figure_of
+from secateur.evaluation.primary import PRIMARY
 from secateur.report.format import SEES, Part, difference, named, pivoted
 from secateur.report.table import Column
 
@@ -30,7 +31,7 @@ def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
     """
     main = MAIN if MAIN in set(comparisons["subset"]) else "all"
     shown = (pl.col("subset") == main) | pl.col("subset").str.contains(r"^F\d+$")
-    rows = named(comparisons.filter(shown, pl.col("metric").is_in(METRICS)))
+    rows = named(comparisons.filter(shown, pl.col("metric").is_in(METRICS), pl.col("axis") != PRIMARY))
     rows = rows.sort(pl.col("order") != "blind", "subset", maintain_order=True)
     parts = []
     for axis in rows["axis"].unique(maintain_order=True):
