@@ -130,6 +130,8 @@ class _Checks:
     def _reranker(self) -> list[str]:
         spec = self.option("reranker").spec
         problems = _settings_problems("reranker", spec, f"conf/reranker/{self.variant['reranker']}", "reranker.spec")
+        if spec.get("names"):
+            self.option("consolidation", spec["names"])  # raises for an unknown one
         return problems + (models.lm_problems(self.option("lm", spec["lm"])) if spec.get("lm") else [])
 
     def _peer(self) -> list[str]:
