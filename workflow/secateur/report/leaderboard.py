@@ -163,10 +163,9 @@ def primary_table(comparisons: pl.DataFrame, min_units: int, claimed: Sequence[i
     """A row a pair of the primary family and data set, a column a metric; None for an experiment without one."""
     rows = with_enough_data(named(comparisons.filter(axis=PRIMARY)), min_units)
     metrics = rows["metric"].unique(maintain_order=True)
-    heads = {metric: ", ".join(filter(None, title_of(metric, tuple(claimed)))) for metric in metrics}
-    columns = {metric: Column(head, signed=True) for metric, head in heads.items()}
-    labels = {"dataset": "data set", "name": "row", "minus": "minus"}
-    labels |= {"order": "order"} if rows["order"].n_unique() > 1 else {}
+    columns = {m: Column(", ".join(filter(None, title_of(m, tuple(claimed)))), signed=True) for m in metrics}
+    orders = {"order": "order"} if rows["order"].n_unique() > 1 else {}
+    labels = {"dataset": "data set", "name": "row", "minus": "minus"} | orders
     table = pivoted(rows, columns, "metric", labels=labels, cell=difference)
     caption = f"The primary family: {rows.height} tests declared before the run, p after Holm over these alone."
     return replace(table, caption=caption) if rows.height else None
