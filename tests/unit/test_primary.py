@@ -12,8 +12,8 @@ from secateur.config.compose import names, option
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
-from secateur.evaluation.comparison import AXES
-from secateur.evaluation.primary import PRIMARY, primary_family
+from secateur.evaluation.comparison import AXES, PRIMARY
+from secateur.evaluation.primary import primary_family
 from secateur.evaluation.resampling import holm
 from secateur.graph.retrieval.ranking import GraphRanking
 from secateur.planning.plan import experiment, variants
@@ -204,6 +204,6 @@ def test_the_family_is_a_table_of_its_own_and_no_pair_of_other_tables():
         ("one", "beam", "twin"),
         ("two", "walk", "twin"),
     ]
-    assert "6 tests declared before the run" in drawn.caption
+    assert "(6): p after Holm over these alone" in drawn.caption
     assert both_ways(found).is_empty()
     assert both_ways(found, family=True).height == 12

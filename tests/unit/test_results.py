@@ -23,6 +23,7 @@ METRICS = [
 ]
 COMPARISONS = [
     PAIR | RECALL | {"system": "ours"},
+    PAIR | RECALL | {"system": "ours", "axis": "primary", "p_holm": 0.02},
     PAIR | {"metric": "token_recall@claim", "system": "ours", "low": None, "high": None},
 ]
 SOURCE = {"command": "make run EXPERIMENT=toy", "commit": "0123456789abcdef", "finished": "2026-01-01", "digest": "f"}
@@ -64,6 +65,13 @@ def test_a_table_is_written_between_its_marks_and_nothing_else_is_touched(docs):
     assert "| ours minus plain | +0.050 (+0.100 to +0.300), p 0.04 |" in made
     assert "`make run EXPERIMENT=toy`, commit 0123456789." in made
     assert quoted(made, docs) == made
+
+
+def test_a_difference_of_the_primary_family_has_the_p_of_that_family(docs):
+    made = quoted(page("[ours - plain]", order="order: blind\nfamily: primary"), docs)
+    assert "| ours minus plain | +0.050 (+0.100 to +0.300), p 0.02 |" in made
+    assert "p after Holm over the primary family." in made
+    assert "p after Holm over all pairs of the metric." in quoted(page("[ours - plain]"), docs)
 
 
 def test_a_difference_may_be_read_from_either_side(docs):

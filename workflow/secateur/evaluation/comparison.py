@@ -17,7 +17,9 @@ from secateur.evaluation.resampling import bootstrap, holm, paired, units
 
 __all__ = [
     "AXES",
+    "COMPARED",
     "OF_POLICY",
+    "PRIMARY",
     "Row",
     "axes_of",
     "claims",
@@ -46,12 +48,8 @@ COMPARED = (
     "judged_acc",
 )
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
-MODEL, STRONGEST, NAMED, BEST = (
-    "language_model",
-    "strongest",
-    "named",
-    "best",
-)  # values of the column axis that are no axes
+# Values of the column axis that are no axes.
+MODEL, STRONGEST, NAMED, BEST, PRIMARY = ("language_model", "strongest", "named", "best", "primary")
 
 
 # --- means ---------------------------------------------------------------------------------------------

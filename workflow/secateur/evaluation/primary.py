@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.comparison import common, paired_differences
+from secateur.evaluation.comparison import PRIMARY, common, paired_differences
 
-__all__ = ["PRIMARY", "primary_family"]
+__all__ = ["primary_family"]
 
-PRIMARY = "primary"  # value of the column axis
 SIDES = {"row": "system", "minus": "baseline"}  # of a test, and the column of `comparisons`
 
 

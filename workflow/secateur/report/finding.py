@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.evaluation.comparison import significant
-from secateur.evaluation.primary import PRIMARY
+from secateur.evaluation.comparison import PRIMARY, significant
 from secateur.evaluation.subsets import MAIN
 from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval

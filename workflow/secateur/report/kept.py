@@ -14,6 +14,7 @@ from secateur.core.artifacts import atomic, file_digest, read_json
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.evaluation.comparison import PRIMARY
 from secateur.report.format import MEMORY
 
 __all__ = ["KEPT", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
@@ -42,7 +43,7 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim")
     quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
     quotable |= base.str.starts_with(FAITHFUL)
-    paired = pl.col("metric").is_in([*(f"{metric}@claim" for metric in PAIRED_CLAIMS), *PAIRED])
+    paired = pl.col("metric").is_in([*(f"{m}@claim" for m in PAIRED_CLAIMS), *PAIRED]) | (pl.col("axis") == PRIMARY)
     rows = {
         "metrics": metrics.filter(quotable & ~pl.col("published")),
         "comparisons": comparisons.filter(paired & pl.col("subset").is_in(SUBSETS) & (pl.col("axis") != "named")),

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.evaluation.primary import PRIMARY
 from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
 from secateur.report.format import difference, enough_data, named, pivoted, verdict, with_enough_data
 from secateur.report.table import Column, Number, Row, Table, interval
@@ -167,7 +167,7 @@ def primary_table(comparisons: pl.DataFrame, min_units: int, claimed: Sequence[i
     orders = {"order": "order"} if rows["order"].n_unique() > 1 else {}
     labels = {"dataset": "data set", "name": "row", "minus": "minus"} | orders
     table = pivoted(rows, columns, "metric", labels=labels, cell=difference)
-    caption = f"The primary family: {rows.height} tests declared before the run, p after Holm over these alone."
+    caption = f"The primary family, tests declared before the run ({rows.height}): p after Holm over these alone."
     return replace(table, caption=caption) if rows.height else None
 
 

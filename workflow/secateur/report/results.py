@@ -25,8 +25,8 @@ import yaml
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
+from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.evaluation.primary import PRIMARY
 from secateur.report.finding import Line, both_ways, difference_of, findings
 from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
 from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.evaluation.primary import PRIMARY
 from secateur.report.format import SEES, Part, difference, named, pivoted
 from secateur.report.table import Column
 
