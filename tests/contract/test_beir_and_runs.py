@@ -1,0 +1,204 @@
+"""BEIR folders and TREC runs as people have them: read as they are meant, or refused; nothing is dropped without a count."""
+
+import importlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.support.loaded import conform
+
+from secateur.config.compose import option
+from secateur.core.errors import SecateurError
+from secateur.datasets.loaders import load_corpus, load_questions
+from secateur.evaluation.retrieval import by_hop, rank_metrics
+from secateur.ranking import select
+from secateur.ranking.group import without_excluded
+from secateur.ranking.rank import rank
+
+trec = importlib.import_module("secateur.ranking.scorers.import")
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def lines(rows) -> str:
+    """JSON lines; a row that is a text stands as it is."""
+    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
+
+
+# --- BEIR ----------------------------------------------------------------------------------------
+
+DOCUMENTS = [{"_id": "d1", "text": "Alder bought the mill."}, {"_id": "d2", "text": "Rowan runs it."}]
+QUERIES = [{"_id": "q1", "text": "Who bought the mill?"}]
+
+
+@pytest.fixture
+def beir(tmp_path):
+    """Writes a folder and reads it: (corpus, questions)."""
+
+    def read(documents=DOCUMENTS, queries=QUERIES, qrels="q1\td1\t1\n", **settings):
+        (tmp_path / "qrels").mkdir(exist_ok=True)
+        (tmp_path / "corpus.jsonl").write_text(lines(documents), encoding="utf-8")
+        (tmp_path / "queries.jsonl").write_text(lines(queries), encoding="utf-8")
+        (tmp_path / "qrels/test.tsv").write_text(qrels, encoding="utf-8", newline="")
+        corpus = load_corpus("beir", {"folder": tmp_path})
+        files = {"folder": tmp_path, "folder2": tmp_path / "qrels/test.tsv"}
+        questions = load_questions({"kind": "beir"} | settings, "mine", files, corpus.passages)
+        conform(corpus.passages, questions)
+        return corpus, questions
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        "q1\td1\t1.0\n",
+        "q1\td1\t1.\n",
+        "q1 0 d1 1\n",
+        "q1\t0\td1\t1\n",
+        "q1\tQ0\td1\t1.0\r\n",
+        "q1 d1 1\n",
+        "\ufeffqid\tpid\trelevance\r\nq1\td1\t1\r\n",
+        "query-id corpus-id score\nq1 d1 1\n",
+        " q1\td1 \t 1 \n",
+        "q1\td1\t1\nq1\td1\t1\n",
+    ],
+)
+def test_judgements_in_the_forms_that_they_come_in(beir, qrels):
+    _, questions = beir(qrels=qrels)
+    assert questions.evidence.select("question_id", "passage_id", "grade").rows() == [("q1", "d1", 1)]
+
+
+@pytest.mark.parametrize("qrels", ["q1\td1\t0.5\n", "q1\td1\thigh\n", "q1\td1\n", "q1 0 d1 x 1\n", "id\tname\n"])
+def test_other_judgements_are_refused(beir, qrels):
+    with pytest.raises(SecateurError, match=r"line 1: .* is not three columns"):
+        beir(qrels=qrels)
+
+
+@pytest.mark.parametrize(
+    ("name", "judged"),
+    [(7, "7"), ("a b/c (d)", "a b/c (d)"), (" d", " d"), (" d", "d"), ("d", " d"), ("Café", "Cafe\u0301")]
+    + [(f"a{odd}b", f"a{odd}b") for odd in "\u2028\u2029\x85\x0b\x0c\x1c\x1e\u3000\u00a0"],
+)
+def test_ids_meet_whatever_they_hold(beir, name, judged):
+    corpus, questions = beir([{"_id": name, "text": "A."}], [{"_id": name, "text": "Who?"}], f"{judged}\t{judged}\t2\n")
+    assert questions.evidence.select("question_id", "passage_id").rows() == [(str(name), str(name))]
+    assert corpus.passages["passage_id"].to_list() == [str(name)]
+
+
+def test_an_id_that_could_be_two_is_neither(beir):
+    documents = [{"_id": "d", "text": "A."}, {"_id": " d", "text": "B."}]
+    assert beir(documents, qrels="q1\t d\t1\n")[1].evidence["passage_id"].to_list() == [" d"]
+    assert beir(documents, qrels="q1\td  \t1\n")[1].counts["evidence_unresolved"] == 1
+    assert beir(qrels="q1\td1\t1\nq9\td1\t1\n")[1].counts["judged_queries_unknown"] == 1
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        '{"url": "x", "url": "y"}',
+        '{"score": NaN}',
+        "-Infinity",
+        '{"tweet": 123456789012345678901234567890}',
+        '"\\ud83d"',
+        '{"\\ud83d": 1}',
+    ],
+)
+def test_what_stands_under_a_key_that_nobody_reads_is_judged_by_nobody(beir, unread):
+    text = f'{{"_id": "d1", "text": "A.", "metadata": {unread}}}'
+    assert beir([text])[0].passages["text"].to_list() == ["A."]
+    for read in (unread, '3, "text": "B."'):
+        with pytest.raises(SecateurError, match="line 1: text must be a text, found"):
+            beir([f'{{"_id": "d1", "text": {read}}}'.replace('"\\ud83d": 1', '"a": 1')])
+
+
+def test_equal_documents_are_one_and_counted_and_others_of_one_id_refused(beir):
+    corpus, questions = beir([*DOCUMENTS, DOCUMENTS[0] | {"metadata": {"n": 1}}, DOCUMENTS[0]], QUERIES * 2)
+    assert (corpus.passages.height, corpus.counts["documents_repeated"], questions.counts["queries_repeated"]) == (
+        2,
+        2,
+        1,
+    )
+    with pytest.raises(SecateurError, match="line 3: _id 'd1' is already used in line 1"):
+        beir([*DOCUMENTS, DOCUMENTS[0] | {"title": "Mill"}])
+
+
+def test_a_document_with_the_id_of_its_query_is_left_out_unless_it_is_judged(beir):
+    same = [{"_id": "d1", "text": "Alder bought the mill."}, {"_id": "d2", "text": "Who runs it?"}]
+    _, questions = beir(queries=same, qrels="d1\td2\t1\nd2\td2\t1\nd2\td1\t1\n")
+    assert questions.questions.select("question_id", "excluded").rows() == [("d1", "d1"), ("d2", None)]
+    assert questions.counts["identical_documents_left_out"] == 1
+    _, kept = beir(queries=same, qrels="d1\td2\t1\n", ignore_identical_ids=False)
+    assert kept.questions["excluded"].to_list() == [None]
+    assert kept.counts["identical_documents_left_out"] == 0
+
+
+ASKED = pl.DataFrame({"question_id": ["q1", "q2", "q3"], "excluded": ["b", None, "elsewhere"]})
+
+
+def test_the_excluded_passage_is_in_no_ranking_and_those_behind_it_move_up():
+    scores = without_excluded(np.array([[1, 9, 3]] * 3), ASKED, ["a", "b", "c"])
+    assert scores.tolist() == [[1.0, float("-inf"), 3.0], [1, 9, 3], [1, 9, 3]]
+    rows = [(q, "bm25", n, p, None, -n, False) for q in ("q1", "q2") for n, p in enumerate("bac")]
+    columns = ["question_id", "scorer", "rank", "passage_id", "edge_id", "value", "answer_aware"]
+    left = select.without_excluded(pl.DataFrame(rows, columns, orient="row"), ASKED)
+    assert left.select(columns[:1] + columns[2:4]).rows() == [
+        ("q1", 0, "a"),
+        ("q1", 1, "c"),
+        ("q2", 0, "b"),
+        ("q2", 1, "a"),
+        ("q2", 2, "c"),
+    ]
+
+
+def test_every_ranking_of_arguments_finds_the_counterargument_first(beir, tmp_path):
+    topics = ("homework", "zoos", "cars", "exams")
+    sides = {"a": "{0} do harm, say those who fear {0}.", "b": "{0} do good, say others of {0} today."}
+    documents = [{"_id": f"{t}-{side}", "text": text.format(t)} for t in topics for side, text in sides.items()]
+    queries = [document for document in documents if document["_id"].endswith("a")]
+    corpus, questions = beir(documents, queries, "".join(f"{t}-a\t{t}-b\t1\n" for t in topics))
+    cfg = SimpleNamespace(
+        rankers=SimpleNamespace(
+            scorers={name: {"kind": name} for name in ("tfidf", "random")}, suffixes=(), neighbour=0, keep=10
+        ),
+        embedder=option(CONF, "embedder", "minilm"),
+        eval=SimpleNamespace(seed=7),
+        dataset=SimpleNamespace(unanswerable=()),
+    )
+    ctx = SimpleNamespace(cache=tmp_path, log=None, counts={}, warn=None, progress=lambda rows, total, unit: rows)
+    rankings = rank(cfg, corpus.passages, questions.questions, None, ctx)
+    assert not rankings.filter(pl.col("question_id") == pl.col("passage_id")).height
+    (_, gold), documents = (
+        next(by_hop(questions.evidence, corpus.passages.select("passage_id", "doc_id"))),
+        corpus.passages,
+    )
+    joined = rankings.join(documents.select("passage_id", "doc_id"), on="passage_id")
+    assert rank_metrics(joined.filter(scorer="tfidf"), gold)["value"].to_list() == [1.0] * 12
+
+
+# --- runs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "passage"),
+    [
+        ("q1\tQ0\tFree Guy (film):0\t1\t9.5\tmy run", "Free Guy (film):0"),
+        ("\ufeffq1\tQ0\td1\t1\t9.5\tx\r", "d1"),
+        ("q1  Q0 d1   1 9.5 x ", "d1"),
+        ("q1\tQ0\ta\u2028b\u00a0c\t1\t9.5\tx", "a\u2028b\u00a0c"),
+        ("q1 Q0 a\u2028b 1 9.5 x", "a\u2028b"),
+        ("q1\tQ0\t周敏 与 茶厂:3\t1\t9.5\tx", "周敏 与 茶厂:3"),
+    ],
+)
+def test_a_line_of_a_run_with_tabs_is_split_at_tabs(tmp_path, line, passage):
+    (tmp_path / "mine.run").write_text(line + "\n", encoding="utf-8", newline="")
+    assert trec.read_run(tmp_path / "mine.run") == {"q1": {passage: (9.5, 1)}}
+
+
+@pytest.mark.parametrize("line", ["q1 Q0 Free Guy:0 1 9.5 x", "q1\tQ0\tFree Guy\t1\t9.5", "q1 Q0 Free Guy\t1\t9.5\tx"])
+def test_a_line_of_a_run_that_tabs_and_blanks_do_not_tell_is_refused(tmp_path, line):
+    (tmp_path / "mine.run").write_text(line)
+    with pytest.raises(SecateurError, match=r"line 1: . fields, a run has 6.*tabs between fields"):
+        trec.read_run(tmp_path / "mine.run")
