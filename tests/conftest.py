@@ -10,6 +10,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from secateur.models.kernels import steady
+from tests.support.converted import convert, linked
 from tests.support.project import ROOT, Project, copy_project
 from tests.support.tiny_models import tiny_network, tiny_tokenizer
 
@@ -57,6 +58,20 @@ def smoke(once) -> Project:
         assert done.returncode == 0, done.stdout + done.stderr
 
     return Project(once("smoke", make))
+
+
+@pytest.fixture(scope="session")
+def converted(once) -> Path:
+    """A cache that holds converted weights alone: MiniLM's, and the tokenizer of SmolLM2. Read only."""
+    return once("converted", convert)
+
+
+@pytest.fixture
+def fresh_cache(converted, tmp_path, monkeypatch) -> Path:
+    """An empty cache of the test's own, but for converted weights, which take ten seconds to make."""
+    cache = linked(converted, tmp_path / "cache")
+    monkeypatch.setenv("SECATEUR_CACHE", str(cache))
+    return cache
 
 
 @pytest.fixture

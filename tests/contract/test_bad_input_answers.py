@@ -185,8 +185,7 @@ def job_of(folder: Path, url: str, **changes: str) -> Job:
     )
 
 
-def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, fresh_cache):
     with answering(lives=3) as server:
         job = job_of(tmp_path, server.url)
         with pytest.raises(SecateurError, match=r"status 503, after 2 attempts.*run again"):
@@ -212,8 +211,7 @@ def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, monkeypatch
     assert metrics["prefill_seconds_per_question"] == 0  # all from the cache
 
 
-def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_question_and_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_question_and_told(tmp_path, fresh_cache):
     with answering() as server:
         job = job_of(tmp_path, server.url, **{"answer.window": "40"})
         run_stage(answer_questions.run, job)
@@ -229,7 +227,7 @@ def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_questi
     )
 
 
-def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path):
+def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path, fresh_cache):
     with answering() as server:
         job = job_of(tmp_path, server.url, **{"answer.window": "16"})
         with pytest.raises(SecateurError, match=r"question q\d: its prompt has \d+ tokens without any context"):
@@ -261,13 +259,14 @@ def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path):
         (("system.reader=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),
     ],
 )
-def test_settings_that_cannot_answer_are_refused_before_anything_runs(tmp_path, overrides, said):
+def test_settings_that_cannot_answer_are_refused_before_anything_runs(conf, overrides, said):
     with pytest.raises(ConfigError, match=f"(?s){said}.*Fix:"):
-        variants(_conf(tmp_path), "mine", overrides)
+        variants(conf, "mine", overrides)
 
 
-def _conf(folder: Path) -> Path:
-    conf = shutil.copytree(CONF, folder / "conf")
+@pytest.fixture(scope="module")
+def conf(tmp_path_factory) -> Path:
+    conf = shutil.copytree(CONF, tmp_path_factory.mktemp("mine") / "conf")
     text = "title: T\ndatasets: [toy_documents]\nsystems: [rag_zsum]\naxes: {}\nexclude: []\n"
     (conf / "experiment/mine.yaml").write_text(text)
     return conf

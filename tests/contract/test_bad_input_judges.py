@@ -75,12 +75,7 @@ def figures(job: Job) -> dict[str, dict[str, float]]:
     return found
 
 
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
-
-
-def test_well_formed_verdicts_become_figures_with_controls(tmp_path, cache):
+def test_well_formed_verdicts_become_figures_with_controls(tmp_path, fresh_cache):
     with running(Judging(ruled)) as server:
         job = job_of(tmp_path, server.url)
         run_stage(judge_answers.run, job)
@@ -96,7 +91,7 @@ def test_well_formed_verdicts_become_figures_with_controls(tmp_path, cache):
     assert said["reply"].null_count() == 0
 
 
-def test_malformed_verdicts_are_missing_and_told(tmp_path, cache):
+def test_malformed_verdicts_are_missing_and_told(tmp_path, fresh_cache):
     with running(Judging(lambda prompt: "Certainly! Every statement follows.")) as server:
         job = job_of(tmp_path, server.url)
         run_stage(judge_answers.run, job)
@@ -108,7 +103,7 @@ def test_malformed_verdicts_are_missing_and_told(tmp_path, cache):
     assert "could not be read; they are missing, not 0" in job.log.read_text()
 
 
-def test_a_wrong_key_stops_with_one_message(tmp_path, cache):
+def test_a_wrong_key_stops_with_one_message(tmp_path, fresh_cache):
     with running(Judging(ruled)) as server:
         server.script.append((401, {}, "wrong key"))
         job = job_of(tmp_path, server.url)
@@ -117,8 +112,7 @@ def test_a_wrong_key_stops_with_one_message(tmp_path, cache):
     assert not job.outputs["verdicts"].exists()
 
 
-@pytest.mark.slow
-def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, cache):
+def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, fresh_cache):
     with running(Judging(ruled, lives=4)) as server:
         job = job_of(tmp_path, server.url)
         with pytest.raises(SecateurError, match=r"status 503, after 2 attempts"):
@@ -130,7 +124,7 @@ def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, cache):
 
 
 @pytest.mark.slow
-def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path, cache):
+def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path, fresh_cache):
     """SmolLM2 behind the endpoint: most of what it says is no verdict, and the same is missing either way."""
     lm = load(compose.option(CONF, "lm", "smollm2"), tmp_path / "cache", "cpu")
     cfg = compose.option(CONF, "judge", "smollm2", ("judge.max_tokens=24",))

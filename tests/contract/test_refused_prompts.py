@@ -9,6 +9,7 @@ from test_bad_input_answers import CONF, PROMPTS, job_of, remote
 from test_bad_input_judges import Judging, figures
 from test_bad_input_judges import job_of as judging_job
 from tests.support.answer_server import answering
+from tests.support.converted import linked
 from tests.support.loopback import running
 from tests.support.refusals import FILTERED, REFUSED, clear_network_variables, error
 from tests.support.rule_judge import ruled
@@ -83,8 +84,7 @@ def test_a_refusal_is_judged_by_its_reason_and_not_by_what_it_repeats():
     assert refusal(401, json.dumps({"error": "content_filter"})) == (False, None)
 
 
-def test_the_stage_counts_refused_prompts_and_their_scores_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_the_stage_counts_refused_prompts_and_their_scores_are_missing(tmp_path, fresh_cache):
     with answering() as server:
         thought = {"message": {"content": "<think>hm"}, "finish_reason": "length"}
         job = job_of(tmp_path, server.url, **{"answer.max_failed": "0.2"})
@@ -120,8 +120,7 @@ def test_a_filtered_reply_fails_its_prompt(tmp_path, changes):
     assert answers[0].problem == "the reply was filtered"
 
 
-def test_the_stage_counts_filtered_replies_as_refused_prompts(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_the_stage_counts_filtered_replies_as_refused_prompts(tmp_path, fresh_cache):
     filtered = {"message": {"content": None}, "finish_reason": "content_filter"}
     with answering() as server:
         server.script.append(filtered)
@@ -146,8 +145,7 @@ def test_a_filtered_reply_of_an_earlier_version_is_asked_again(tmp_path):
 
 
 @pytest.mark.parametrize("backend", ["chat", "completions"])
-def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, monkeypatch, backend):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, fresh_cache, backend):
     thought = "<think>hm"
     with answering() as server:
         server.script.append({"message": {"content": thought}, "text": thought, "finish_reason": "length"})
@@ -157,8 +155,7 @@ def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, monkeyp
     assert ("answer.template" in said) == (backend == "chat")
 
 
-def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, fresh_cache):
     job = job_of(tmp_path, "http://127.0.0.1:9/v1")
     endings = ("failed", "thought", "end", "end", "end")
     rows = [(f"q{n}", "g", n, 0, 9, 1, "" if n < 2 else f"{n}", False, end) for n, end in enumerate(endings)]
@@ -182,7 +179,7 @@ def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_verdict_in_a_thought_does_not_count(tmp_path, monkeypatch):
+def test_a_verdict_in_a_thought_does_not_count(converted, tmp_path, monkeypatch):
     rules = {
         "plain": ruled,
         "thinking": lambda prompt: f"<think>{THOUGHT} 0</think>{ruled(prompt)}",
@@ -192,7 +189,7 @@ def test_a_verdict_in_a_thought_does_not_count(tmp_path, monkeypatch):
     for name, rule in rules.items():
         folder = tmp_path / name
         folder.mkdir()
-        monkeypatch.setenv("SECATEUR_CACHE", str(folder / "cache"))
+        monkeypatch.setenv("SECATEUR_CACHE", str(linked(converted, folder / "cache")))
         with running(Judging(rule)) as server:
             job = judging_job(folder, server.url)
             run_stage(judge_answers.run, job)
@@ -202,8 +199,7 @@ def test_a_verdict_in_a_thought_does_not_count(tmp_path, monkeypatch):
     assert json.loads(job.record.read_text())["counts"]["thoughts_without_answer"] > 0
 
 
-def test_a_judges_refused_prompts_are_missing_up_to_a_share(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_a_judges_refused_prompts_are_missing_up_to_a_share(tmp_path, fresh_cache):
     with running(Judging(ruled)) as server:
         job = judging_job(tmp_path, server.url)
         server.script.extend([FILTERED, {"message": {"content": None}, "finish_reason": "content_filter"}])

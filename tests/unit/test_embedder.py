@@ -1,5 +1,6 @@
 """The real MiniLM on a handful of strings."""
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +29,29 @@ def config(**changes) -> SimpleNamespace:
     }
     whole = base | changes
     return SimpleNamespace(**whole | {name: dict.fromkeys(("cpu", "cuda"), whole[name]) for name in PER_DEVICE})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once(tmp_path_factory):
+    """Each model is read, and converted with its pooling and without it, once; no setting of these tests changes it."""
+    folder, convert, load = tmp_path_factory.mktemp("converted"), encoders._convert, encoders.sentence_transformer
+    models = {}
+
+    def converted(cfg, saved, pooled):
+        if not (folder / saved.name).exists():
+            convert(cfg, folder / saved.name, pooled)
+        saved.parent.mkdir(parents=True, exist_ok=True)
+        for path in folder.glob(f"{saved.stem}.*"):
+            os.link(path, saved.with_name(path.name))
+
+    def loaded(cfg, device):
+        models[device] = models.get(device) or load(cfg, device)
+        return models[device]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoders, "_convert", converted)
+        patch.setattr(encoders, "sentence_transformer", loaded)
+        yield
 
 
 @pytest.fixture(scope="module")
