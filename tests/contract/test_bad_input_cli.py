@@ -1,6 +1,6 @@
 """What a user reads after a mistake: one message with the way out, exit code not zero, nothing half-written.
 
-Every case is a real command in a copy of the project, without a network.
+Of every way a command can end, one case is a real command in a copy of the project, without a network.
 """
 
 import json
@@ -9,6 +9,10 @@ from collections import Counter
 import polars as pl
 import pytest
 from tests.support.project import copy_project, of_folder
+
+from secateur.cli import main
+from secateur.core.errors import SecateurError
+from secateur.planning.plan import variants
 
 FIELDS = ["dataset", "system", "order", "scorer", "answer_aware", "subset", "metric", "value", "low", "high"]
 FIELDS += ["n", "units", "split", "published"]
@@ -31,36 +35,37 @@ def refused(project, *args: str, **env: str) -> str:
 # --- refused before the DAG is built -------------------------------------------------------------
 
 
+NEAREST = ["'lokomo'", "quickstart, readers, red_herrings, sessions, single_hop, smoke", "did you mean 'locomo'?"]
+
+
 @pytest.mark.parametrize(
     ("config", "parts"),
     [
-        (
-            ["experiment=lokomo"],
-            [
-                "'lokomo'",
-                "conf/experiment",
-                "quickstart, readers, red_herrings, sessions, single_hop, smoke",
-                "did you mean 'locomo'?",
-            ],
-        ),
-        (
-            ["experiment=smoke", "overrides=[retriever.topk=100]"],
-            ["retriever.topk=100", "conf/retriever", "'topk'", "top_m", "did you mean 'top_k'?"],
-        ),
-        (
-            ["experiment=smoke", "overrides=[retriever.top_k=0]"],
-            ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"],
-        ),
-        (["experiment=typo"], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
-        (["experiment=custom"], ["no folder given", "secateur evaluate DIR --experiment custom"]),
+        (["experiment=lokomo"], ["conf/experiment", *NEAREST]),
         (["experiment=custom", "data=mine"], ["data=mine: a folder is an experiment", "Fix: secateur evaluate mine"]),
+        (["experiment=custom"], ["no folder given", "secateur evaluate DIR --experiment custom"]),
         (of_folder("nowhere")[1:], ["nowhere/", ".jsonl: no such file", "name a folder"]),
     ],
-    ids=["experiment", "key", "range", "option", "no folder", "data", "empty folder"],
+    ids=["experiment", "data", "no folder", "empty folder"],
 )
-def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, config, parts):
+def test_a_mistake_in_the_configuration_ends_snakemake_with_what_is_allowed(mistaken, config, parts):
     said = refused(mistaken, "-n", "--config", *config)
     assert [part for part in parts if part not in said] == [], said
+
+
+@pytest.mark.parametrize(
+    ("experiment", "overrides", "parts"),
+    [
+        ("smoke", ["retriever.topk=100"], ["retriever.topk=100", "conf/retriever", "'topk'", "top_m", "mean 'top_k'?"]),
+        ("smoke", ["retriever.top_k=0"], ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"]),
+        ("typo", [], ["conf/experiment/typo.yaml", "'secatuer'", "did you mean 'secateur'?"]),
+    ],
+    ids=["key", "range", "option"],
+)
+def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistaken, experiment, overrides, parts):
+    with pytest.raises(SecateurError) as raised:
+        variants(mistaken.root / "conf", experiment, tuple(overrides))
+    assert [part for part in parts if part not in str(raised.value)] == []
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +91,7 @@ def custom(project, passages: str) -> tuple[str, ...]:
 
 def test_a_malformed_line_is_named_by_file_and_line(project):
     given = custom(project, '{"id": "p1", "text": "Acme bought Bolt."}\n{"id": "p2", "text": \n')
-    said = refused(project, *given)
+    said = refused(project, "results/custom/passages/passages.parquet", *given)
     assert "prepare_corpus: " in said
     assert f"{project.root.parent}/mine/passages.jsonl" in said
     assert "line 2" in said
@@ -127,6 +132,22 @@ def test_a_file_that_cannot_be_downloaded_is_answered_with_the_mirror(project, t
 # --- secateur table ------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def ended(untouched, monkeypatch, capsys):
+    """Runs `secateur ARGS` in this process, which must fail; its message."""
+
+    def run(*args: str) -> str:
+        monkeypatch.chdir(untouched.root)
+        monkeypatch.setattr("sys.argv", ["secateur", *args])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert (end.value.code, said.out) == (2, "")
+        return said.err
+
+    return run
+
+
 def test_a_table_of_an_unknown_experiment_names_the_nearest(untouched):
     said = untouched.secateur("table", "smokey")
     assert (said.returncode, said.stdout) == (2, "")
@@ -134,23 +155,16 @@ def test_a_table_of_an_unknown_experiment_names_the_nearest(untouched):
     assert "Traceback" not in said.stderr
 
 
-def test_a_table_that_has_not_been_computed_names_the_command(untouched):
-    said = untouched.secateur("table", "locomo", "--json")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert "make run EXPERIMENT=locomo" in said.stderr
-    assert "Traceback" not in said.stderr
+def test_a_table_that_has_not_been_computed_names_the_command(ended):
+    assert "make run EXPERIMENT=locomo" in ended("table", "locomo", "--json")
 
 
-def test_an_export_that_is_not_possible_says_why(untouched, tmp_path):
-    for experiment, part in (
-        ("smokey", "did you mean 'smoke'?"),
-        ("medical", "make run EXPERIMENT=medical"),
-        ("locomo", "no graph"),
-    ):
-        said = untouched.secateur("export", experiment, "--out", str(tmp_path / "g.graphml"))
-        assert (said.returncode, said.stdout) == (2, "")
-        assert part in said.stderr
-        assert "Traceback" not in said.stderr
+@pytest.mark.parametrize(
+    ("experiment", "part"),
+    [("smokey", "did you mean 'smoke'?"), ("medical", "make run EXPERIMENT=medical"), ("locomo", "no graph")],
+)
+def test_an_export_that_is_not_possible_says_why(ended, tmp_path, experiment, part):
+    assert part in ended("export", experiment, "--out", str(tmp_path / "g.graphml"))
     assert list(tmp_path.iterdir()) == []
 
 
