@@ -16,6 +16,7 @@ from secateur.evaluation.comparison import AXES, PRIMARY
 from secateur.evaluation.primary import primary_family
 from secateur.evaluation.resampling import holm
 from secateur.graph.retrieval.ranking import GraphRanking
+from secateur.planning.contents import _family
 from secateur.planning.plan import experiment, variants
 from secateur.planning.primary import primary_tests
 from secateur.ranking.group import Group, Questions
@@ -207,3 +208,8 @@ def test_the_family_is_a_table_of_its_own_and_no_pair_of_other_tables():
     assert "(6): p after Holm over these alone" in drawn.caption
     assert both_ways(found).is_empty()
     assert both_ways(found, family=True).height == 12
+
+
+def test_a_walk_is_no_plain_ranking_to_which_others_are_compared():
+    families = {variant.system: _family(variant) for variant in variants(CONF, "multihop")}
+    assert families["requery"] == "graph" and families["named_two_step"] == "lexical"

@@ -37,6 +37,9 @@ class System:
     answer: str = key("option of conf/answer, for answered questions")
     contexts: str | None = key("JSONL file of contexts made elsewhere, in place of a ranking")
     answers_only: bool = key("answer questions in every experiment, and report only the answers")
+    plain: bool = key(
+        "lexical: a plain ranking, a baseline of other systems; false: a method of ours, as the graph's rows"
+    )
     yours: bool = key("your own: starred in leaderboards, with a finding; contexts made elsewhere are too")
 
     @property

@@ -38,6 +38,8 @@ def _family(variant: Variant) -> str:
         return "policy"
     if variant.yours and not variant.study and variant["family"] != layout.IMPORTED:
         return YOURS
+    if variant["family"] == "lexical" and not variant.plain:
+        return "graph"
     controls = variant["family"] == "lexical" and variant["rankers"] == CONTROLS
     return CONTROL if controls else variant["family"]
 

@@ -27,7 +27,7 @@ __all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name
     for f in fields(System)
-    if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only", "yours")
+    if f.name not in ("family", "ranker", "orders", "turns", "contexts", "answers_only", "plain", "yours")
 )
 
 
@@ -51,6 +51,7 @@ class Variant:
     gained: bool = False
     answered: bool = False
     judges: tuple[str, ...] = ()
+    plain: bool = True
     yours: bool = False
 
     def __getitem__(self, axis: str) -> str:
@@ -298,6 +299,7 @@ class _Resolved:
             gained=has_contexts and gained,
             answered=has_contexts and answered,
             judges=self.spec.judges if has_contexts and answered else (),
+            plain=self.system.plain,
             yours=self.system.yours or bool(self.system.contexts),
         )
         if problems := variant_problems(self.conf, dataset, variant, system, self.overrides):

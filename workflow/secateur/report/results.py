@@ -167,8 +167,8 @@ def _by_metric(rows: pl.DataFrame, *labels: str) -> str:
 def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str:
     """SVG of some systems' differences to the best plain ranking, by data set."""
     metrics, comparisons = (kept_table(docs, name, table) for table in KEPT)
-    systems = metrics["system"].unique()
-    families = {system: option(conf, "system", system.partition(":")[0]).family for system in systems}
+    options = {system: option(conf, "system", system.partition(":")[0]) for system in metrics["system"].unique()}
+    families = {system: of.family if of.plain else "graph" for system, of in options.items()}
     min_units = option(conf, "eval", "default").min_units
     dots = [
         _dot(_head(dataset, chosen[0]), line)
