@@ -89,10 +89,11 @@ def custom(project, passages: str) -> tuple[str, ...]:
     return tuple(of_folder(folder))
 
 
-def test_a_malformed_line_is_named_by_file_and_line(project):
+def test_a_malformed_line_is_named_by_file_and_line_and_not_tried_again(project):
     given = custom(project, '{"id": "p1", "text": "Acme bought Bolt."}\n{"id": "p2", "text": \n')
-    said = refused(project, "results/custom/passages/passages.parquet", *given)
-    assert "prepare_corpus: " in said
+    said = refused(project, "results/custom/passages/passages.parquet", "--retries", "2", *given)
+    assert said.count("prepare_corpus: ") == 1
+    assert "Trying to restart" not in said
     assert f"{project.root.parent}/mine/passages.jsonl" in said
     assert "line 2" in said
     assert "Fix: " in said

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.support.project import in_folder, of_folder
+from tests.support.project import in_folder
 
 EXPERIMENT = "results/experiments/smoke"
 BUSY = "def run(cfg, inputs, outputs, ctx):\n    raise OSError(16, 'Device or resource busy')\n"
@@ -28,19 +28,6 @@ def test_a_run_says_what_is_to_come_and_ends_with_what_was_found(rerun):
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout.startswith("no jobs in ")
     assert again.stdout.splitlines()[-1] == said.stdout.splitlines()[-1]
-
-
-def test_what_the_driver_runs_itself_is_not_repeated_after_bad_input(project):
-    folder = project.root.parent / "mine"
-    folder.mkdir()
-    (folder / "passages.jsonl").write_text('{"id": "p1", "text": \n')
-    (folder / "questions.jsonl").write_text('{"id": "q1", "question": "Who?"}\n')
-    asked = ("--retries", "2", *of_folder(folder))
-    done = project.snakemake(*asked, "--", "results/custom/passages/passages.parquet")
-    said = done.stdout + done.stderr
-    assert done.returncode == 1, said
-    assert said.count("prepare_corpus: ") == 1, said
-    assert "Trying to restart" not in said
 
 
 def test_what_the_driver_runs_itself_is_repeated_where_that_may_help(project):

@@ -320,6 +320,7 @@ def test_your_own_documents_give_the_same_bytes_whatever_the_hash_seed_and_the_t
     assert [name for name, content in second.items() if first[name] != content] == []
 
 
+@pytest.mark.slow  # as the test before: the same figures under another hash seed and on two threads
 def test_your_own_documents_get_figures_and_a_report(smoke, custom):
     own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom_mine"), (smoke, "smoke")))
     rows = known.filter(

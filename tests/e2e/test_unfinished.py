@@ -56,6 +56,3 @@ def test_of_an_experiment_of_which_nothing_is_made_there_is_no_page(untouched):
     assert said.returncode == 2
     assert "rows has figures yet. Fix: make run EXPERIMENT=smoke" in said.stderr
     assert "Traceback" not in said.stderr
-    said = untouched.secateur("report", "smok")
-    assert said.returncode == 2
-    assert "did you mean 'smoke'" in said.stderr

@@ -12,7 +12,7 @@ from secateur.core import layout
 from secateur.planning.plan import variants
 
 CONF = Path(__file__).parents[2] / "conf"
-quick = settings(max_examples=200)
+quick = settings(max_examples=60)
 option = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True).filter(lambda name: name not in ("none", "text", "own"))
 scorer = st.from_regex(r"[a-z][a-z0-9_]{0,8}(\.[0-9]+)?(_b0\.75)?(\+neighbour)?", fullmatch=True)
 AXES = sorted({axis for own in (*layout.FAMILIES.values(), layout.RECALLED, layout.WRITTEN) for axis in own})
