@@ -165,24 +165,24 @@ def _by_metric(rows: pl.DataFrame, *labels: str) -> str:
 
 
 def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str:
-    """SVG of some systems' differences to the best plain ranking, by data set."""
+    """SVG of some systems' differences to the best plain ranking, by data set, with p of the primary family."""
     metrics, comparisons = (kept_table(docs, name, table) for table in KEPT)
+    comparisons = comparisons.filter(axis=PRIMARY).with_columns(axis=pl.lit("ranker"))
     options = {system: option(conf, "system", system.partition(":")[0]) for system in metrics["system"].unique()}
     families = {system: of.family if of.plain else "graph" for system, of in options.items()}
-    min_units = option(conf, "eval", "default").min_units
     dots = [
         _dot(_head(dataset, chosen[0]), line)
-        for dataset, lines, _ in findings(metrics, comparisons, families, min_units)
+        for dataset, lines, _ in findings(metrics, comparisons, families, option(conf, "eval", "default").min_units)
         if (chosen := [line for system in shown for line in lines if line.name == system])
         for line in chosen
     ]
-    xlabel = "share of the gold evidence, minus that of the best plain ranking; hollow: not significant"
-    return encoded(forest(dots, xlabel, (0, "the best plain ranking")), "svg").decode()
+    label = "share of the gold evidence, minus that of the best plain ranking; hollow: not significant"
+    return encoded(forest(dots, label, (0, "the best plain ranking")), "svg").decode()
 
 
 def _head(dataset: str, line: Line) -> str:
-    base = number(line.value - line.difference)
-    return f"{dataset}, {line.n} questions; the best plain ranking: {line.baseline}, holds {base}"
+    base = f"{line.baseline}, holds {number(line.value - line.difference)}"
+    return f"{dataset}, {line.n} questions; the best plain ranking: {base}"
 
 
 def _dot(head: str, line: Line) -> Dot:
