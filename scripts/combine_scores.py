@@ -1,21 +1,37 @@
-"""Compute the score of every scorer from statistics and rankings, and the passages that each selects."""
+"""Compute the score of every scorer from statistics and rankings, and the passages that each selects.
+
+With `rankers.fitted_on` every input has further tables: those of the other data sets, in the same order.
+"""
 
 import polars as pl
 
-from secateur.ecs.names import needed_features
-from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
+from secateur.ecs.names import OTHER_SETS, needed_features
+from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable, transferred
 from secateur.ecs.scoring.null import tau
 from secateur.evaluation.folds import folds_of
 from secateur.ranking.select import above, at_gold_size, ranked
 from secateur.stage.contract import main
 
+READ = ("pool", "questions", "passages", "rankings")
+
+
+def _sets(inputs, rankers) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """(features, gold) of the data set itself, then of those that its weights are fitted on too."""
+    statistics, tables = inputs.each("statistics"), zip(*map(inputs.each, READ), strict=True)
+    names, sets = needed_features(rankers.scores, rankers.utilities), []
+    for n, (read, evidence) in enumerate(zip(tables, inputs.each("evidence"), strict=True)):
+        shards = len(statistics) // len(inputs.paths("pool"))
+        own = pl.concat(statistics[n * shards : (n + 1) * shards])
+        gold = evidence.drop_nulls("passage_id").select("question_id", "passage_id").unique()
+        sets.append((features(*read, own, rankers.scores, names), gold))
+    return sets
+
 
 def run(cfg, inputs, outputs, ctx):
     scores, utilities = cfg.rankers.scores, cfg.rankers.utilities
-    questions, passages = inputs["questions"], inputs["passages"]
-    gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
-    tables = (inputs["pool"], questions, passages, inputs["rankings"], inputs["statistics"])
-    table = features(*tables, scores, needed_features(scores, utilities))
+    questions, passages, evidence = (inputs.each(name)[0] for name in ("questions", "passages", "evidence"))
+    sets = _sets(inputs, cfg.rankers)
+    (table, gold), *others = sets
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()
     folds = dict(zip(ids, folds_of(clusters, ids, cfg.eval.min_clusters, cfg.ecs.folds).tolist(), strict=True))
     values, selections, metrics = [], [], {}
@@ -32,15 +48,19 @@ def run(cfg, inputs, outputs, ctx):
             limit = tau(z_scores, cfg.ecs.percentile)
             scored = z_scores.join(scorable(table, aware), on=["question_id", "passage_id"], how="semi")
             metrics[f"tau {name}"] = round(limit, 4)
-        rows = scored.select("question_id", "passage_id", "value").drop_nulls()
-        rows = rows.with_columns(scorer=pl.lit(name), answer_aware=pl.lit(aware))
+        labels = {"scorer": pl.lit(name), "answer_aware": pl.lit(aware)}
+        rows = scored.select("question_id", "passage_id", "value").drop_nulls().with_columns(**labels)
         if spec["kind"] == "threshold":
             selections.append(above(rows, limit, passages))
         else:
             values.append(rows)
+        if spec["kind"] == "fitted" and others:
+            scored, weights = transferred(table, spec, aware, others)
+            metrics |= {f"weight {name}{OTHER_SETS} {feature}": round(w, 4) for feature, w in weights.items()}
+            values.append(scored.with_columns(**labels | {"scorer": pl.lit(name + OTHER_SETS)}))
     outputs["rankings"] = rankings = ranked(pl.concat(values), passages)
     with_gold = [selection.join(gold, on="question_id", how="semi") for selection in selections]
-    outputs["selections"] = pl.concat([at_gold_size(rankings, inputs["evidence"]), *with_gold])
+    outputs["selections"] = pl.concat([at_gold_size(rankings, evidence), *with_gold])
     return metrics | {"questions": rankings["question_id"].n_unique(), "scorers": len(scores) + len(utilities)}
 
 

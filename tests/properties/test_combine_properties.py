@@ -136,12 +136,13 @@ def pools(draw):
     }
 
 
-def combined(inputs, ecs) -> dict[str, pl.DataFrame]:
+def combined(ecs, *sets) -> dict[str, pl.DataFrame]:
+    """What the stage writes of the first data set; the others are those of `rankers.fitted_on`."""
     cfg = SimpleNamespace(
         rankers=SimpleNamespace(scores=SCORES, utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
     )
-    outputs = {}
-    combine_scores.run(cfg, inputs, outputs, None)
+    outputs, each = {}, lambda name: [tables[name] for tables in sets]
+    combine_scores.run(cfg, SimpleNamespace(each=each, paths=each), outputs, None)
     return outputs
 
 
@@ -150,7 +151,7 @@ def combined(inputs, ecs) -> dict[str, pl.DataFrame]:
 def test_a_candidate_found_with_the_answer_is_never_chosen_by_a_scorer_that_sees_none(ecs, inputs):
     free = set(inputs["pool"].filter("free").select("question_id", "passage_id").iter_rows())
     known = set(inputs["pool"].drop_nulls("rank").select("question_id", "passage_id").iter_rows())
-    for table in combined(inputs, ecs).values():
+    for table in combined(ecs, inputs).values():
         shown = table.drop_nulls("passage_id")
         for aware, allowed in ((False, free), (True, known)):
             own = shown.filter(pl.col("answer_aware") == aware).select("question_id", "passage_id")
@@ -164,6 +165,18 @@ def test_an_answer_free_score_depends_on_no_answer_of_its_own_question(ecs, inpu
     own = (pl.col("question_id") == "q0") & pl.col("passage_id").is_not_null()
     other = pl.Series(values(data.draw, statistics.height))
     changed = statistics.with_columns(answer_logprob=pl.when(own).then(other).otherwise("answer_logprob"))
-    before, after = (combined(inputs | {"statistics": s}, ecs)["rankings"] for s in (statistics, changed))
+    before, after = (combined(ecs, inputs | {"statistics": s})["rankings"] for s in (statistics, changed))
     same = (pl.col("question_id") == "q0") & ~pl.col("answer_aware")
     assert before.filter(same).equals(after.filter(same))
+
+
+@settings(SLOW, max_examples=10)
+@given(pools(), pools(), st.integers(1, 4))
+def test_weights_of_other_sets_rest_on_no_evidence_of_the_set_that_they_score(ecs, inputs, other, place):
+    elsewhere = inputs["evidence"].with_columns(passage_id=pl.col("question_id") + f".{place}")
+    changed = inputs | {"evidence": pl.concat([inputs["evidence"], elsewhere])}
+    before, after = (combined(ecs, tables, other)["rankings"] for tables in (inputs, changed))
+    same = pl.col("scorer") == "fitted@other_sets"
+    assert before.filter(same).height
+    assert before.filter(same).equals(after.filter(same))
+    assert set(combined(ecs, inputs)["rankings"]["scorer"]) == set(before["scorer"]) - {"fitted@other_sets"}

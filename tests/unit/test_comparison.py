@@ -1,5 +1,6 @@
 """Means and paired differences on a frame small enough to check by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -219,6 +220,12 @@ def test_a_system_of_several_scorers_meets_the_strongest_listed_one():
     }
 
 
+def test_chance_in_a_pool_is_tested_against_nothing():
+    known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("ecs", "pool_random", ranker="ecs")]
+    assert of(compared(known)) == {("ecs", "pool_random", "rankers", "bm25", "strongest")}
+    assert compared([known[0], replace(known[1], ranks=False)]).is_empty()
+
+
 def test_of_equally_strong_ones_the_name_decides():
     alike = [row("rankers", name, listed=True, ranker=name) for name in ("alpha", "beta")]
     means = dict.fromkeys((one.key for one in alike), 0.5)
@@ -228,18 +235,28 @@ def test_of_equally_strong_ones_the_name_decides():
 
 def test_each_joined_scorer_meets_its_matched_baseline_without_a_language_model():
     known = [row("ecs", name, ranker="ecs") for name in ("sum(bm25)", "sum(bm25,pmi_q)")]
-    found = compared(known, joined={"sum(bm25,pmi_q)": "sum(bm25)", "sum(js)": "sum(tfidf)"})
+    found = compared(known, joined={"sum(bm25,pmi_q)": ["sum(bm25)", "sum(tfidf)"], "sum(js)": ["sum(bm25)"]})
     assert of(found) == {("ecs", "sum(bm25,pmi_q)", "ecs", "sum(bm25)", "language_model")}
 
 
-def test_every_join_with_a_language_model_has_a_matched_baseline_that_joins_the_same_but_for_what_it_says():
+def test_every_join_with_a_language_model_has_a_matched_baseline_without_it():
     specs = UTILITY.utilities
     found = matched_baselines(UTILITY.scores, specs)
     said = {name for name, spec in specs.items() if spec["kind"] in ("sum", "fitted") and set(spec["of"]) & MODEL}
-    assert set(found) == said
-    for name, matched in found.items():
-        assert specs[name]["kind"] == specs[matched]["kind"]
-        assert set(specs[matched]["of"]) == set(specs[name]["of"]) - MODEL
+    assert {name for name in found if not name.endswith("@other_sets")} == said
+    for name in said:
+        plain, *rest = found[name]
+        assert set(specs[plain]["of"]) == set(specs[name]["of"]) - MODEL
+        assert all(set(specs[other]["of"]) == set(specs[name]["of"]) - MODEL | {"pmi_q"} for other in rest)
+        if specs[name]["kind"] == "fitted":
+            assert found[f"{name}@other_sets"] == [f"{other}@other_sets" for other in found[name]]
+
+
+def test_the_share_of_ecs_is_stated_over_the_baseline_and_over_query_likelihood():
+    found = matched_baselines(UTILITY.scores, UTILITY.utilities)
+    assert found["fitted:likelihood"] == found["fitted:divergences"] == ["fitted:lexical"]
+    assert found["fitted:free"] == ["fitted:lexical", "fitted:likelihood"]
+    assert found["fitted:aware"] == ["fitted:lexical+answer", "fitted:likelihood+answer"]
 
 
 def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():

@@ -9,7 +9,8 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.ecs.names import LENGTH, OVERLAP, SPEAKER, needed_features
 from secateur.ecs.reading.sweep import statistics_frame
-from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable
+from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joined, scorable, transferred
+from secateur.ecs.scoring.fusion import fit_ranking, standardised
 
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
 
@@ -181,3 +182,26 @@ def test_nothing_to_join_gives_no_rows():
     assert found.columns == ["question_id", "passage_id", "value"]
     assert found.is_empty()
     assert weights == {}
+
+
+# --- transferred -------------------------------------------------------------------------------
+
+
+def test_weights_of_other_sets_are_those_of_all_their_questions_and_score_this_set():
+    own = FEATURES.with_columns(x=pl.col("y"), y=pl.col("x"))  # here y tells the gold, elsewhere x
+    z = lambda names: standardised(FEATURES.select(names).to_numpy(), np.arange(4) * 3)  # noqa: E731
+    hits = FEATURES["label"].to_numpy() == 1
+    starts = np.arange(8) * 3
+    expected = fit_ranking(np.concatenate([z(["x", "y"])] * 2), np.concatenate([hits] * 2), starts)
+    values, weights = transferred(own, {"of": ["x", "y"], "kind": "fitted"}, False, [(FEATURES, GOLD)] * 2)
+    assert list(weights.values()) == pytest.approx(expected)
+    assert weights["x"] > 3 * abs(weights["y"])
+    assert values["value"].to_list() == pytest.approx(z(["y", "x"]) @ expected)
+
+
+def test_weights_of_sets_without_gold_or_candidates_are_refused():
+    empty = FEATURES.with_columns(x=pl.lit(None, pl.Float64))
+    for others in ([(FEATURES, GOLD.clear())], [(empty, GOLD)]):
+        with pytest.raises(SecateurError, match=r"the other sets of rankers\.fitted_on have no gold candidate\. Fix: "):
+            transferred(FEATURES, FITTED, False, others)
+    assert transferred(empty, FITTED, False, [(FEATURES, GOLD)])[0].is_empty()

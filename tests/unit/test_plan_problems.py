@@ -63,6 +63,19 @@ def test_a_ranker_without_neighbours_has_an_order_blind_row(write):
     assert write(systems="[title_zsum]", overrides=("rankers.suffixes=[]", "system.orders=[blind]"))
 
 
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("toy_dialog", r"rankers\.fitted_on names toy_dialog, allowed: locomo, locomo_f20, toy_dialogue; did you mean"),
+        ("stem", r"rankers\.fitted_on names stem, allowed: locomo, locomo_f20, toy_dialogue"),  # no dialogue
+        ("locomo,locomo_f20", r"rankers\.fitted_on names locomo, locomo_f20, two of which share their text"),
+    ],
+)
+def test_weights_come_from_dialogues_of_the_experiment_each_text_once(write, listed, message):
+    sets = "[locomo, locomo_f20, toy_dialogue, stem]"
+    refuse(write, message, f"rankers.fitted_on=[{listed}]", systems="[ecs]", datasets=sets)
+
+
 @pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")])
 def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
     refuse(write, rf"mine\d+\.yaml: {group} 'nothing' is no option", **{argument: "[nothing]"})

@@ -301,6 +301,7 @@ KEYS = {
     "+rankers.scorers.mine={kind: dense}": {"rank_passages"},
     "++rankers.scores.signed={kind: signed, length_penalty: 0.002}": {"combine_scores", "check_red_herrings"},
     "+rankers.utilities.mine={kind: 'null', of: signed}": {"combine_scores"},
+    "rankers.fitted_on=[toy_dialogue_smoke, locomo]": {"combine_scores"},
     "rankers.suffixes=['+neighbour', '+answer', '+neighbour+answer']": {"rank_passages"},
     "rankers.neighbour=0.5": {"rank_passages"},
     "rankers.keep=10": {"rank_passages"},

@@ -1,6 +1,9 @@
 # Entropic Context Shaping on dialogues: pool -> statistics under a language model -> scores -> selection.
 
 
+include: "functions/ecs.smk"
+
+
 POOL = "results/{corpus}/{dataset}/pool/{embedder}.{rankers}.{ecs}"
 LEXICAL = "results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}"
 STATISTICS = f"results/{{corpus}}/{{dataset}}/statistics/{UTILITY}/{{shard}}"
@@ -62,12 +65,12 @@ rule score_candidates:
 
 rule combine_scores:
     input:
-        passages=PASSAGES,
-        questions=QUESTIONS,
-        evidence=EVIDENCE,
-        pool=f"{POOL}/pool.parquet",
-        rankings=f"{LEXICAL}/rankings.parquet",
-        statistics=shards(layout.statistics, "ecs"),
+        passages=of_sets(PASSAGES),
+        questions=of_sets(QUESTIONS),
+        evidence=of_sets(EVIDENCE),
+        pool=of_sets(f"{POOL}/pool.parquet"),
+        rankings=of_sets(f"{LEXICAL}/rankings.parquet"),
+        statistics=statistics_of_sets,
     output:
         rankings=f"results/{{corpus}}/{{dataset}}/rankings/utility/{UTILITY}/rankings.parquet",
         selections=f"{SELECTED}/selections.parquet",

@@ -25,6 +25,9 @@ class Rankers:
     utilities: dict[str, dict[str, Any]] = key(
         "scores calibrated or combined from others: name: {kind, of}", default={}
     )
+    fitted_on: tuple[str, ...] = key(
+        "data sets of the experiment; each is also scored by weights fitted on the others (NAME@other_sets)", default=()
+    )
 
 
 @dataclass(frozen=True)

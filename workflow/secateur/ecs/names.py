@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LENGTH", "OVERLAP", "PLAIN", "SPEAKER", "matched_baselines", "needed_features"]
+__all__ = ["LENGTH", "OTHER_SETS", "OVERLAP", "PLAIN", "SPEAKER", "matched_baselines", "needed_features"]
 
 LENGTH = "length"  # log(1 + characters) of the passage
 OVERLAP = "overlap"  # number of the question's content words in the passage
 SPEAKER = "names_speaker"  # whether the question names the passage's speaker
 PLAIN = (LENGTH, OVERLAP, SPEAKER)
+OTHER_SETS = "@other_sets"  # suffix of a fitted scorer whose weights come from other data sets
 
 
 def needed_features(scores: Mapping[str, Any], utilities: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -20,9 +21,18 @@ def needed_features(scores: Mapping[str, Any], utilities: Mapping[str, Mapping[s
     return list(dict.fromkeys(names))
 
 
-def matched_baselines(scores: Mapping[str, Any], utilities: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Map each joined scorer to its matched baseline: the same plug-in and features, without a language model."""
+def matched_baselines(scores: Mapping[str, Any], utilities: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Map each joined scorer to its matched baselines: the same plug-in and other features, without some scores.
+
+    One is without a language model, one without ECS's scores alone: it keeps query likelihood, which is none of them.
+    """
     joined = {name: spec for name, spec in utilities.items() if spec["kind"] in ("sum", "fitted")}
-    plain = {(s["kind"], frozenset(s["of"])): name for name, s in joined.items() if not set(s["of"]) & set(scores)}
-    baselines = {n: plain.get((s["kind"], frozenset(set(s["of"]) - set(scores)))) for n, s in joined.items()}
-    return {name: baseline for name, baseline in baselines.items() if baseline and baseline != name}
+    by_features = {(spec["kind"], frozenset(spec["of"])): name for name, spec in joined.items()}
+    of_ecs = {name for name, spec in scores.items() if spec["kind"] != "pmi_q"}
+    baselines = {}
+    for name, spec in joined.items():
+        left = [(spec["kind"], frozenset(spec["of"]).difference(without)) for without in (scores, of_ecs)]
+        found = [by_features[key] for key in dict.fromkeys(left) if by_features.get(key, name) != name]
+        baselines |= {name: found} if found else {}
+    fitted = {name: found for name, found in baselines.items() if joined[name]["kind"] == "fitted"}
+    return baselines | {name + OTHER_SETS: [other + OTHER_SETS for other in found] for name, found in fitted.items()}

@@ -194,18 +194,21 @@ Choose = Callable[[Sequence[Row], Mapping[tuple, float], Mapping[tuple, int]], l
 
 
 def pairs(
-    rows: Sequence[Row], means: Mapping[tuple, float], against: Sequence[str], matched_baselines: Mapping[str, str]
+    rows: Sequence[Row],
+    means: Mapping[tuple, float],
+    against: Sequence[str],
+    matched_baselines: Mapping[str, Sequence[str]],
 ) -> list[tuple[Row, Row, str]]:
     """(row, baseline, axis in which they differ) for rows of one metric, order and answer-awareness.
 
     Paired are two systems that differ in one axis, and a system and a listed ranker that do. A system of several
-    scorers is paired with the strongest listed ranker and those of `against`; each scorer with its matched baseline,
-    which has no language model. The baseline is the listed row, else the one that comes first.
+    scorers is paired with the strongest listed ranker and those of `against`; each scorer with its matched baselines,
+    which lack scores of a language model. The baseline is the listed row, else the one that comes first.
 
-    means: of each row, by its key; matched_baselines: scorer -> scorer.
+    means: of each row, by its key; matched_baselines: scorer -> scorers.
     """
     single = [row for row in rows if not row.listed and row.scorer is None]
-    several = [row for row in rows if not row.listed and row.scorer is not None]
+    several = [row for row in rows if not row.listed and row.scorer is not None and row.ranks]
     axes = {row.axes for row in single}
     listed = [row for row in rows if row.listed and row.axes not in axes]  # else the same contexts under another name
     chosen = [(b, a, axis) for a, b in combinations(single, 2) if (axis := _axis(a, b))]
@@ -213,8 +216,8 @@ def pairs(
     by_name = {row.scorer: row for row in several}
     best = max(listed, key=lambda row: (means[row.key], row.scorer), default=None)
     for row in several:
-        matched = by_name.get(matched_baselines.get(row.scorer, ""))
-        chosen += [(row, matched, MODEL)] if matched else []
+        matched = (by_name.get(name) for name in matched_baselines.get(row.scorer, ()))
+        chosen += [(row, base, MODEL) for base in matched if base]
         chosen += [(row, best, STRONGEST)] if best else []
     named = [row for row in rows if row.scorer and row.scorer.removesuffix("+answer") in against]
     chosen += [(r, b, NAMED) for r in several for b in named if r is not b and b is not best and _same_policy(r, b)]

@@ -139,8 +139,8 @@ class Planned:
         """The table of every data set, questions or evidence."""
         return list(dict.fromkeys(f"{layout.folder(v.wildcards)}/questions/{table}.parquet" for v in self.shown))
 
-    def matched_baselines(self) -> dict[str, str]:
-        """Joined scorer -> its matched baseline: the same join without the scores of a language model."""
+    def matched_baselines(self) -> dict[str, list[str]]:
+        """Joined scorer -> its matched baselines: the same join without scores of a language model."""
         lists = [self.option("rankers", v["rankers"]) for v in self.shown if v["family"] == "utility"]
         return {k: b for rankers in lists for k, b in matched_baselines(rankers.scores, rankers.utilities).items()}
 

@@ -20,7 +20,7 @@ from secateur.core.artifacts import read_json
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.planning.primary import primary_tests
-from secateur.planning.problems import answer_problems, has_untrained_questions, variant_problems
+from secateur.planning.problems import answer_problems, has_untrained_questions, transfer_problems, variant_problems
 
 __all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
@@ -91,6 +91,8 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
             f"{where}: {'; '.join(problems)}. Fix: correct conf/answer, conf/judge, conf/lm, conf/eval/default.yaml, or "
             "the override that set it."
         )
+    if problems := transfer_problems(conf, spec.datasets, resolved, overrides):
+        raise ConfigError(f"{where}: {'; '.join(problems)}. Fix: name dialogues of the experiment, each text once.")
     primary_tests(spec, resolved, lambda group, name: option(conf, group, name, overrides, where), where)
     if not resolved:
         raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")

@@ -9,6 +9,7 @@ from secateur.config import answers, models, peers, plugins, ranking
 from secateur.config.compose import names, option
 from secateur.config.datasets import SPLITS, Dataset
 from secateur.config.experiment import System
+from secateur.config.limits import unlimited
 from secateur.core import layout
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.fields import ConfigError
@@ -17,7 +18,7 @@ from secateur.ecs.names import PLAIN, SPEAKER, needed_features
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 
-__all__ = ["answer_problems", "has_untrained_questions", "variant_problems"]
+__all__ = ["answer_problems", "has_untrained_questions", "transfer_problems", "variant_problems"]
 
 COMPOSED = ("codebook", "embedder", "consolidation", "order", "retriever", "ecs", "memory", "policy", "answer")
 
@@ -42,6 +43,20 @@ def answer_problems(conf: Path, variants: list, overrides: tuple[str, ...]) -> l
         answer = option(conf, "answer", name, overrides)
         clauses = answers.answer_problems(answer, option(conf, "lm", lm, overrides))
         problems += [f"answer {name} and lm {lm}: {problem}" for problem in clauses]
+    return problems
+
+
+def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overrides: tuple[str, ...]) -> list[str]:
+    """Every problem of the data sets whose weights others take (`rankers.fitted_on`), each a clause."""
+    problems, scored = [], [v for v in variants if v["family"] == "utility" and not v.study]
+    known = [unlimited(name)[0] for name in datasets if any(v.dataset == name for v in scored)]
+    for name in dict.fromkeys(v["rankers"] for v in scored):
+        where, listed = f"conf/rankers/{name}: rankers.fitted_on", option(conf, "rankers", name, overrides).fitted_on
+        unknown = _unknown(where, listed, known)
+        problems += unknown
+        texts = [] if unknown else [option(conf, "dataset", dataset, overrides).corpus for dataset in listed]
+        if len(set(texts)) < len(texts):
+            problems.append(f"{where} names {', '.join(listed)}, two of which share their text")
     return problems
 
 

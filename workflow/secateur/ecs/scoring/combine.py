@@ -19,7 +19,7 @@ from secateur.ecs.scoring.null import null
 from secateur.ecs.scoring.plain import plain_feature
 from secateur.ecs.scoring.score import score, sees_answer
 
-__all__ = ["answer_aware", "calibrated", "features", "joined", "scorable"]
+__all__ = ["answer_aware", "calibrated", "features", "joined", "scorable", "transferred"]
 
 KEY = ["question_id", "passage_id"]
 
@@ -88,15 +88,12 @@ def joined(
     Raises SecateurError if the questions of the other folds have no gold passage or label to fit to.
     """
     names, plugin = spec["of"], spec["kind"]
-    candidates = scorable(table, aware).sort(*KEY).drop_nulls(names)
+    candidates, starts, z = _standardised(table, names, aware)
     if not candidates.height:
         return candidates.select(*KEY, value=pl.lit(0.0)), {}
-    ids = candidates["question_id"].to_numpy()
-    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
-    z = standardised(candidates.select(names).to_numpy(), starts)
     if plugin == "sum":
         return candidates.select(*KEY, value=pl.Series(z.sum(1))), {}
-    question_folds = np.array([folds[question] for question in ids[starts]])
+    question_folds = np.array([folds[question] for question in candidates["question_id"].to_numpy()[starts]])
     try:
         values, weights = cross_fitted(z, starts, question_folds, *_fit_and_labels(candidates, spec, gold, starts))
     except ValueError as error:
@@ -106,6 +103,39 @@ def joined(
         ) from error
     means = dict(zip(names, np.mean(list(weights.values()), axis=0).tolist(), strict=True))
     return candidates.select(*KEY, value=pl.Series(values)), means
+
+
+def transferred(
+    table: pl.DataFrame, spec: Mapping[str, Any], aware: bool, others: Sequence[tuple[pl.DataFrame, pl.DataFrame]]
+) -> tuple[pl.DataFrame, dict[str, float]]:
+    """(question_id, passage_id, value) of a `fitted` scorer under weights of other data sets, and the weights.
+
+    All questions of the other sets weigh the same. others: features, and gold (question_id, passage_id), of each set.
+    Raises SecateurError if they have no gold candidate.
+    """
+    parts, first = [], 0
+    for features_, gold in others:
+        known, starts, z = _standardised(features_, spec["of"], aware)
+        if known.height:
+            parts.append((z, _fit_and_labels(known, spec, gold, starts)[1], starts + first))
+            first += known.height
+    if not any(gold.any() for _, gold, _ in parts):
+        raise SecateurError(
+            f"conf/rankers: fitted over {', '.join(spec['of'])}: the other sets of rankers.fitted_on have no gold candidate. "
+            "Fix: name sets with evidence."
+        )
+    weights = fit_ranking(*map(np.concatenate, zip(*parts, strict=True)))
+    candidates, _, z = _standardised(table, spec["of"], aware)
+    named = dict(zip(spec["of"], weights.tolist(), strict=True))
+    return candidates.select(*KEY, value=pl.Series(z @ weights, dtype=pl.Float64)), named
+
+
+def _standardised(table: pl.DataFrame, names: Sequence[str], aware: bool):
+    """The candidates that have every feature, the first row of each question, and the features as z-scores."""
+    candidates = scorable(table, aware).sort(*KEY).drop_nulls(names)
+    ids, raw = candidates["question_id"].to_numpy(), candidates.select(names).to_numpy()
+    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    return candidates, starts, standardised(raw, starts) if len(raw) else raw
 
 
 def _fit_and_labels(candidates: pl.DataFrame, spec: Mapping[str, Any], gold: pl.DataFrame, starts: NDArray[np.int64]):

@@ -1,0 +1,20 @@
+# The data sets that a fitted scorer's weights come from.
+
+
+def sets_of(wildcards):
+    """The options of the data set itself, then of those of `rankers.fitted_on` that have another text."""
+    own, count = layout.options_of(wildcards), unlimited(wildcards.dataset)[1]
+    names = [name + (f"@{count}" if count else "") for name in option("rankers", wildcards.rankers).fitted_on]
+    others = [own | {"dataset": name, "corpus": option("dataset", name).corpus} for name in names]
+    return [own, *(other for other in others if other["corpus"] != own["corpus"])]
+
+
+def of_sets(path):
+    """An input function: a file of every data set."""
+    return lambda wildcards: [path.format(**options) for options in sets_of(wildcards)]
+
+
+def statistics_of_sets(wildcards):
+    """All shards of the statistics of every data set."""
+    count = option("ecs", wildcards.ecs).shards
+    return [path for options in sets_of(wildcards) for path in layout.statistics(options, count)]
