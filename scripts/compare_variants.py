@@ -10,6 +10,7 @@ from secateur.evaluation.equal_quality import equal_quality
 from secateur.evaluation.metric import headlines
 from secateur.evaluation.primary import primary_family
 from secateur.evaluation.published import published
+from secateur.evaluation.rankings import POOL_RANDOM
 from secateur.evaluation.subsets import MAIN, members, of_split
 from secateur.stage.contract import main
 
@@ -33,9 +34,8 @@ def _rows(cfg, figures: pl.DataFrame, dataset: str) -> list[Row]:
     keys = figures.select("system", "order", "scorer", "answer_aware").unique().sort("system", "order", "scorer")
     for system, order, scorer, aware in keys.iter_rows():
         variant = variants.get((system, order)) or variants[system, None]
-        rows.append(
-            Row(system, order, scorer, aware, axes_of(variant, scorer), bool(variant["listed"]), variant["ranks"])
-        )
+        ranks = variant["ranks"] and scorer not in POOL_RANDOM
+        rows.append(Row(system, order, scorer, aware, axes_of(variant, scorer), bool(variant["listed"]), ranks))
     places = {v["system"]: n for n, v in enumerate(cfg.extra.variants)}
     return sorted(rows, key=lambda row: places[row.system])
 

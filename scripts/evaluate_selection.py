@@ -1,15 +1,17 @@
 """Evaluate selections by F1 at gold size, and rankings by recall and NDCG at the cutoffs of the data set.
 
-The scorer `random` has its expected F1, k / passages, and no metrics at cutoffs. Questions without a gold passage are left out,
+The scorer `random` has its expected F1, k / passages, and no metrics at cutoffs; so has `pool_random`, which chooses from the
+pool that a language model reads. Questions without a gold passage are left out,
 as LongMemEval's protocol leaves out abstentions and questions without a target.
 """
 
 import polars as pl
 
-from secateur.evaluation.rankings import cutoff_metrics, passage_depths, session_depths
+from secateur.evaluation.rankings import cutoff_metrics, passage_depths, pool_random, session_depths
 from secateur.ranking.select import gold_size
 from secateur.stage.contract import main
 
+F1 = "f1_at_gold"
 METRICS = ("recall_any", "recall_all", "ndcg_any")
 
 
@@ -23,7 +25,7 @@ def _f1(inputs, gold: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
     expected = pl.col("k") / pl.col("pooled")
     value = pl.when(pl.col("scorer") == "random").then(expected).otherwise(f1).cast(pl.Float64)
     sized = counts.join(gold_size(inputs["evidence"]), on="question_id").join(pooled, on="question_id")
-    return sized.select("question_id", "scorer", metric=pl.lit("f1_at_gold"), value=value)
+    return sized.select("question_id", "scorer", metric=pl.lit(F1), value=value)
 
 
 def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> pl.DataFrame:
@@ -64,11 +66,12 @@ def run(cfg, inputs, outputs, ctx):
     tables = [_f1(inputs, gold, pooled)]
     if cfg.dataset.cutoffs:
         tables.append(_at_cutoffs(cfg, inputs, gold, pooled, ctx))
-    outputs["question_metrics"] = (
-        pl.concat(tables)
-        .join(aware, on="scorer")
-        .with_columns(order=pl.lit(None, pl.String), hop=pl.lit(None, pl.String))
-        .sort("metric", "scorer", "question_id")
+    figures = pl.concat(tables).join(aware, on="scorer")
+    if "pool" in inputs:
+        chance = pool_random(inputs["pool"], gold).with_columns(metric=pl.lit(F1))
+        figures = pl.concat([figures, chance.select(figures.columns)])
+    outputs["question_metrics"] = figures.with_columns(order=pl.lit(None, pl.String), hop=pl.lit(None, pl.String)).sort(
+        "metric", "scorer", "question_id"
     )
     with_gold = gold["question_id"].n_unique()
     without_gold = inputs["questions"].height - with_gold

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from secateur.evaluation.rankings import cutoff_metrics, discounts, passage_depths, session_depths
+from secateur.evaluation.rankings import cutoff_metrics, discounts, passage_depths, pool_random, session_depths
 
 
 def ranked(units: str, gold: str, scorer: str = "s") -> pl.DataFrame:
@@ -118,3 +119,49 @@ def plain(units: str, gold: str, k: int, level: str) -> tuple[float, float, floa
 def test_the_figures_are_those_of_the_definition(turns, k, level):
     units, gold = "".join(u for u, _ in turns), "".join("x" if g else "-" for _, g in turns)
     assert measured(ranked(units, gold), [k], level)[k] == pytest.approx(plain(units, gold, k, level))
+
+
+# --- chance in a pool ---------------------------------------------------------------------------
+
+
+def pool_of(size: int, aware: int = 0) -> pl.DataFrame:
+    """A question's pool: passages found without the answer, those found with it, and two of the null."""
+    ranks = [*range(size + aware), None, None]
+    frame = pl.DataFrame({"passage_id": [f"p{n}" for n in range(len(ranks))], "rank": ranks})
+    return frame.select(pl.lit("q").alias("question_id"), "passage_id", "rank", free=pl.int_range(pl.len()) < size)
+
+
+def gold_of(*passages: int) -> pl.DataFrame:
+    return pl.DataFrame({"question_id": ["q"] * len(passages), "passage_id": [f"p{n}" for n in passages]})
+
+
+def chance(*arguments) -> dict[tuple, float]:
+    return {row[:2]: row[2] for row in pool_random(*arguments).select("scorer", "answer_aware", "value").iter_rows()}
+
+
+@pytest.mark.parametrize(
+    ("gold", "free", "aware"),
+    [
+        ((0,), 1 / 4, 1 / 6),  # one of p
+        ((5,), 0, 1 / 6),  # found with the answer alone
+        ((7,), 0, 0),  # of the null: no candidate
+        ((0, 1, 99), 2 * 3 * (2 / 4) / (3 + 3), 2 * 3 * (2 / 6) / (3 + 3)),  # one is not in the pool
+        ((*range(3), 91, 92, 93), 2 * 4 * (3 / 4) / (4 + 6), 2 * 6 * (3 / 6) / (6 + 6)),  # more gold than candidates
+    ],
+)
+def test_chance_in_a_pool_by_hand(gold, free, aware):
+    found = chance(pool_of(4, aware=2), gold_of(*gold))
+    assert found == {("pool_random", False): pytest.approx(free), ("pool_random+answer", True): pytest.approx(aware)}
+
+
+@given(st.integers(1, 8), st.sets(st.integers(0, 11), min_size=1, max_size=6), st.integers(0, 99))
+def test_chance_in_a_pool_is_the_mean_f1_of_random_selections(size, gold, seed):
+    taken = min(len(gold), size)
+    drawn = np.random.default_rng(seed).permuted(np.tile(np.arange(size), (4000, 1)), axis=1)[:, :taken]
+    f1 = 2 * np.isin(drawn, list(gold)).sum(1) / (taken + len(gold))
+    expected = chance(pool_of(size), gold_of(*sorted(gold)))["pool_random", False]
+    assert expected == pytest.approx(f1.mean(), abs=5 * f1.std() / len(f1) ** 0.5 + 1e-9)
+
+
+def test_a_question_without_gold_has_no_chance():
+    assert pool_random(pool_of(3), gold_of(0).clear()).is_empty()

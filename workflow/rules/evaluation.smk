@@ -76,6 +76,7 @@ rule evaluate_selection:
         evidence=EVIDENCE,
         rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
         selections=selections_of,
+        pool=pool_of,
     output:
         question_metrics="results/{corpus}/{dataset}/selection/{ranking}/question_metrics.parquet",
         record="results/{corpus}/{dataset}/selection/{ranking}/run.json",

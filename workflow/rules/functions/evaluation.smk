@@ -21,3 +21,9 @@ def selections_of(wildcards):
     options = layout.options_of(wildcards)
     grown = options["family"] == "utility" and option("dataset", wildcards.dataset).grown
     return layout.selections(options, option("ecs", options["ecs"]).shards if grown else 0)
+
+
+def pool_of(wildcards):
+    """The pool of a utility ranking, in which chance chooses too."""
+    options = layout.options_of(wildcards)
+    return f"{POOL}/pool.parquet".format(**options) if options["family"] == "utility" else []

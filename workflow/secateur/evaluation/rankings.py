@@ -15,9 +15,30 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["cutoff_metrics", "discounts", "passage_depths", "session_depths"]
+__all__ = ["POOL_RANDOM", "cutoff_metrics", "discounts", "passage_depths", "pool_random", "session_depths"]
 
 KEYS = ["question_id", "scorer"]
+POOL_RANDOM = ("pool_random", "pool_random+answer")  # chance among the candidates found without, and with, the answer
+
+
+def pool_random(pool: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """(question_id, scorer, answer_aware, value): expected F1 at gold size of random candidates of a pool.
+
+    Of p candidates of which g are gold, min(k, p) random ones hold min(k, p) g / p gold passages in the mean, where k is the
+    number of the question's gold passages. F1 is 2 hits / (min(k, p) + k).
+
+    pool: question_id, passage_id, rank, free. gold: question_id, passage_id, each pair once.
+    """
+    known = pool.join(gold.with_columns(hit=pl.lit(1)), on=["question_id", "passage_id"], how="left")
+    sizes = gold.group_by("question_id").agg(k=pl.len())
+    taken, tables = pl.min_horizontal("k", "p"), []
+    for scorer, chosen in zip(POOL_RANDOM, (pl.col("free"), pl.col("rank").is_not_null()), strict=True):
+        counts = known.filter(chosen).group_by("question_id").agg(p=pl.len(), g=pl.col("hit").sum())
+        value = 2 * taken * pl.col("g") / pl.col("p") / (taken + pl.col("k"))
+        aware = pl.lit(scorer != POOL_RANDOM[0])
+        labels = {"scorer": pl.lit(scorer), "answer_aware": aware}
+        tables.append(counts.join(sizes, on="question_id").select("question_id", **labels, value=value))
+    return pl.concat(tables)
 
 
 def discounts(count: int) -> NDArray[np.float64]:

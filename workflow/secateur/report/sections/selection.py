@@ -13,6 +13,7 @@ __all__ = ["selection_parts"]
 
 METRIC = "f1_at_gold"
 SHOWN = 8  # scorers of the plot
+NAMES = " pmi_q: query likelihood; pool_random: chance in the pool; @other_sets: weights of other data sets."
 
 
 def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str]) -> Iterator[Part]:
@@ -27,8 +28,7 @@ def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str
             continue
         subsets = computed["subset"].unique(maintain_order=True).to_list()
         main = MAIN if MAIN in subsets else subsets[0]
-        # The costly scorers are computed for some questions only.
-        best = computed.filter(pl.col("n") == pl.col("n").max().over("subset"), subset=main)
+        best = computed.filter(pl.col("n") == pl.col("n").max().over("subset"), subset=main)  # costly ones: few
         best = best.sort("value", "name", descending=[True, False])
         yield {
             "title": f"F1 at gold size, {sees}, {main}",
@@ -38,7 +38,7 @@ def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str
         yield {
             "title": f"F1 at gold size by subset, {sees}",
             "table": _table(part, list(dict.fromkeys([*subsets, *part["subset"]])), best["name"].to_list()),
-            "note": note(computed, dataset=dataset, metric=METRIC, answer_aware=aware),
+            "note": note(computed, dataset=dataset, metric=METRIC, answer_aware=aware) + NAMES,
         }
 
 
