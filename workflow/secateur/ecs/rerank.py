@@ -1,6 +1,6 @@
-"""Rerank passages by query likelihood: those move up that make the question more probable (ECS, algorithm 1).
+"""Rerank passages by query likelihood: those move up that make the question more probable.
 
-A passage is read alone, or after the passages chosen before it.
+A passage is read alone (UPR, Sachan et al. 2022), or after the passages chosen before it, as in ECS's algorithm 1.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""Rerank by query likelihood under a language model, without the answer (ECS).
+"""Rerank by query likelihood under a language model, without the answer (UPR; LongLLMLingua).
 
 pmi_q = log p(q | passage) - log p(q), in nats. Its z-score over a question's passages that were read, times a weight, is
-added to their ranking scores. With several steps passages are chosen one by one, and each is read after those chosen before
-(ECS, algorithm 1).
+added to their ranking scores. With several steps passages are chosen one by one, and each is read after those chosen before,
+as in ECS's algorithm 1.
 """
 
 from dataclasses import dataclass
