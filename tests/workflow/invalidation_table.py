@@ -329,6 +329,7 @@ KEYS = {
     "system.answer=endpoint": FROM_RECALL,
     "system.contexts=data/elsewhere.jsonl": {"import_contexts"} | FROM_VARIANT - {"assemble_contexts"},
     "system.answers_only=true": EXPERIMENT,
+    "system.plain=false": {"compare_variants", "build_report"},
     "system.yours=true": {"compare_variants", "build_report"},
     "study.kind=sessions": {"replay_sessions"} | EXPERIMENT,
     "study.family=graph": EXPERIMENT,  # of the distractors, told of it
@@ -353,6 +354,7 @@ KEYS = {
     "study.answer=endpoint": set(),
     "study.contexts=null": set(),
     "study.answers_only=true": set(),
+    "study.plain=false": set(),
     "study.yours=true": set(),
     "eval.budgets=[64, 128, 256, 512]": {
         "assemble_contexts",
