@@ -20,7 +20,7 @@ PAIRED = {
     "axis": Column(
         S,
         "axis of the difference: ranker, reranker, form, packing, placement, reader, memory; language_model: the same "
-        "combination of scorers without a language model; strongest, named: the best plain scorer, or one of eval.against; best: the best row; primary: a test of "
+        "combination of scorers without a language model, or with query likelihood alone of its scores; strongest, named: the best plain scorer, or one of eval.against; best: the best row; primary: a test of "
         "the primary family",
     ),
     "difference": Column(F64, "mean paired difference"),

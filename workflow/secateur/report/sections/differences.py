@@ -13,7 +13,7 @@ CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain"
 METRICS = (*(f"{name}@claim" for name in CLAIMED), "f1_at_gold", "rouge_l", "token_f1", "read_gain")
 MAIN = "cat1-4"  # subset of LoCoMo's questions with an answer
 NAMES = {  # values of the column `axis` that name a baseline, not an axis
-    "language_model": "scorers and the same without a language model",
+    "language_model": "scorers and the same without a language model, or with query likelihood alone",
     "strongest": "scorers and the strongest plain one",
     "named": "scorers and those of eval.against",
 }
