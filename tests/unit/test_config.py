@@ -69,6 +69,13 @@ def test_a_derived_option_differs_from_its_file_in_its_keys_alone_and_can_be_inh
     assert "lightrag_top5" in names(conf, "system")
 
 
+def test_options_are_read_from_a_folder_of_any_name(tmp_path, monkeypatch):
+    """A wheel has them in `_conf`."""
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))  # what was composed before is not read
+    conf = shutil.copytree(CONF, tmp_path / "_conf")
+    assert option(conf, "system", "named_two_step") == option(CONF, "system", "named_two_step")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -84,7 +84,7 @@ NAMED = {
     "models.embedder": EMBEDS,
     "datasets.description": {"describe_dataset"},
     "evaluation.evidence": MEASURES | {"compare_variants", "build_report"},
-    "evaluation.rankings": {"evaluate_selection"},
+    "evaluation.rankings": {"compare_variants", "evaluate_selection"},
     "ranking.select": {"combine_scores", "rank_by_graph", "select_greedily", "select_context", "evaluate_selection"},
     "ecs.selection.pool": {"propose_passages", "score_candidates", "select_greedily"},
     "ecs.scoring.combine": {"combine_scores", "select_greedily"},

@@ -117,7 +117,7 @@ def _composed(conf: Path, group: str, name: str, overrides: tuple[str, ...] = ()
     cached = RequestCache(Path(os.environ.get("SECATEUR_CACHE", conf.resolve().parent / ".cache")) / "config")
     values = cached.get(key)
     if values is None:
-        files.mapping(conf.parent / f"{files.place(conf, group, name)}.yaml")
+        files.mapping(files.file(conf, group, name))
         values = _compose(conf, group, name, overrides)
         if not any(UNCACHED.search(text) for text in (*(text for _, text in texts), *overrides)):
             cached.put(key, values)

@@ -14,7 +14,7 @@ from typing import Any
 
 from secateur.core.fields import ConfigError
 
-__all__ = ["DERIVED", "about", "derived", "mapping", "options", "place", "text"]
+__all__ = ["DERIVED", "about", "derived", "file", "mapping", "options", "place", "text"]
 
 DERIVED = "derived"  # key of an option file
 NODES = 100_000  # most values of an option file, aliases counted where they are used
@@ -25,10 +25,15 @@ def options(conf: Path, group: str) -> list[str]:
     return sorted({*_stems(conf, group), *derived(conf, group)})
 
 
-def place(conf: Path, group: str, name: str) -> str:
-    """The file that an option is written in, without its suffix: conf/GROUP/NAME."""
+def file(conf: Path, group: str, name: str) -> Path:
+    """The file that an option is written in."""
     base, _ = derived(conf, group).get(name, (name, {}))
-    return f"conf/{group}/{base}"
+    return conf / group / f"{base}.yaml"
+
+
+def place(conf: Path, group: str, name: str) -> str:
+    """The file that an option is written in, for messages, without its suffix: conf/GROUP/NAME."""
+    return f"conf/{group}/{file(conf, group, name).stem}"
 
 
 def about(conf: Path, group: str, name: str) -> str:
