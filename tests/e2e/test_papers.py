@@ -51,6 +51,8 @@ def test_table_1_of_ecs_on_locomo_with_both_of_the_papers_readers(models, tmp_pa
             "kl_topk:paper",
             "trajectory:gold",
             "pmi_q",
+            "pool_random",
+            "pool_random+answer",
         }
         assert set(rows["n"]) == {40}, "the first 20 questions of each dialogue"
         assert rows["value"].is_between(0, 1).all()
