@@ -158,3 +158,10 @@ def test_a_model_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 def test_it_is_a_row_of_the_forms():
     assert "title_zsum:selective_context" in {v.system for v in variants(CONF, "forms")}
+
+
+def test_phrases_of_another_script_are_refused_and_its_words_are_not(form):
+    texts = {"p1": "Мира лечила спаниеля в Генте.", "p2": "Йонас съехал с квартиры."}
+    with pytest.raises(SecateurError, match=r"phrases are those of an English parser; 100% .*units=words"):
+        form(texts, units="phrases")
+    assert form(texts)

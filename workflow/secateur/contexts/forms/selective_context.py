@@ -21,6 +21,7 @@ from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ra
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
+from secateur.models.words import MOSTLY, share_outside_latin
 
 BEFORE = "\n"  # what a passage's first token is predicted from
 WORD = re.compile(r"\S+\s*")
@@ -144,5 +145,14 @@ def _summed(units: Sequence[Span], last: Sequence[int], nats: Sequence[float]) -
 
 
 def form(settings: Settings, material: Material) -> Form:
-    """Every passage once, with its most informative phrases alone."""
+    """Every passage once, with its most informative phrases alone.
+
+    Raises SecateurError for phrases of texts that are mostly in other letters than those of the parser's language.
+    """
+    share = share_outside_latin([*material.texts.values()]) if settings.units == "phrases" else 0.0
+    if share > MOSTLY:
+        raise SecateurError(
+            f"form selective_context: phrases are those of an English parser; {share:.0%} of the letters of these passages are "
+            "outside Latin. Fix: assembly.form.units=words."
+        )
     return _SelectiveContext(settings, material)
