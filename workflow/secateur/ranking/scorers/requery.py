@@ -50,7 +50,7 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
                 about = np.where(graph.about[reached] == entity, 1.0, settings.mention)
                 gain = weight * graph.idf[entity] * about * np.maximum(scores[reached], 0.0)
                 gains[row, reached] = np.maximum(gains[row, reached], gain)
-    return two_step.score(settings, group, questions, seed) + settings.step * gains
+    return two_step.second_step(settings, group, questions.queries, first, seed) + settings.step * gains
 
 
 def _steps(

@@ -40,15 +40,19 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """s + weight * max over lines of (1 + place) ** -decay * z(second step), with s = z(first step) + named * idf."""
-    scores = first_step(settings, group, questions.queries, seed)
+    return second_step(settings, group, questions.queries, first_step(settings, group, questions.queries, seed), seed)
+
+
+def second_step(settings: Settings, group: Group, queries: Sequence[str], scores: Scores, seed: int) -> Scores:
+    """The scores of the first step, with the gain of asking again with each of the best lines."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, : settings.lines]
     gains = np.full(scores.shape, -np.inf)
     for place in range(best.shape[1]):
-        queries = [
+        again = [
             _expanded(settings, q, group.texts[n], group.titles[n])
-            for q, n in zip(questions.queries, best[:, place], strict=True)
+            for q, n in zip(queries, best[:, place], strict=True)
         ]
-        gains = np.maximum(gains, (1 + place) ** -settings.decay * asked(settings, group, queries, seed))
+        gains = np.maximum(gains, (1 + place) ** -settings.decay * asked(settings, group, again, seed))
     return scores + settings.weight * gains
 
 
