@@ -69,11 +69,8 @@ def run(cfg, inputs, outputs, ctx):
             paired = differences(part, rows, compared, lambda r, means, _: pairs(r, means, **known), cfg.eval)
             comparisons.append(paired.with_columns(**labels))
             if subset in MAIN:
-                main_parts[name] = (
-                    part,
-                    subset,
-                    spec["split"],
-                )  # `all` comes first, and another main subset in its place
+                # `all` comes first, and another main subset in its place.
+                main_parts[name] = (part, subset, spec["split"])
                 best = differences(part, rows, compared, to_best, cfg.eval)
                 leaders.append(best.with_columns(**labels))
         whole = own.filter(pl.col("hop").is_null())

@@ -138,7 +138,7 @@ def test_the_primary_family_stands_before_the_leaderboards():
     pairs = [pair("secateur", "title_zsum"), pair("secateur", "title_zsum", axis="primary", p=0.02, p_holm=0.024)]
     shown = drawn("tiny", rows, pairs).partition("<body")[2]
     family = shown.partition('id="primary"')[2].partition('<div id="leaderboard">')[0]
-    assert "tests declared before the run (1)" in family
+    assert "tests that the experiment declares (1)" in family
     assert "p 0.0240" in family
     assert 'id="primary"' not in drawn("tiny", rows, pairs[:1])
     assert "p 0.0240" not in shown.partition('<h2 id="more">')[2]  # once, and in no table of pairs

@@ -167,7 +167,7 @@ def primary_table(comparisons: pl.DataFrame, min_units: int, claimed: Sequence[i
     orders = {"order": "order"} if rows["order"].n_unique() > 1 else {}
     labels = {"dataset": "data set", "name": "row", "minus": "minus"} | orders
     table = pivoted(rows, columns, "metric", labels=labels, cell=difference)
-    caption = f"The primary family, tests declared before the run ({rows.height}): p after Holm over these alone."
+    caption = f"The primary family, tests that the experiment declares ({rows.height}): p after Holm over these alone."
     return replace(table, caption=caption) if rows.height else None
 
 

@@ -27,7 +27,7 @@ from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.report.finding import Line, both_ways, difference_of, findings
+from secateur.report.finding import PLAIN, Line, both_ways, difference_of, findings
 from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
 from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table
 from secateur.report.plots.charts import Dot, forest
@@ -165,14 +165,14 @@ def _by_metric(rows: pl.DataFrame, *labels: str) -> str:
 
 
 def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str:
-    """SVG of some systems' differences to the best plain ranking, by data set, with p of the primary family."""
+    """SVG of the primary family: some systems' differences to their matched baseline, by data set."""
     metrics, comparisons = (kept_table(docs, name, table) for table in KEPT)
     comparisons = comparisons.filter(axis=PRIMARY).with_columns(axis=pl.lit("ranker"))
-    options = {system: option(conf, "system", system.partition(":")[0]) for system in metrics["system"].unique()}
-    families = {system: of.family if of.plain else "graph" for system, of in options.items()}
+    families = dict.fromkeys(comparisons["system"], "graph") | dict.fromkeys(comparisons["baseline"], PLAIN)
+    min_units = option(conf, "eval", "default").min_units
     dots = [
         _dot(_head(dataset, chosen[0]), line)
-        for dataset, lines, _ in findings(metrics, comparisons, families, option(conf, "eval", "default").min_units)
+        for dataset, lines, _ in findings(metrics, comparisons, families, min_units)
         if (chosen := [line for system in shown for line in lines if line.name == system])
         for line in chosen
     ]
@@ -181,8 +181,7 @@ def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str
 
 
 def _head(dataset: str, line: Line) -> str:
-    base = f"{line.baseline}, holds {number(line.value - line.difference)}"
-    return f"{dataset}, {line.n} questions; the best plain ranking: {base}"
+    return f"{dataset}, {line.n} questions; the best plain ranking: {line.baseline}, holds {number(line.value - line.difference)}"
 
 
 def _dot(head: str, line: Line) -> Dot:

@@ -28,7 +28,8 @@ def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str
             continue
         subsets = computed["subset"].unique(maintain_order=True).to_list()
         main = MAIN if MAIN in subsets else subsets[0]
-        best = computed.filter(pl.col("n") == pl.col("n").max().over("subset"), subset=main)  # costly ones: few
+        # The costly scorers are computed for some questions only.
+        best = computed.filter(pl.col("n") == pl.col("n").max().over("subset"), subset=main)
         best = best.sort("value", "name", descending=[True, False])
         yield {
             "title": f"F1 at gold size, {sees}, {main}",
