@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from secateur.ecs.columns import COLUMNS, PROBES, TEXT
+from secateur.ecs.reading.rivals import count_rivals
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.scoring.distractors import RANDOM, acceptances, by_kind, curve, pool, quantiles, rankings
 from secateur.ecs.scoring.null import tau
@@ -22,7 +23,10 @@ def run(cfg, inputs, outputs, ctx):
     tables = stage_tables(lm, cfg.ecs, cfg.rankers.scores, inputs["questions"], inputs["passages"], ctx.cache, ctx.log)
     for name, table in tables.items():
         outputs[name] = table
-    return {"pairs": tables["statistics"]["passage_id"].count()}
+    read = tables["statistics"].drop_nulls("passage_id")
+    shown = read.join(inputs["questions"], on="question_id").join(inputs["passages"], on="passage_id", suffix="_shown")
+    asked = shown.drop_nulls("rival_share") if "rival_share" in read.columns else shown.clear()
+    return {"pairs": read.height, "rivals": count_rivals(asked.select("text", "answer", "text_shown").iter_rows())}
 
 
 def stage_tables(

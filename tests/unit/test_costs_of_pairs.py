@@ -77,6 +77,9 @@ def test_pairs_of_red_herrings_are_their_passages_and_the_random_ones(empty_fold
     ((record, read),) = Data(CONF, (), {(v.corpus, None) for v in planned}).pairs(planned).items()
     assert record.startswith("results/red_herrings/red_herrings/distractors/")
     assert read["pairs"] == 72 * (7 + 8)  # passages of each question, and conf/ecs: draws
+    assert read["rivals"] > 2 * read["pairs"]  # words of a passage that could be a wrong answer
+    mine = ("experiment.datasets=[red_herrings]", "rankers.scores={signed: {kind: signed}}")
+    assert Data(CONF, mine, {(v.corpus, None) for v in planned}).pairs(planned)[record]["rivals"] == 0
 
 
 def test_pairs_of_what_is_not_fetched_or_not_readable_are_not_known(empty_folder, monkeypatch):

@@ -271,7 +271,7 @@ def _refuse_part(address: str, path: Path) -> None:
                 f"lm.model {address}: this is no GGUF file. Fix: download it again or correct lm.model."
             )
     try:
-        count = gguf.GGUFReader(path).fields.get("split.count")
+        count = gguf.GGUFReader(str(path)).fields.get("split.count")  # the path as transformers names it: read once
     except Exception as error:  # numpy's, for bytes that are not there
         raise SecateurError(
             f"lm.model {address}: the file is cut off or damaged ({error}). Fix: download it again."

@@ -134,7 +134,7 @@ def _counted(record: Mapping[str, Any]) -> Sizes:
     sizes |= (
         {"rankings": metrics["questions"] * metrics["scorers"]} if {"questions", "scorers"} <= metrics.keys() else {}
     )
-    sizes |= {name: metrics[name] for name in ("pairs", "rankings") if name in metrics}
+    sizes |= {name: metrics[name] for name in ("pairs", "rivals", "rankings") if name in metrics}
     if probes := config.get("ecs.probes"):
         pools = [Path(path) for path in record["inputs"] if path.endswith("/pool.parquet")]
         probed = [pl.read_parquet(path)["probed"].mean() for path in pools if path.exists()]

@@ -11,6 +11,7 @@ rankings   questions times the scorers whose rankings a job reads: all of a list
 answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
 pairs      pairs of question and passage that a language model reads, of red herrings too
+rivals     wrong answers from the words of these passages, each read with its pair (`rival_share`), of red herrings
 probes     passes of the probes of ECS: probed pairs times probes
 reread     questions times the passages of each that a reranker reads
 variants   variants of the experiment
@@ -41,7 +42,9 @@ from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files, reads_folder
 from secateur.datasets.registry import load_registry
 from secateur.datasets.schema import limit_questions, sample_documents, sample_questions
+from secateur.ecs.reading.rivals import count_rivals
 from secateur.ecs.scoring.null import QUARTILES
+from secateur.ecs.scoring.score import columns
 from secateur.ecs.selection.pool import max_pairs
 from secateur.evaluation.subsets import answered, members
 from secateur.planning.plan import Variant
@@ -64,6 +67,7 @@ NAMES = (
     "rankings",
     *READ,
     "pairs",
+    "rivals",
     "probes",
     "reread",
     "variants",
@@ -209,11 +213,20 @@ class Data:
                 records = [layout.beside(path, "run.json") for path in layout.statistics(variant.wildcards, ecs.shards)]
                 read |= {path: {name: count / ecs.shards for name, count in counts.items()} for path in records}
             elif variant.study == "distractors" and (texts := self.texts(variant.corpus, variant.dataset)):
-                (passages, questions, _), draws = texts, option(self.conf, "ecs", variant["ecs"], self.overrides).draws
-                related = questions.join(passages, on="group_id").height
                 record = layout.beside(layout.figures(variant.wildcards, variant.study), "run.json")
-                read[record] = {"pairs": related + questions.height * -(-draws // QUARTILES) * QUARTILES}
+                read[record] = self._red_herrings(variant, *texts)
         return read
+
+    def _red_herrings(self, variant: Variant, passages: pl.DataFrame, questions: pl.DataFrame, _) -> Sizes:
+        """Random passages are taken to hold as many rivals as the question's own."""
+        ecs = option(self.conf, "ecs", variant["ecs"], self.overrides)
+        scores = option(self.conf, "rankers", "utility", self.overrides).scores  # those that check_red_herrings reads
+        own = questions.join(passages, on="group_id", suffix="_shown")
+        pairs = own.height + questions.height * -(-ecs.draws // QUARTILES) * QUARTILES
+        if not any("rival_share" in columns(spec) for spec in scores.values()):
+            return {"pairs": pairs, "rivals": 0}
+        held = count_rivals(own.select("text", "answer", "text_shown").iter_rows())
+        return {"pairs": pairs, "rivals": held * pairs / own.height}
 
     def _pairs(self, variant: Variant) -> Sizes:
         if (texts := self.texts(variant.corpus, variant.dataset)) is None:

@@ -5,7 +5,7 @@ other words; a passage that gives the answer raises it more.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import regex
@@ -16,7 +16,7 @@ from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, content_words, words
 
-__all__ = ["rival_share", "rivals"]
+__all__ = ["count_rivals", "rival_share", "rivals"]
 
 OPPOSITE = {"yes": "no", "no": "yes", "Yes": "No", "No": "Yes"}
 PUNCTUATION = rf"[.,;:?!\"'()\[\]\-{PLAIN_PUNCTUATION}]+"  # stripped from both ends of a word
@@ -46,6 +46,11 @@ def rivals(question: Question, passage: Passage) -> list[str]:
     shown = (words(part) if WITHOUT_BLANKS.search(part) else (ENDS.sub("", part),) for part in parts)
     unique = dict.fromkeys(word for of_part in shown for word in of_part)
     return [word for word in unique if _terms(word) and not _terms(word) & excluded]
+
+
+def count_rivals(pairs: Iterable[tuple[str, str | None, str]]) -> int:
+    """The rivals of all pairs: what `rival_share` reads besides. pairs: texts of question, answer, passage."""
+    return sum(len(rivals(Question("", text, answer), Passage("", passage))) for text, answer, passage in pairs)
 
 
 def rival_share(
