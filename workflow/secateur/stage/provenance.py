@@ -48,6 +48,7 @@ GLUE = (  # modules that carry a stage and compute nothing
     "stage.provenance",
     "stage.threads",
 )
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NOTED = "code"  # the cache folder that keeps the parts of each code digest
 PACKAGES = (
     "numpy",
@@ -70,28 +71,35 @@ def is_glue(module: str) -> bool:
 
 
 @cache
-def _without_docs(source: str) -> str:
-    """The syntax tree as text, without comments and docstrings."""
-    tree = ast.parse(source)
+def _parsed(source: str) -> tuple[str, tuple[tuple[int, str, tuple[str, ...]], ...]]:
+    """The syntax tree as text, without comments and docstrings, and what it imports, inside functions too.
+
+    An import is (leading dots, module or the empty string, names of a `from` import). Both come of one walk, since a dry run
+    parses every module.
+    """
+    tree, found = ast.parse(source), []
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        documented = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-        if documented and ast.get_docstring(node, clean=False) is not None:
-            node.body = body[1:]
-    return ast.dump(tree)
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
+        elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree), tuple(found)
+
+
+def _without_docs(source: str) -> str:
+    return _parsed(source)[0]
 
 
 @cache
 def _imported(source: str, package: str) -> frozenset[str]:
-    """Full names of the modules that a source imports, inside functions too. package: the source's package."""
+    """Full names of the modules that a source imports. package: the source's package."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *filter(None, [node.module])])
-            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    for level, module, names in _parsed(source)[1]:
+        above = package.split(".")[: len(package.split(".")) + 1 - level] if level else []
+        base = ".".join([*above, *filter(None, [module])])
+        found |= {base, *(f"{base}.{name}" for name in names)}
     return frozenset(found)
 
 
