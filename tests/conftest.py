@@ -51,10 +51,16 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def smoke(once) -> Project:
-    """A copy in which the experiment `smoke` has run, one for all workers. Read only; `rerun` is the one to edit."""
+    """A copy in which the experiment `smoke` has run, one for all workers. Read only; `rerun` is the one to edit.
+
+    SMOKE_RUN: a folder in which `make smoke` has run. What is current there is taken over, what is not is made again.
+    """
 
     def make(target: Path) -> None:
-        done = copy_project(target).snakemake("--profile", "profiles/smoke")
+        project = copy_project(target)
+        if "SMOKE_RUN" in os.environ:
+            project.take_over(Path(os.environ["SMOKE_RUN"]))
+        done = project.snakemake("--profile", "profiles/smoke")
         assert done.returncode == 0, done.stdout + done.stderr
 
     return Project(once("smoke", make))

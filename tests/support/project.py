@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ __all__ = ["PARTS", "ROOT", "Project", "copy_project", "in_folder", "of_folder"]
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
+COMPUTED = (".cache", ".snakemake", "logs", "results")
 UNSEEN = shutil.ignore_patterns("__pycache__", "*.egg-info", "local.yaml")  # build output, one machine's settings
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 
@@ -73,9 +75,21 @@ class Project:
         return Project(target)
 
 
+    def take_over(self, made: Path) -> None:
+        """Copy what was computed elsewhere, but for the runs in MLflow's store, which are tracked again."""
+        for part in COMPUTED:
+            shutil.copytree(made / part, self.root / part, symlinks=True, copy_function=_copied)
+        for tracked in (self.root / "results/experiments").glob("*/track"):
+            shutil.rmtree(tracked)
+
+
 def _copied(source: str, target: str) -> None:
-    """A copy of a file; converted weights, which nobody writes to again, are the same file."""
-    (os.link if ".cache/models/" in source else shutil.copy2)(source, target)
+    """A copy of a file; converted weights, which nobody writes to again, are the same file on one file system."""
+    if ".cache/models/" in source:
+        with suppress(OSError):
+            os.link(source, target)
+            return
+    shutil.copy2(source, target)
 
 
 def copy_project(target: Path) -> Project:
