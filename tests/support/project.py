@@ -74,7 +74,6 @@ class Project:
         shutil.copytree(self.root, target, symlinks=True, copy_function=_copied)
         return Project(target)
 
-
     def take_over(self, made: Path) -> None:
         """Copy what was computed elsewhere, but for the runs in MLflow's store, which are tracked again."""
         for part in COMPUTED:
