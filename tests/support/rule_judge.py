@@ -5,8 +5,6 @@ import re
 
 from secateur.judging import prompts
 
-__all__ = ["ruled"]
-
 
 def ruled(prompt: str) -> str:
     """What a perfect judge would reply."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from secateur.core.errors import SecateurError, nearest
 
-__all__ = ["PLACEHOLDER", "account_missing", "override", "parse", "rules_of"]
-
 PLACEHOLDER = "CHANGE_ME"  # account in the shipped profiles/slurm/config.yaml
 
 

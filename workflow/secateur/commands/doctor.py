@@ -29,8 +29,6 @@ from secateur.planning.sizes import Data
 from secateur.planning.sources import listed_files
 from secateur.report.tracking import LOCAL, check_store
 
-__all__ = ["checks", "checks_of"]
-
 PACKAGES = (
     "snakemake",
     "hydra-core",

@@ -5,8 +5,6 @@ from typing import Any, Literal
 
 from secateur.core.fields import key
 
-__all__ = ["SPLITS", "Corpus", "Dataset"]
-
 SPLITS = ("train", "dev", "test")
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from secateur.core.fields import ADDRESS, key, parameter_problems
 
-__all__ = ["Peer", "Service", "service_problems"]
-
 
 @dataclass(frozen=True)
 class Peer:

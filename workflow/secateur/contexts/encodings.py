@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode"]
-
 Triple = tuple[str, str, str]  # head, relation, tail
 Line = tuple[str, int | None]  # a row of the view, and the place of its fact
 ENCODINGS = ("words", "ids", "matrix", "lines")

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from secateur.datasets.sentences import sentences
 
-__all__ = ["SUFFIXES", "sentence_rows", "text_files"]
-
 SUFFIXES = (".txt", ".md")
 
 

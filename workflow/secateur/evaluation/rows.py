@@ -2,10 +2,6 @@
 
 import polars as pl
 
-from secateur.core.layout import scorer_order as order_of
-
-__all__ = ["SCHEMA", "long_rows", "order_of"]
-
 SCHEMA = {
     "question_id": pl.String,
     "order": pl.String,

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Retrieved", "Source"]
-
 
 @dataclass(frozen=True)
 class Source:

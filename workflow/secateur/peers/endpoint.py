@@ -24,8 +24,6 @@ from secateur.peers.replies import Body, Reply, Unanswered
 from secateur.peers.wire import Prompt
 from secateur.peers.worker import PeerFailed
 
-__all__ = ["Endpoint"]
-
 
 @dataclass
 class Phase:

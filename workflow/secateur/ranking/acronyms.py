@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 
 import regex
 
-__all__ = ["acronyms"]
-
 SMALL_WORDS = ("of", "and", "for", "the", "in", "on", "to", "de", "la")
 
 

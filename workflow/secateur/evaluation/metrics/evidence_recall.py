@@ -12,8 +12,6 @@ from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 
-__all__ = ["FIGURE", "Settings", "measure"]
-
 FIGURE = Figure("evidence recall")
 
 
