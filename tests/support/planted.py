@@ -10,12 +10,7 @@ from tests.support.loopback import running
 
 KEY, WRONG, PASSWORD = "sk-Planted+Right/0123456789", "sk-Planted+Wrong/9876543210", "Pl4nted.p-ssword"
 LOGIN = f"planted-user:{PASSWORD}@127.0.0.1:9"  # nobody listens there
-OVERRIDES = (
-    "experiment.systems=[rag_zsum]",
-    "system.answer=endpoint",
-    "dataset.answered=2",
-    "answer.delays=[0.1]",
-)
+OVERRIDES = ("experiment.systems=[rag_zsum]", "system.answer=endpoint", "dataset.answered=2", "answer.delays=[0.1]")
 
 
 class Guarded(Server):

@@ -102,10 +102,7 @@ def test_every_address_is_the_raw_form_of_its_source():
 
 def test_only_longmemeval_has_no_checksum_yet():
     registry = load_registry(REGISTRY).values()
-    assert {file.name for file in registry if not file.sha256} == {
-        "longmemeval_s_cleaned.json",
-        "longmemeval_s.json",
-    }
+    assert {file.name for file in registry if not file.sha256} == {"longmemeval_s_cleaned.json", "longmemeval_s.json"}
 
 
 def test_what_is_without_an_address_names_what_to_use_instead():

@@ -35,11 +35,7 @@ BY = {"bm25": 1.0}
         ),
         ([ranking("bm25", "a", "b"), ranking("bm25+answer", "c")], 0, [("q1", "a", 0, True), ("q1", "b", 1, True)]),
         ([ranking("bm25", "a", "b", "c")], 2, [("q1", "a", 0, True), ("q1", "b", 1, True)]),  # no answer form
-        (
-            [ranking("bm25", "a"), ranking("bm25", "b", question="q2")],
-            0,
-            [("q1", "a", 0, True), ("q2", "b", 0, True)],
-        ),
+        ([ranking("bm25", "a"), ranking("bm25", "b", question="q2")], 0, [("q1", "a", 0, True), ("q2", "b", 0, True)]),
     ],
 )
 def test_free_candidates_of_each_question_come_first_and_each_passage_once(rankings, aware, expected):
@@ -203,10 +199,7 @@ def test_what_goes_before_stays_inside_its_session_and_brings_its_speaker():
 def test_without_a_pool_every_passage_of_the_group_is_a_candidate_without_a_ranking():
     asked = pl.DataFrame({"question_id": ["q2", "q1"], "group_id": ["b", "a"]})
     grouped = TURNS.with_columns(group_id=pl.col("doc_id"))
-    assert everything(asked, grouped).rows() == [
-        ("q2", "b0", 0, True),
-        *(("q1", f"a{n}", n, True) for n in range(4)),
-    ]
+    assert everything(asked, grouped).rows() == [("q2", "b0", 0, True), *(("q1", f"a{n}", n, True) for n in range(4))]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

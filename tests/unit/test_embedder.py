@@ -19,14 +19,7 @@ TEXTS = ["salmon", "the bears eat salmon in the river", "a bear", "salmon", ""]
 
 
 def config(**changes) -> SimpleNamespace:
-    base = {
-        "model": MODEL,
-        "dim": 384,
-        "max_tokens": 256,
-        "engine": "torch",
-        "batch_tokens": 16,
-        "block": 2,
-    }
+    base = {"model": MODEL, "dim": 384, "max_tokens": 256, "engine": "torch", "batch_tokens": 16, "block": 2}
     whole = base | changes
     return SimpleNamespace(**whole | {name: dict.fromkeys(("cpu", "cuda"), whole[name]) for name in PER_DEVICE})
 

@@ -168,10 +168,7 @@ def test_the_lift_scale_is_fitted_on_quantiles_of_train():
             r"question b under not_include/not_include/unique: answer_gain is nan",
         ),
         (ROWS.head(5), r"question a under not_include/not_include/not_include: answer_gain is nan"),
-        (
-            ROWS.with_columns(configuration=pl.lit("unique")),
-            r"question b: unknown configuration 'unique'; allowed: ",
-        ),
+        (ROWS.with_columns(configuration=pl.lit("unique")), r"question b: unknown configuration 'unique'; allowed: "),
         (
             pl.concat([ROWS, ROWS.tail(1)]),
             r"question a under not_include/not_include/not_include has more than one row",

@@ -44,10 +44,7 @@ def loaded(path: Path = SET):
 
 def test_the_set_holds_the_papers_example_word_for_word():
     (train,) = (one for one in LINES if one["id"] == "train")
-    assert train["correct"][:2] == [
-        "The train's speed is 60 km/h.",
-        "The vehicle moves at sixty kilometers per hour.",
-    ]
+    assert train["correct"][:2] == ["The train's speed is 60 km/h.", "The vehicle moves at sixty kilometers per hour."]
     assert train["irrelevant"][0] == "The conductor has worked for 15 years and enjoys jazz."
 
 

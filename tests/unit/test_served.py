@@ -113,15 +113,11 @@ def test_a_server_gives_the_scores_of_the_model_it_serves(tiny_lm, ecs, backend,
     own, cfg = tiny_lm(chat=True, bos=bos), ecs(top_k=20, layout=layout)
     with serving(APIS[backend](own, "tiny", "org/tiny", 300)) as server:
         told = table(
-            Served(option(backend, server.url), own.tokenizer, plugins.load("reader", backend)),
-            cfg,
-            probes=ASKED,
+            Served(option(backend, server.url), own.tokenizer, plugins.load("reader", backend)), cfg, probes=ASKED
         )
     check(TABLES["statistics"], told, "here", "none")
-    here, names = (
-        table(own, cfg, probes=ASKED),
-        set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set()),
-    )
+    here = table(own, cfg, probes=ASKED)
+    names = set(GIVEN) - ({"pmi_q"} if layout != "passage_first" else set())
     same = ["question_id", "passage_id", "tokens", "prompt_tokens", "cut", "answer_tokens", "question_tokens"]
     assert told.select(same).equals(here.select(same))
     assert_alike(here, told, names, 1e-5)

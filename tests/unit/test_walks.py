@@ -131,10 +131,7 @@ def test_two_articles_of_one_title_are_both_about_it():
 
 
 def test_phrases_are_mentioned_once_and_acronyms_are_what_they_stand_for():
-    texts = {
-        "a": ("Law", ["The Digital Services Act (DSA) is a law."]),
-        "b": ("Fines", ["It names the DSA."]),
-    }
+    texts = {"a": ("Law", ["The Digital Services Act (DSA) is a law."]), "b": ("Fines", ["It names the DSA."])}
     found = mentions_of(passages(texts), {"b:0": ["the DSA", "large fines", "Fines"]}, NAMING)
     own = {(e, role) for p, e, role in found.iter_rows() if p == "b:0"}
     assert own == {("fines", ABOUT), ("digital services act", NAME), ("dsa", PHRASE), ("large fines", PHRASE)}

@@ -186,10 +186,7 @@ EDITS = {
         "rank_passages": {"turns", "utility", "nested"}
     },  # inside another's settings
     ("rankers", "ranking/scorers/import"): {},
-    ("rankers", "ecs/scores/js"): {
-        "combine_scores": {"utility", "scored"},
-        "check_red_herrings": LISTS,
-    },
+    ("rankers", "ecs/scores/js"): {"combine_scores": {"utility", "scored"}, "check_red_herrings": LISTS},
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"ecs_table1", "utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},

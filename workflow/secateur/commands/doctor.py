@@ -29,15 +29,7 @@ from secateur.planning.sizes import Data
 from secateur.planning.sources import listed_files
 from secateur.report.tracking import LOCAL, check_store
 
-PACKAGES = (
-    "snakemake",
-    "hydra-core",
-    "polars",
-    "torch",
-    "transformers",
-    "sentence-transformers",
-    "mlflow",
-)
+PACKAGES = ("snakemake", "hydra-core", "polars", "torch", "transformers", "sentence-transformers", "mlflow")
 INDEX = ("faiss-gpu", "faiss-cpu")  # one of them
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")
 SPACE = 5e9  # bytes of disk for quickstart, its caches and the converted models

@@ -245,9 +245,7 @@ def doctor(
         raise SystemExit(1)
 
 
-def orphans(
-    delete: Annotated[bool, Option("--delete", help="Delete the listed outputs.")] = False,
-) -> None:
+def orphans(delete: Annotated[bool, Option("--delete", help="Delete the listed outputs.")] = False) -> None:
     """List orphaned outputs: those that no experiment uses, and partial files of killed jobs."""
     from secateur.planning.orphans import orphaned, size
 

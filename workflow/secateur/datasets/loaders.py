@@ -57,12 +57,7 @@ def load_corpus(spec: Spec, files: Files) -> Corpus:
 
 
 def load_questions(
-    spec: Spec,
-    dataset: str,
-    files: Files,
-    passages: pl.DataFrame,
-    cluster: Cluster = "document",
-    sampled: bool = False,
+    spec: Spec, dataset: str, files: Files, passages: pl.DataFrame, cluster: Cluster = "document", sampled: bool = False
 ) -> Questions:
     """The questions of a data set and their evidence in its passages.
 

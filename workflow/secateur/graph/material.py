@@ -35,11 +35,7 @@ def _edges_by_id(
 
 
 def session_material(
-    form: Mapping[str, Any],
-    count: Counter,
-    entities: pl.DataFrame,
-    relations: pl.DataFrame,
-    edges: pl.DataFrame,
+    form: Mapping[str, Any], count: Counter, entities: pl.DataFrame, relations: pl.DataFrame, edges: pl.DataFrame
 ) -> tuple[Writer, dict[int, Edge]]:
     """(writer of a session's prompts, edges by id); no edges for a form of text.
 

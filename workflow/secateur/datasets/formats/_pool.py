@@ -223,11 +223,7 @@ class _Places:
 
 
 def questions_of(
-    request: Request,
-    files: Files,
-    questions: Sequence[PoolQuestion],
-    passages: pl.DataFrame,
-    settings: Settings,
+    request: Request, files: Files, questions: Sequence[PoolQuestion], passages: pl.DataFrame, settings: Settings
 ) -> Questions:
     """Questions and evidence, resampled by the article of the first gold passage.
 

@@ -32,11 +32,7 @@ def base_readings(lm: CausalLM | Served, cfg, questions: Sequence[Question], con
 
 
 def total_logprobs(
-    lm: CausalLM | Served,
-    cfg,
-    questions: Sequence[Question],
-    shown: Sequence[Sequence[Passage]],
-    family: Sequence[Any],
+    lm: CausalLM | Served, cfg, questions: Sequence[Question], shown: Sequence[Sequence[Passage]], family: Sequence[Any]
 ) -> list[float]:
     """Log-probability in nats of each question's answer under the passages shown to it.
 

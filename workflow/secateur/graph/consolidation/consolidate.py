@@ -129,8 +129,5 @@ def _within_budget(
             f"{len(remaining)} entities remain, consolidation.budget is {budget}: further merges are below cosine "
             f"{cfg.floor} or blocked by guards"
         )
-    ctx.counts |= {
-        "over_budget": max(0, len(remaining) - budget),
-        "merged_for_budget": len(members) - len(remaining),
-    }
+    ctx.counts |= {"over_budget": max(0, len(remaining) - budget), "merged_for_budget": len(members) - len(remaining)}
     return remaining

@@ -35,11 +35,7 @@ def load(cfg, cache: Path, device: str):
     if device == "cuda":
         refuse_too_large(cfg.model, parameters(address), dtype, *torch.cuda.mem_get_info())
     with loading(cfg.model):
-        settings = {
-            "dtype": getattr(torch, dtype),
-            "output_loading_info": True,
-            "ignore_mismatched_sizes": True,
-        }
+        settings = {"dtype": getattr(torch, dtype), "output_loading_info": True, "ignore_mismatched_sizes": True}
         if device == "cuda":  # it gets each weight as it is read, so that host memory holds them once
             settings["device_map"] = {"": device}
         model, info = AutoModelForCausalLM.from_pretrained(address, **settings)
