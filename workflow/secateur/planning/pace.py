@@ -40,7 +40,7 @@ TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: token
 SHORT = 2.0  # CPU seconds below which all jobs weigh the same in fitting
 TINY = 1e-3  # penalty of a coefficient that the jobs do not determine
 BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times another's time (docs/peers.md)
-ENOUGH = 10.0  # reference seconds of jobs from which on their pace is taken as it is
+ENOUGH = 20.0  # reference seconds of jobs from which on their pace is taken as it is: a converted model takes ten of a short one
 HEAD = """# CPU seconds of a job for each unit of a size, by rule. workflow/secateur/planning/sizes.py explains the sizes.
 # `secateur plan` multiplies them by the pace of this machine. null: not measured; known here once such a job ran.
 # `tokens`: tokens that a language model reads and writes. `start`: CPU seconds of a job outside its stage, for Python,
@@ -157,7 +157,7 @@ def blended(used: float, reference: float, otherwise: float) -> float:
     Short jobs tell little of long ones: below ENOUGH reference seconds the wider pace `otherwise` has a share.
 
     >>> blended(40.0, 20.0, 1.0), blended(10.0, 5.0, 1.0)
-    (2.0, 1.5)
+    (2.0, 1.25)
     """
     share = min(1.0, reference / ENOUGH)
     return otherwise if not reference else share * used / reference + (1 - share) * otherwise
