@@ -244,7 +244,10 @@ def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path, fresh_
         (("system.ranker=zsun",), r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
         (("system.ranker=zsum+answer",), r"system.ranker names zsum\+answer"),
         (("system.ranker=null",), r"system.answers_only is true, which needs one ranker; system.ranker is null"),
-        (("system.memory=session",), r"memory is session, which needs contexts of family graph; the family is lexical"),
+        (
+            ("system.memory=session",),
+            r"memory is session, which needs contexts of family graph; the family is lexical",
+        ),
         (("answer.backend=chat",), r"answer.url is needed by backend chat"),
         (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
         (

@@ -277,8 +277,14 @@ def test_upstream_questions(tmp_path, value, said):
     ("body", "said"),
     [
         ({}, "c1: has no session_1"),
-        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]}, "c1 session_1 turn 0: text is missing"),
-        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]}, "c1 session_1 turn 0: text is empty"),
+        (
+            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]},
+            "c1 session_1 turn 0: text is missing",
+        ),
+        (
+            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]},
+            "c1 session_1 turn 0: text is empty",
+        ),
         (
             {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
             "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0",

@@ -119,7 +119,10 @@ def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
 
 def test_parts_are_rows_a_line_each_with_their_passages(rows_of):
     found = rows_of(line(text=["Facts:", "Acme bought Bolt."], passages=[None, "p1"], budget=8))
-    assert found == [("q1", 8, 0, None, False, "Facts:\n", 4), ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4)]
+    assert found == [
+        ("q1", 8, 0, None, False, "Facts:\n", 4),
+        ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4),
+    ]
 
 
 @pytest.mark.parametrize(

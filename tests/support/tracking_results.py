@@ -9,6 +9,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
 from secateur.report.tracking import track
 from secateur.stage.ledger import records, variant_runs
+from tests.support.report_rows import metric
 
 CONF = Path(__file__).parents[2] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory
@@ -49,26 +50,9 @@ def table(name: str, rows: list[dict], path: str) -> None:
         write_table(TABLES[name], TABLES[name].frame(rows), temporary)
 
 
-def figure(metric: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
+def figure(name: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
     """A row of the table metrics."""
-    row = {
-        "dataset": "toy",
-        "system": "secateur",
-        "order": "blind",
-        "answer_aware": False,
-        "n": 9,
-        "units": 9,
-        "split": "all",
-    }
-    figures = {
-        "scorer": scorer,
-        "subset": subset,
-        "metric": metric,
-        "value": value,
-        "low": value - 0.1,
-        "high": value + 0.1,
-    }
-    return row | figures | {"published": False}
+    return metric("secateur", name, value, scorer, subset=subset, n=9, units=9)
 
 
 def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:00+00:00") -> None:

@@ -1,6 +1,7 @@
 """The parts on answers: there where questions were answered, one line a system; their paired differences."""
 
 import polars as pl
+from tests.support.report_rows import metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.format import with_enough_data
@@ -8,31 +9,11 @@ from secateur.report.sections.answers import answer_parts
 from secateur.report.sections.differences import paired_parts
 from secateur.report.table import markdown
 
-
-def metric(system: str, name: str, value: float, order: str = "blind") -> dict:
-    whole = {
-        "dataset": "toy",
-        "scorer": None,
-        "answer_aware": False,
-        "subset": "all",
-        "split": "all",
-        "published": False,
-    }
-    return whole | {
-        "system": system, "order": order, "metric": name, "value": value, "low": value / 2, "high": 1.0, "n": 6, "units": 6,
-    }  # fmt: skip
-
-
-def difference(system: str, baseline: str, value: float, order: str = "blind") -> dict:
-    whole = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "metric": "rouge_l"}
-    whole |= {"scorer": None, "baseline_scorer": None, "axis": "ranker", "order": order, "n": 6, "units": 6}
-    own = {"difference": value, "low": -1.0, "high": 1.0, "p": 0.5, "p_holm": 0.75}
-    return whole | own | {"system": system, "baseline": baseline}
+FEW = {"n": 6, "units": 6}
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    empty = TABLES[name].empty()
-    return pl.DataFrame(rows, schema=empty.schema) if rows else empty
+    return TABLES[name].frame(rows)
 
 
 def parts(rows: list[dict]) -> list[dict]:
@@ -40,12 +21,12 @@ def parts(rows: list[dict]) -> list[dict]:
 
 
 METRICS = [
-    metric("closed_book", "rouge_l", 0.1),
-    metric("closed_book", "read_tokens", 75.4),
-    metric("rag_zsum", "rouge_l", 0.25),
-    metric("secateur", "rouge_l", 0.3),
-    metric("secateur", "rouge_l", 0.4, "aware"),
-    metric("secateur", "evidence_recall@64", 0.9),
+    metric("closed_book", "rouge_l", 0.1, **FEW),
+    metric("closed_book", "read_tokens", 75.4, **FEW),
+    metric("rag_zsum", "rouge_l", 0.25, **FEW),
+    metric("secateur", "rouge_l", 0.3, **FEW),
+    metric("secateur", "rouge_l", 0.4, order="aware", **FEW),
+    metric("secateur", "evidence_recall@64", 0.9, **FEW),
 ]
 
 
@@ -68,7 +49,9 @@ def test_each_system_has_a_line_and_one_for_each_order():
 
 
 def test_differences_are_shown_with_what_they_are_differences_from():
-    compared = [difference("secateur", "rag_zsum", 0.05), difference("secateur", "closed_book", 0.2)]
+    apart = {"metric": "rouge_l", "low": -1.0, "high": 1.0, "p_holm": 0.75}
+    values = {"rag_zsum": 0.05, "closed_book": 0.2}
+    compared = [pair("secateur", name, difference=value, **apart, **FEW) for name, value in values.items()]
     (part,) = paired_parts("toy", with_enough_data(table("comparisons", compared), 10))
     assert part["table"].texts() == [
         ["secateur", "rag_zsum", "blind", "all", "+0.050"],

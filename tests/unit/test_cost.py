@@ -1,12 +1,12 @@
 """What a row costs: the stages behind it, by their records, and how the page shows that."""
 
 import pytest
+from tests.support.report_rows import metric
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.sections.cost import cost_parts
 from secateur.stage.ledger import costs
 
-WHOLE = {"dataset": "toy", "scorer": None, "answer_aware": False, "subset": "all", "split": "all", "published": False}
 FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "rankers": "lexical", "raptor": "peer", "read": "imported"}
 
 
@@ -61,9 +61,8 @@ def cost(system: str, seconds: float, dataset: str = "toy", order: str | None = 
     return own | {"sent_cpu_seconds": seconds, "sent_peak_bytes": 4.7e8}
 
 
-def tokens(system: str, value: float, scorer: str | None = None, metric: str = "tokens@claim") -> dict:
-    own = {"system": system, "scorer": scorer, "order": "blind", "metric": metric, "value": value}
-    return WHOLE | own | {"low": value, "high": value, "n": 40, "units": 40}
+def tokens(system: str, value: float, scorer: str | None = None) -> dict:
+    return metric(system, "tokens@claim", value, scorer, n=40, units=40)
 
 
 def shown(found: list[dict], rows: list[dict] = ()) -> list[dict]:

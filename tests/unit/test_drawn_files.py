@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.report_rows import WHOLE
 
 from secateur.core.artifacts import write_json
 from secateur.core.tables.catalog import TABLES
@@ -16,7 +17,6 @@ CONFIG = {
     "eval.claim": [64, 128],
     "extra.plan": {"families": {"secateur": "graph", "plain": "lexical"}},
 }
-WHOLE = {"dataset": "toy", "order": "blind", "scorer": None, "answer_aware": False, "subset": "all", "split": "all"}
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:

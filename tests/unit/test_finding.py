@@ -1,26 +1,14 @@
 """The finding: the paired difference of each system and its best baseline, and its sentence."""
 
 import pytest
+from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.finding import lines, sentence, small_print
 
-CLAIM = "evidence_recall@claim"
 FAMILIES = {"secateur": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
 FAMILIES |= {"oracle_evidence": "control", "ecs": "utility", "myrag": "imported", "mine": "yours"}
-WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind"}
 MEANS = {"secateur": 0.6, "title_zsum": 0.5}
-
-
-def metric(system: str, value: float, scorer: str | None = None, **changes) -> dict:
-    row = {"system": system, "scorer": scorer, "metric": CLAIM, "value": value, "published": False}
-    return WHOLE | row | {"low": value - 0.1, "high": value + 0.1, "n": 20, "units": 20} | changes
-
-
-def pair(system: str = "secateur", baseline: str = "title_zsum", **changes) -> dict:
-    row = {"metric": CLAIM, "system": system, "scorer": None, "baseline": baseline, "baseline_scorer": None}
-    row |= {"axis": "ranker", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
-    return WHOLE | row | {"n": 20, "units": 20} | changes
 
 
 def found(rows: list[dict], pairs: list[dict]):
@@ -29,10 +17,10 @@ def found(rows: list[dict], pairs: list[dict]):
 
 
 def of(means: dict[str, float], *pairs: dict):
-    return found([metric(name, value) for name, value in means.items()], list(pairs))
+    return found([metric(name, CLAIM, value) for name, value in means.items()], list(pairs))
 
 
-BM25 = metric("rankers", 0.55, "bm25")
+BM25 = metric("rankers", CLAIM, 0.55, "bm25")
 OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
 
 
@@ -63,7 +51,7 @@ OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
     ],
 )
 def test_a_line_is_a_systems_difference_to_the_best_plain_ranking_of_its_kind(means, pairs, expected):
-    made = found([*(metric(name, value) for name, value in means.items()), BM25], pairs)
+    made = found([*(metric(name, CLAIM, value) for name, value in means.items()), BM25], pairs)
     assert [(line.name, line.baseline, line.difference, line.low, line.high) for line in made] == expected
 
 
@@ -120,7 +108,7 @@ def test_the_sentence_is_about_what_is_significantly_ahead_rather_than_higher(pa
 
 
 def test_what_sees_the_answer_is_not_what_the_sentence_is_about():
-    rows = [metric(name, v, c, metric="f1_at_gold") for name, c, v in (("ecs", "free", 0.5), ("rankers", "bm25", 0.4))]
+    rows = [metric(name, "f1_at_gold", v, c) for name, c, v in (("ecs", "free", 0.5), ("rankers", "bm25", 0.4))]
     rows += [row | {"answer_aware": True, "value": row["value"] + 0.3} for row in rows]
     free = pair("ecs", "rankers", scorer="free", baseline_scorer="bm25", metric="f1_at_gold", axis="strongest")
     made = found(rows, [free | {"answer_aware": True}, free])
@@ -153,7 +141,7 @@ AT_256, AT_512 = ({"metric": f"evidence_recall@{budget}"} for budget in (256, 51
 )
 def test_the_finding_is_at_a_budget_where_the_users_own_contexts_were_sent(pairs, metric_of_it):
     rows = [
-        metric(s, 0.5, metric=m)
+        metric(s, m, 0.5)
         for s in ("myrag", "mine", "secateur", "title_zsum")
         for m in (CLAIM, WORDS, *(at["metric"] for at in (AT_256, AT_512)))
     ]

@@ -1,36 +1,34 @@
 """Leaderboards: every row, the best first, with its differences to the best row and to its best baseline."""
 
 import pytest
+from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import Row, to_best
 from secateur.report.leaderboard import board_table, boards, embedded
 
-CLAIM = "evidence_recall@claim"
 FAMILIES = {"secateur": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
-WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind", "metric": CLAIM}
 MEANS = {"bm25": 0.5, "secateur": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
 
 
-def metric(system: str, value: float, **changes) -> dict:
-    row = WHOLE | {"system": system, "scorer": None, "value": value, "published": False}
-    return row | {"low": value - 0.1, "high": value + 0.1, "n": 40, "units": 20} | changes
+SIZES = {"n": 40, "units": 20}
 
 
-def pair(system: str, baseline: str, axis: str, **changes) -> dict:
-    row = WHOLE | {"system": system, "scorer": None, "baseline": baseline, "baseline_scorer": None, "axis": axis}
-    return (
-        row
-        | {"difference": -0.1, "low": -0.2, "high": -0.01, "p": 0.01, "p_holm": 0.02, "n": 40, "units": 20}
-        | changes
-    )
+def mean(system: str, value: float) -> dict:
+    return metric(system, CLAIM, value, **SIZES)
+
+
+def below(system: str, baseline: str, axis: str, **changes) -> dict:
+    """A pair whose system is significantly below its baseline."""
+    ends = {"difference": -0.1, "low": -0.2, "high": -0.01, "p": 0.01, "p_holm": 0.02}
+    return pair(system, baseline, axis=axis, **ends | SIZES | changes)
 
 
 def made(metrics=None, leaders=None):
     tables = {
-        "metrics": metrics or [metric(*one) for one in MEANS.items()],
-        "comparisons": [pair(name, "bm25", "ranker") for name in ("secateur", "mine", "myrag")],
-        "leaders": leaders or [pair(name, "secateur", "best") for name in MEANS if name != "secateur"],
+        "metrics": metrics or [mean(*one) for one in MEANS.items()],
+        "comparisons": [below(name, "bm25", "ranker") for name in ("secateur", "mine", "myrag")],
+        "leaders": leaders or [below(name, "secateur", "best") for name in MEANS if name != "secateur"],
     }
     return list(boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10))
 
@@ -46,15 +44,15 @@ def test_every_row_stands_on_it_the_best_first_controls_last_and_the_users_starr
 
 @pytest.mark.parametrize("little", [{"n": 15, "units": 15}, {"n": 50, "units": 9}])
 def test_with_few_questions_means_and_intervals_stay_and_the_verdict_is_withheld(little):
-    (board,) = made(leaders=[pair(name, "secateur", "best", **little) for name in MEANS if name != "secateur"])
+    (board,) = made(leaders=[below(name, "secateur", "best", **little) for name in MEANS if name != "secateur"])
     row = board_table(board, (64, 512)).rows[1]
     assert (row.cells[1].low, row.cells[2].value, row.cells[3]) == (pytest.approx(0.45), -0.1, "not enough data")
 
 
 def test_a_board_for_each_metric_and_order_the_main_metric_first():
-    rows = [metric(*one) for one in MEANS.items()]
+    rows = [mean(*one) for one in MEANS.items()]
     more = [row | {"metric": "token_recall@64"} for row in rows] + [row | {"order": "aware"} for row in rows]
-    leaders = [pair("bm25", "secateur", "best", metric=name) for name in (CLAIM, "token_recall@64")]
+    leaders = [below("bm25", "secateur", "best", metric=name) for name in (CLAIM, "token_recall@64")]
     found = made([*more, *rows], leaders)
     assert [(board.metric, board.order) for board in found] == [
         (CLAIM, "blind"),
@@ -70,14 +68,14 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
 
 
 def test_a_row_that_shares_no_question_with_the_best_is_not_called_the_best():
-    (board,) = made(leaders=[pair(name, "secateur", "best") for name in ("bm25", "mine", "gold")])
+    (board,) = made(leaders=[below(name, "secateur", "best") for name in ("bm25", "mine", "gold")])
     verdicts = {row.cells[0]: row.cells[3] for row in board_table(board, (64, 512)).rows}
     assert (verdicts["secateur"], verdicts["★ myrag"], verdicts["bm25"]) == ("the best", "", "significant")
 
 
 def test_the_data_set_of_the_finding_comes_first():
-    rows = [metric(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
-    leaders = [pair("bm25", "secateur", "best") | {"dataset": name} for name in ("a", "b")]
+    rows = [mean(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
+    leaders = [below("bm25", "secateur", "best") | {"dataset": name} for name in ("a", "b")]
     tables = (TABLES["metrics"].frame(rows), TABLES["comparisons"].empty(), TABLES["leaders"].frame(leaders))
     assert [board.dataset for board in boards(*tables, FAMILIES, 10)] == ["a", "b"]
     assert [board.dataset for board in boards(*tables, FAMILIES, 10, ["b"])] == ["b", "a"]

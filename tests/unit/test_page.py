@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.browser import Set, browsed
@@ -17,19 +18,6 @@ from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.recall import recall_parts
 from secateur.report.table import markdown
 from secateur.report.trace import Traces
-
-WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all"}
-
-
-def metric(system: str, name: str, value: float, scorer: str | None = None) -> dict:
-    own = {"system": system, "scorer": scorer, "order": "blind", "metric": name, "value": value, "published": False}
-    return WHOLE | own | {"low": value - 0.1, "high": value + 0.1, "n": 20, "units": 20}
-
-
-def pair(system: str, baseline: str, **changes) -> dict:
-    row = {"order": "blind", "metric": "evidence_recall@claim", "system": system, "scorer": None, "baseline": baseline}
-    row |= {"baseline_scorer": None, "axis": "ranker", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03}
-    return WHOLE | row | {"p_holm": 0.06, "n": 20, "units": 20} | changes
 
 
 def table(name: str, rows: list[dict]) -> pl.DataFrame:
@@ -47,7 +35,6 @@ FAMILIES = {
     "title_zsum": "lexical",
     "rankers": "lexical",
 }
-CLAIM = "evidence_recall@claim"
 
 
 # --- paired differences -------------------------------------------------------------------------

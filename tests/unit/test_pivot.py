@@ -1,6 +1,7 @@
 """A table for a paper: systems by budgets or metrics, the best in bold, † for what differs from the baseline."""
 
 import pytest
+from tests.support.report_rows import metric, pair
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -8,30 +9,23 @@ from secateur.report.pivot import pivot
 from secateur.report.table import floated, markdown
 
 FAMILIES = {"graph_1": "graph", "bm25": "lexical", "zsum": "lexical", "gold": "control"}
-WHOLE = {"dataset": "toy", "answer_aware": False, "subset": "all", "split": "all", "order": "blind", "scorer": None}
 MEANS = {"graph_1": 0.6, "bm25": 0.4, "zsum": 0.5, "gold": 1.0}
 
 
-def metric(system: str, name: str, value: float, **changes) -> dict:
-    own = {"system": system, "metric": name, "value": value, "published": False, "n": 40, "units": 20}
-    return WHOLE | own | {"low": value - 0.1, "high": value + 0.1} | changes
-
-
-def pair(system: str, baseline: str, name: str, p: float, n: int = 40) -> dict:
-    row = WHOLE | {"system": system, "baseline": baseline, "baseline_scorer": None, "axis": "ranker", "metric": name}
-    return row | {"difference": 0.1, "low": 0.01, "high": 0.2, "p": p, "p_holm": p, "n": n, "units": 20}
+def compared(system: str, baseline: str, name: str, p: float, n: int = 40) -> dict:
+    return pair(system, baseline, metric=name, p=p, p_holm=p, n=n)
 
 
 ROWS = [
-    metric(system, f"evidence_recall@{at}", value * scale)
+    metric(system, f"evidence_recall@{at}", value * scale, n=40)
     for system, value in MEANS.items()
     for at, scale in ((64, 0.8), (1024, 1.0), (256, 0.9), ("claim", 0.85))
-] + [metric(system, "tokens@64", 60.0) for system in MEANS]
+] + [metric(system, "tokens@64", 60.0, n=40) for system in MEANS]
 PAIRS = [
-    pair("graph_1", "zsum", "evidence_recall@claim", 0.01),
-    pair("graph_1", "zsum", "evidence_recall@64", 0.2),
-    pair("graph_1", "zsum", "evidence_recall@256", 0.01, n=10),  # too few for a verdict
-    pair("bm25", "graph_1", "evidence_recall@64", 0.03),
+    compared("graph_1", "zsum", "evidence_recall@claim", 0.01),
+    compared("graph_1", "zsum", "evidence_recall@64", 0.2),
+    compared("graph_1", "zsum", "evidence_recall@256", 0.01, n=10),  # too few for a verdict
+    compared("bm25", "graph_1", "evidence_recall@64", 0.03),
 ]
 
 

@@ -1,6 +1,7 @@
 """The report's sections on the policy and on memory."""
 
 import polars as pl
+from tests.support.report_rows import metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.format import with_enough_data
@@ -8,34 +9,19 @@ from secateur.report.sections.memory import memory_parts
 from secateur.report.sections.policy import policy_parts
 from secateur.report.table import Number
 
-COMMON = {"dataset": "d", "system": "policy", "order": "blind", "answer_aware": False, "subset": "all", "split": "test"}
+COMMON = {"dataset": "d", "split": "test"}
 POLICIES = {"policy": 0.5, "best_constant": 0.4, "oracle": 0.9, "fixed:a/b/c": 0.4, "fixed:c/b/a": 0.45}
 
 
 def metrics() -> pl.DataFrame:
     terms = ("policy_utility", "policy_accuracy", "policy_tokens")
-    rows = [
-        COMMON
-        | {
-            "scorer": s,
-            "metric": m,
-            "value": v,
-            "low": v - 0.1,
-            "high": v + 0.1,
-            "n": 9,
-            "units": 9,
-            "enough_data": True,
-        }
-        for s, v in POLICIES.items()
-        for m in terms
-    ]
-    return pl.DataFrame(rows)
+    rows = [metric("policy", m, v, s, n=9, units=9, **COMMON) for s, v in POLICIES.items() for m in terms]
+    return pl.DataFrame(rows).with_columns(enough_data=pl.lit(True))
 
 
 def comparisons() -> pl.DataFrame:
-    row = {"scorer": "policy", "metric": "policy_utility", "baseline": "policy", "baseline_scorer": "best_constant"}
-    row |= {"axis": "named", "difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06}
-    return with_enough_data(pl.DataFrame([COMMON | row | {"n": 29, "units": 19}]), 10)
+    row = pair("policy", "policy", scorer="policy", baseline_scorer="best_constant", axis="named", n=29, units=19)
+    return with_enough_data(pl.DataFrame([row | COMMON | {"metric": "policy_utility"}]), 10)
 
 
 def frontiers() -> pl.DataFrame:
@@ -69,8 +55,8 @@ def test_a_page_without_such_rows_has_no_such_part():
 def test_memory_shows_the_figures_it_has_in_one_order():
     values = {"memory_reuse": 0.5, "memory_tokens_first": 600.0, "memory_evidence_recall": 0.75}
     for n in (40, 15):  # a verdict needs more, means do not
-        own = COMMON | {"scorer": None, "low": None, "high": None, "n": n, "units": n}
-        rows = with_enough_data(pl.DataFrame([own | {"metric": m, "value": v} for m, v in values.items()]), 10)
+        own = COMMON | {"low": None, "high": None, "n": n, "units": n}
+        rows = with_enough_data(pl.DataFrame([metric("policy", m, v, **own) for m, v in values.items()]), 10)
         (part,) = memory_parts("d", rows, {})
         assert [line[1] for line in part["table"].texts()] == ["600", "0.500", "0.750"]
         svg = part["figures"][0][0]
