@@ -112,11 +112,8 @@ def _endpoint(url: str) -> Check:
         with socket.create_connection((parts.hostname, parts.port or 80), timeout=1):
             return "endpoint", True, f"{url}: a server listens"
     except OSError as error:
-        return (
-            "endpoint",
-            False,
-            f"{url}: no server ({error.strerror or error}). Fix: start it, or set its option's url",
-        )
+        text = f"{url}: no server ({error.strerror or error}). Fix: start it, or set its option's url"
+        return "endpoint", False, text
 
 
 def _file(name: str) -> Check:
@@ -150,11 +147,8 @@ def _packages() -> Check:
     if {*INDEX} - {*missing}:
         missing = [name for name in missing if name not in INDEX]
     if missing:
-        return (
-            "packages",
-            False,
-            f"missing: {', '.join(missing)}. Fix: pip install 'secateur[pipeline]'; in a clone, make setup",
-        )
+        text = f"missing: {', '.join(missing)}. Fix: pip install 'secateur[pipeline]'; in a clone, make setup"
+        return "packages", False, text
     return "packages", True, ", ".join(installed)
 
 
@@ -178,11 +172,8 @@ def _works_on_gpu() -> Check:
     if not finite:
         return "gpu", False, f"{name}: a forward pass gives numbers that are not finite. Fix: another card"
     if not faiss.get_num_gpus():
-        return (
-            "gpu",
-            True,
-            f"{name}; faiss has no GPU: indices and k-means run on the CPU (requirements/lock-gpu.txt has it)",
-        )
+        text = "faiss has no GPU: indices and k-means run on the CPU (requirements/lock-gpu.txt has it)"
+        return "gpu", True, f"{name}; {text}"
     index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(64))
     index.add(vectors.numpy())
     found = (index.search(vectors[:50].numpy(), 1)[1].ravel() == range(50)).all()

@@ -218,16 +218,16 @@ def form_problems(value: Any, forms: Forms, extra: bool = False) -> list[str]:
     ]
 
 
-def read_lines(path: Path, forms: Forms, problems: Problems, key: str = "id") -> list[tuple[str, dict[str, Any]]]:
-    """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`.
+def read_lines(path: Path, forms: Forms, problems: Problems) -> list[tuple[str, dict[str, Any]]]:
+    """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`; `id` is unique.
 
-    key: the key whose values are unique. Raises SecateurError for an empty file.
+    Raises SecateurError for an empty file.
     """
     objects = list(json_lines(path, problems))
     if not objects and not problems.clauses:
         problems.add("the file", "is empty")
         problems.stop()
-    return valid_objects(objects, forms, problems, key)
+    return valid_objects(objects, forms, problems)
 
 
 def valid_objects(

@@ -10,12 +10,9 @@ Lines = Sequence[tuple[str, Sequence[Line]]]  # (data set, its lines)
 REFERENCE = (0, "the best plain ranking of its kind")
 
 
-def plain_part(lines: Lines, label: str, shown: int | None = None) -> Part:
-    """A plot, wide and narrow, a group a data set, with a table of all lines behind it.
-
-    label: text alternative; shown: lines drawn of each data set, all by default.
-    """
-    dots, xlabel = _dots(lines, len(lines) > 1, shown)
+def plain_part(lines: Lines, label: str) -> Part:
+    """A plot, wide and narrow, a group a data set, with a table of all lines behind it. label: text alternative."""
+    dots, xlabel = _dots(lines, len(lines) > 1)
     return {"figures": [forests(dots, label, xlabel, REFERENCE)], "behind": line_table(lines)}
 
 
@@ -24,9 +21,9 @@ def plain_plot(lines: Lines):
     return forest(*_dots(lines, True), REFERENCE)
 
 
-def _dots(lines: Lines, heads: bool, shown: int | None = None) -> tuple[list[Dot], str]:
+def _dots(lines: Lines, heads: bool) -> tuple[list[Dot], str]:
     """The dots, under the names of their data sets with `heads`, and the label of the axis."""
-    drawn = [(dataset if heads else "", line) for dataset, own in lines for line in own[:shown]]
+    drawn = [(dataset if heads else "", line) for dataset, own in lines for line in own]
     metrics = sorted({line.metric.partition("@")[0].replace("_", " ") for _, line in drawn})
     xlabel = f"difference in {' and '.join(metrics)}, 95 % intervals, hollow: not significant"
     return [_dot(line, group) for group, line in drawn], xlabel
