@@ -121,7 +121,7 @@ def test_the_types_of_the_public_face_are_checked(tmp_path):
     (tmp_path / "user.py").write_text(USER)
     env = os.environ | {"MYPYPATH": str(ROOT / "workflow")}
     command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports"]
-    command += ["--cache-dir", str(tmp_path / "cache")]  # the second run reads what the first has found of the libraries
+    command += ["--cache-dir", str(tmp_path / "cache")]  # the second run reads what the first found
     fine = subprocess.run([*command, *face], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
     assert fine.returncode == 0, fine.stdout
     wrong = subprocess.run([*command, "user.py"], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)

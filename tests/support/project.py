@@ -76,6 +76,7 @@ class Project:
         """Copy what was computed elsewhere, but for the runs in MLflow's store, which are tracked again."""
         for part in COMPUTED:
             shutil.copytree(made / part, self.root / part, symlinks=True, copy_function=_copied)
+        (self.root / "logs/snakemake.log").unlink(missing_ok=True)  # of `secateur run`
         for tracked in (self.root / "results/experiments").glob("*/track"):
             shutil.rmtree(tracked)
 

@@ -163,6 +163,7 @@ LISTS = {
     "ecs_table1",
     "mine",
     "multihop",
+    "multihop_standard",
     "nested",
     "scored",
     "sentences",
@@ -177,9 +178,9 @@ EDITS = {
         key: {"hipporag_musique", "lightrag_medical"} for key in EXTRACTS
     },
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
-    ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "sentences"}},
-    ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop"}},
-    ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop"}},
+    ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "multihop_standard", "sentences"}},
+    ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop", "multihop_standard"}},
+    ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop", "multihop_standard"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("retriever", "graph/walks/pagerank"): {"rank_by_graph": {"pagerank"}},
     ("rankers", "ranking/scorers/tfidf"): {
