@@ -218,15 +218,17 @@ class Data:
         return read
 
     def _red_herrings(self, variant: Variant, passages: pl.DataFrame, questions: pl.DataFrame, _) -> Sizes:
-        """Random passages are taken to hold as many rivals as the question's own."""
+        """Random passages are taken to hold as many rivals as the passages of the question before."""
         ecs = option(self.conf, "ecs", variant["ecs"], self.overrides)
         scores = option(self.conf, "rankers", "utility", self.overrides).scores  # those that check_red_herrings reads
-        own = questions.join(passages, on="group_id", suffix="_shown")
-        pairs = own.height + questions.height * -(-ecs.draws // QUARTILES) * QUARTILES
-        if not any("rival_share" in columns(spec) for spec in scores.values()):
-            return {"pairs": pairs, "rivals": 0}
-        held = count_rivals(own.select("text", "answer", "text_shown").iter_rows())
-        return {"pairs": pairs, "rivals": held * pairs / own.height}
+        before = questions.with_columns(group_id=pl.concat([questions["group_id"].tail(1), questions["group_id"][:-1]]))
+        own, others = (rows.join(passages, on="group_id", suffix="_shown") for rows in (questions, before))
+        random = questions.height * -(-ecs.draws // QUARTILES) * QUARTILES
+        sizes = {"pairs": own.height + random, "rivals": 0.0}
+        if any("rival_share" in columns(spec) for spec in scores.values()):
+            held, drawn = (count_rivals(rows["text", "answer", "text_shown"].iter_rows()) for rows in (own, others))
+            sizes["rivals"] = held + drawn / others.height * random
+        return sizes
 
     def _pairs(self, variant: Variant) -> Sizes:
         if (texts := self.texts(variant.corpus, variant.dataset)) is None:
