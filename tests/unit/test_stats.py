@@ -20,6 +20,12 @@ def test_below_the_minimum_each_question_is_its_own_unit():
     assert units(["a", "b", "a", "c"], 4).tolist() == [0, 1, 2, 3]
 
 
+def test_the_interval_contains_the_mean():
+    low, high = bootstrap(VALUES, UNIT, 2000, 0.95, 7)
+    assert (low < VALUES.mean(0)).all()
+    assert (VALUES.mean(0) < high).all()
+
+
 def test_the_same_seed_gives_the_same_interval():
     one, again, other = (np.array(bootstrap(VALUES, UNIT, 500, 0.95, seed)) for seed in (7, 7, 8))
     np.testing.assert_array_equal(one, again)
@@ -58,8 +64,23 @@ def p_of(values, unit=None, permutations: int = 5000) -> np.ndarray:
     return paired(values, np.arange(len(values)) if unit is None else unit, permutations, 0.95, 7).p
 
 
+def test_p_equals_full_enumeration_on_five_units():
+    sums = np.array([0.9, 0.4, -0.2, 0.7, 0.1])
+    flips = np.array([np.abs(np.dot(signs, sums)) for signs in product([-1, 1], repeat=5)])
+    exact = np.mean(flips >= abs(sums.sum()) - 1e-12)
+    assert p_of(sums[:, None])[0] == pytest.approx(exact, abs=1e-12)
+
+
 def test_p_is_small_for_a_constant_shift():
     assert p_of(np.full((30, 1), 0.1))[0] == pytest.approx(1 / 5001)
+
+
+def test_p_is_never_zero_and_one_for_no_difference():
+    assert p_of(np.zeros((4, 1)))[0] == 1
+
+
+def test_p_is_symmetric():
+    np.testing.assert_array_equal(p_of(VALUES, UNIT, 100), p_of(-VALUES, UNIT, 100))
 
 
 def test_signs_are_flipped_by_unit_and_not_by_question():
