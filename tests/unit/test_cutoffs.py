@@ -48,11 +48,33 @@ def test_figures_of_turns_by_hand():
     assert found[50] == found[4]
 
 
+def test_the_ideal_of_k_holds_k_passages_at_most():
+    assert measured(ranked("abc", "xxx"), [1, 2], "turn") == {1: (1, 0, 1.0), 2: (1, 0, 1.0)}
+
+
+def test_sessions_are_counted_until_k_of_them_were_seen():
+    """a a a b: two sessions take four turns, and b's turn then counts at the fourth place."""
+    found = measured(ranked("aaabc", "---x-"), [1, 2, 3], "session")
+    assert found[1] == (0, 0, 0)
+    assert found[2] == (1, 1, pytest.approx(1 / 2))
+    assert found[3] == found[2]
+
+
 def test_a_gold_session_is_found_with_one_of_its_gold_turns_and_gain_counts_turns():
     found = measured(ranked("abab", "xx-x"), [1, 2], "session")
     assert found[1] == (1, 0, 1.0)
     assert found[2] == (1, 1, pytest.approx(2 / 2))
     assert measured(ranked("aab", "x-x"), [3], "session")[3] == (1, 1, pytest.approx((1 + 1 / math.log2(3)) / 2))
+
+
+def test_a_turn_of_a_gold_session_without_evidence_is_a_session_of_its_own():
+    found = measured(ranked("aab", "-x-"), [1, 2], "session")
+    assert found[1] == (0, 0, 0)
+    assert found[2] == (1, 1, pytest.approx(1.0))  # two names were seen after two turns
+
+
+def test_fewer_sessions_than_k_are_read_to_the_end():
+    assert measured(ranked("aba", "--x"), [50], "session")[50] == (1, 1, pytest.approx(1 / math.log2(3)))
 
 
 def test_a_cutoff_beyond_what_was_kept_has_no_figures():

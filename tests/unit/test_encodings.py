@@ -10,6 +10,7 @@ BEAR = ("Katmai bears", "eat", "salmon")
 FISH = ("Katmai bears", "live in", "Alaska")
 ASKED = ("bears", "eat", "what")
 TOLD = ("Katmai bears", "eat", "fish")
+KNOWN = {ASKED, BEAR, FISH, TOLD}
 CHANNELS = {"words": "(words)", "ids": "([e,r,e], ...)", "matrix": "(edges[i])"}
 
 
@@ -80,6 +81,19 @@ def test_the_channel_of_given_knowledge_is_there_though_nothing_is_remembered(en
 def test_the_rules_explain_every_key_of_the_view(encoding):
     explained = [line.removeprefix("- ").split(":")[0].split("(")[0] for line in RULES[encoding].split("\n")]
     assert {name.split("(")[0] for name in json.loads(written(encoding, PAYLOAD))} <= set(explained)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_fact_has_a_row_of_its_own_or_of_its_head(encoding):
+    rows = encode(encoding, PAYLOAD)
+    assert [n for _, n in rows if n is not None] == ([0] if encoding == "lines" else [0, 1])
+    two = encode(encoding, Payload((), (), facts(BEAR, FISH, sources=[1, 2])))
+    assert [n for _, n in two if n is not None] == [0, 1]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_an_empty_payload_decodes_to_nothing(encoding):
+    assert decode(encoding, written(encoding, Payload()), ()) == ((), (), ())
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

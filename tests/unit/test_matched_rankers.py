@@ -50,6 +50,11 @@ def test_mmr_puts_what_is_new_before_what_repeats_the_best(relevance, order):
     assert ranked(spec, ["a", "a again", "b", "far"]) == order
 
 
+def test_mmr_leaves_passages_outside_the_pool_behind_it_in_their_order():
+    spec = {"kind": "mmr", "of": COSINE, "relevance": 0.5, "pool": 2}
+    assert ranked(spec, ["far", "b", "a again", "a"]) == ["a", "a again", "b", "far"]
+
+
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.integers(1, 12))
 def test_mmr_chooses_by_its_definition(seed, relevance, pool):
     draw = np.random.default_rng(seed)
@@ -65,6 +70,14 @@ def test_mmr_chooses_by_its_definition(seed, relevance, pool):
         worth = {n: relevance * scaled[n] - (1 - relevance) * max(similar[n], 0) for n in best[:pool]}
         assert worth[chosen] >= max(worth[n] for n in best[:pool] if n not in order[:place]) - 1e-6
     assert order[pool:] == best[pool:]
+
+
+def test_a_hit_brings_its_neighbours_of_the_same_document_the_nearest_first():
+    scores, docs = np.array([0.1, 0.9, 0.2, 0.3, 0.8, 0.0]), np.array([0, 0, 0, 0, 1, 1])
+    one = np.argsort(-_with_windows(scores, docs, 1), kind="stable").tolist()
+    assert one == [1, 0, 2, 4, 5, 3]  # the best hit, before it, behind it; the next hit, in a document of two
+    two = np.argsort(-_with_windows(scores, docs, 2), kind="stable").tolist()
+    assert two == [1, 0, 2, 3, 4, 5]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))

@@ -14,7 +14,7 @@ from secateur.policy.actions import CHANNELS, above, free_channels, lattice, lis
 from secateur.policy.baselines import baselines, classified, deterministic, outcomes
 from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
-from secateur.policy.preferences import pair_statistics
+from secateur.policy.preferences import pair_statistics, preference_pairs
 from secateur.policy.price import choose, price
 from secateur.policy.utility import accuracy_range, terms, weigh
 
@@ -192,6 +192,11 @@ def test_latency_without_coefficients_has_no_weight():
 
 
 # --- preferences ---------------------------------------------------------------------------------
+
+
+def test_a_pair_needs_more_than_the_margin_and_ties_make_none():
+    pairs = preference_pairs(np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]]), 0.05)
+    assert list(zip(pairs.question, pairs.chosen, pairs.rejected, strict=True)) == [(0, 0, 2), (0, 1, 2)]
 
 
 def test_statistics_count_ties_coverage_and_the_pairs_of_each_channel():

@@ -1,6 +1,7 @@
 """Runs on small sequences that can be followed by hand."""
 
 import numpy as np
+import pytest
 
 from secateur.graph.runs import Fit, refine, segment
 
@@ -39,6 +40,64 @@ def test_a_run_ends_where_the_cosine_to_its_centroid_falls_below_tau():
     assert segment(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS) == [0, 2]
 
 
+def test_the_centroid_is_compared_and_not_the_last_triple():
+    vectors = at(0, 40, 80)  # 80 is 40 from its neighbour, 60 from the centroid at 20
+    assert segment(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS) == [0, 2]
+
+
 def test_a_triple_exactly_at_tau_joins():
     vectors = np.array([EAST, NORTH], np.float32)
     assert segment(vectors, ids(0, 2), ids(1, 3), Fit(0.0, 0.0, 0.0)) == [0]
+
+
+@pytest.mark.parametrize(
+    ("heads", "tails", "joins"),
+    [
+        pytest.param((0, 1), (1, 2), True, id="new head is the previous tail"),
+        pytest.param((0, 0), (1, 2), False, id="shared head earns the smaller bonus"),
+        pytest.param((0, 2), (1, 1), False, id="shared tail earns the smaller bonus"),
+        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
+    ],
+)
+def test_path_bonus_is_earned_by_continuing_the_path_only(heads, tails, joins):
+    vectors = at(0, 60)  # cosine .5
+    fit = Fit(tau=0.545, bonus_path=0.05, bonus_node=0.03)
+    assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("heads", "tails", "joins"),
+    [
+        pytest.param((0, 0), (1, 2), True, id="head occurred as head"),
+        pytest.param((0, 2), (1, 0), True, id="tail occurred as head"),
+        pytest.param((0, 2), (1, 1), True, id="tail occurred as tail"),
+        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
+    ],
+)
+def test_node_bonus_is_earned_by_any_node_of_the_run(heads, tails, joins):
+    vectors = at(0, 60)
+    fit = Fit(tau=0.525, bonus_path=0.05, bonus_node=0.03)
+    assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
+
+
+def test_nodes_of_the_whole_run_are_remembered_and_not_only_the_last_ones():
+    vectors = at(0, 0, 60)
+    assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), Fit(tau=0.525, bonus_path=0.0, bonus_node=0.03)) == [0]
+
+
+def test_nodes_of_an_earlier_run_earn_no_bonus():
+    vectors = at(0, 90, 150)  # a cut before 90; 150 is cosine .5 from 90
+    fit = Fit(tau=0.52, bonus_path=0.0, bonus_node=0.03)
+    assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), fit) == [0, 1, 2]
+    assert segment(vectors, ids(0, 2, 2), ids(1, 3, 5), fit) == [0, 1]
+
+
+def test_refinement_merges_a_boundary_the_segmenter_would_not_cut():
+    vectors = at(0, 5, 10)
+    assert refine(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS, [0, 1, 2]) == [0]
+
+
+def test_refinement_merges_a_boundary_that_stands_in_the_wrong_place():
+    vectors = at(0, 5, 90, 95)  # the segmenter cuts before 90, not before 95
+    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 3]) == [0]
+    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 2]) == [0, 2]

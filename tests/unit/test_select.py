@@ -24,6 +24,10 @@ def test_a_channel_without_runs_stays_empty(action):
     assert apply_action(action, np.zeros((0, 2), np.float32), 0.9) == []
 
 
+def test_identical_runs_leave_one():
+    assert len(apply_action("unique", at(30, 30, 30, 30), 1.0)) == 1
+
+
 def test_representative_is_the_member_nearest_to_the_others():
     assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
 
@@ -35,3 +39,7 @@ def test_links_are_complete_so_a_chain_does_not_join_its_ends():
 
 def test_opposite_runs_never_share_a_cluster_above_theta_minus_one():
     assert representatives(at(0, 180), -0.99) == [0, 1]
+
+
+def test_representatives_stand_in_the_order_given():
+    assert representatives(at(90, 0, 91, 1), 0.99) == sorted(representatives(at(90, 0, 91, 1), 0.99))
