@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+__all__ = ["Figure", "cpu_seconds", "publish"]
+
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "bench"
 
 

@@ -7,6 +7,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+__all__ = ["full", "may_mount", "read_only", "without_rights"]
+
 NEWNS, RDONLY, REMOUNT, BIND, REC, PRIVATE = 0x20000, 0x1, 0x20, 0x1000, 0x4000, 0x40000  # linux/mount.h, linux/sched.h
 PAGE = 4096  # what a file of a tmpfs takes at least
 OVERRIDE = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: why rights bind everybody but root

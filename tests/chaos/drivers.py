@@ -15,6 +15,8 @@ from .process import Ended, forked, waits_for
 from .tree import EXPERIMENT, Tree
 from .trial import REFUSED, RIGHT, WRONG, Trial, ran
 
+__all__ = ["SCENES", "command"]
+
 CHEAP = (
     "build_runs",
     "describe_dataset",

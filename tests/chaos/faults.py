@@ -17,6 +17,8 @@ from .jobs import Spec
 from .process import Ended
 from .tree import Tree
 
+__all__ = ["FAULTS", "Fault", "Strike"]
+
 CACHES = ("embeddings", "triples", "statistics", "answer_gain", "answers", "pmi_q", "policies", "models", "tokenizers")
 
 

@@ -8,6 +8,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 
+__all__ = ["Spec", "found"]
+
 Named = dict[str, list[str]]
 
 

@@ -16,6 +16,8 @@ from secateur.models.kernels import STEADY
 
 from .watch import Event, Watch
 
+__all__ = ["LIMIT", "Ended", "forked", "preload", "waits_for"]
+
 HEAVY = ("torch", "transformers", "sentence_transformers", "openvino", "spacy", "faiss", "sklearn.cluster", "rank_bm25")
 OURS = ("secateur.stage.contract", "secateur.core.tables.catalog", "secateur.cli")
 NOBODY = "http://127.0.0.1:9"  # in the place of a network

@@ -14,6 +14,8 @@ from .process import Ended
 from .tree import Tree
 from .trial import Trial, tried, undisturbed
 
+__all__ = ["SCENES", "Chaos"]
+
 SCENES = drivers.SCENES | stores.SCENES | served.SCENES
 COLD = 0.3  # share of kills in a run whose caches are empty
 LONG = ("select_greedily",)  # stages that take ten seconds and more with cold caches

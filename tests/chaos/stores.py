@@ -14,6 +14,8 @@ from .process import Ended, forked
 from .tree import Tree
 from .trial import REFUSED, RIGHT, WRONG, Trial, refusal
 
+__all__ = ["SCENES"]
+
 STORE, LEDGER = "mlflow.db", "results/ledger"
 SAID = """
 select e.name, k.value, d.value, r.status, count(*) from runs r join experiments e using (experiment_id)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from .trial import REFUSED, RIGHT, WRONG, Trial
 
+__all__ = ["printed", "rows"]
+
 VERDICTS = (RIGHT, REFUSED, WRONG)
 
 

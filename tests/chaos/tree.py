@@ -13,6 +13,8 @@ from tests.support.project import PARTS
 
 from .jobs import Spec, found
 
+__all__ = ["EXPERIMENT", "Tree"]
+
 EXPERIMENT = "smoke"
 HELD = ("results", "logs", ".cache", ".snakemake", "mlflow.db", "mlruns")
 EXACT = (".parquet", ".safetensors", "model.json")  # a page names what its rows took, a record when it was made

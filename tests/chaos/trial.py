@@ -11,6 +11,8 @@ from .jobs import Spec
 from .process import Ended, forked
 from .tree import EXPERIMENT, Tree
 
+__all__ = ["REFUSED", "RIGHT", "WRONG", "Trial", "ran", "refusal", "tried", "undisturbed"]
+
 RIGHT, REFUSED, WRONG = "right answer", "clear refusal", "wrong"
 OWN = {"SECATEUR_EXPERIMENT": EXPERIMENT}
 

@@ -6,6 +6,8 @@ import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+__all__ = ["Event", "Watch"]
+
 WATCHED = {"open", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"}
 OURS = ("results", "logs", ".cache", "cold", ".snakemake", "mlflow.db", "mlruns")  # not what it reads of the project
 END = "end"  # all is done, and the process is still there

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.support.loopback import Replying, running
 
+__all__ = ["Hub", "hub"]
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAMED = r"/(?:api/models/)?(?P<name>[\w-]+/[\w.-]+)"
 

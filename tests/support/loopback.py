@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+__all__ = ["Replying", "running"]
+
 
 class Replying(BaseHTTPRequestHandler):
     """Reads a JSON request and sends (status, headers, body)."""

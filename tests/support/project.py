@@ -11,6 +11,8 @@ from pathlib import Path
 from secateur.config.compose import literal
 from secateur.planning.dry_run import arguments
 
+__all__ = ["PARTS", "ROOT", "Project", "copy_project", "in_folder", "of_folder"]
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
 COMPUTED = (".cache", ".snakemake", "logs", "results")

@@ -1,5 +1,7 @@
 """Rows of the tables that a report is made of, so that a test names only what it is about."""
 
+__all__ = ["CLAIM", "WHOLE", "metric", "pair"]
+
 WHOLE = {"dataset": "toy", "order": "blind", "scorer": None, "answer_aware": False, "subset": "all", "split": "all"}
 CLAIM = "evidence_recall@claim"
 

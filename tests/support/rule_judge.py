@@ -5,6 +5,8 @@ import re
 
 from secateur.judging import prompts
 
+__all__ = ["ruled"]
+
 
 def ruled(prompt: str) -> str:
     """What a perfect judge would reply."""

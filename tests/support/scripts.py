@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+__all__ = ["SCRIPTS", "Script"]
+
 
 class Script(NamedTuple):
     """text: ten sentences; gold: place of the one that answers the question; quotation: a part of it."""

@@ -8,6 +8,8 @@ from tests.support.loopback import running
 from tests.support.rule_judge import ruled
 from tests.support.tiny_models import tiny_network, tiny_tokenizer
 
+__all__ = ["MODELS", "chat_model", "locomo", "tiny_rebel"]
+
 MARKS = ["<triplet>", "<subj>", "<obj>"]
 FACTS = {"Marrowfield acquired Tessaly.": "<triplet> Marrowfield <subj> Tessaly <obj> acquired"}
 

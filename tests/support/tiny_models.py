@@ -1,5 +1,7 @@
 """Random language models small enough to compare with one sequence at a time."""
 
+__all__ = ["tiny_network", "tiny_tokenizer"]
+
 WORDS = (
     "Mira treated a spaniel in Ghent . Jonas left his flat by June 1994 . Question: What had she swallowed? Answer: "
     'half a tennis ball "The Mill" yes Yes YES no No NO Passage: 0 1 2 3 4 5 6 7 8 9 ( ) : \n'

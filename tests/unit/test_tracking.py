@@ -16,7 +16,7 @@ from secateur.core.errors import SecateurError
 from secateur.report import tracking
 from secateur.stage import ledger
 from secateur.stage.ledger import collect
-from secateur.stage.tracked import CURRENT, Run, mlflow_name, runs_of
+from secateur.stage.tracked import Run, mlflow_name, runs_of
 
 LATER = "2026-01-01T00:02:00+00:00"
 VARIANTS, JOBS = 1, 4  # runs of each that `ran` leaves
@@ -126,7 +126,7 @@ def test_an_edit_makes_a_new_run_and_tags_the_old_one_without_writing_it_again(c
     assert set(runs) == {0.5, 0.7}
     assert runs[0.5]["superseded_by"] == runs[0.7]["fingerprint"]
     assert "superseded_by" not in runs[0.7]
-    (current,) = client.search_runs([client.get_experiment_by_name("tiny").experiment_id], CURRENT)
+    (current,) = client.search_runs([client.get_experiment_by_name("tiny").experiment_id], tracking.CURRENT)
     assert current.data.params["retriever.top_k"] == "100"
 
 

@@ -10,6 +10,8 @@ from secateur.commands import evaluate, figures, graphs, resuming, running, runs
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.redaction import redacted
 
+__all__ = ["app", "main"]
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 PANELS = {
     "Results": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),

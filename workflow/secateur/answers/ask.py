@@ -12,6 +12,8 @@ from secateur.models.chat import THOUGHT
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 
+__all__ = ["fitted", "generator", "losses"]
+
 
 def generator(cfg, ctx) -> Generator:
     """The generator of answers: the reader in this process, or an endpoint. cfg: options `answer` and `lm`."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+__all__ = ["FAILED", "finished", "is_over", "is_refusal"]
+
 FAILED = "failed"  # how an answer ends whose prompt was refused, or whose reply a filter emptied
 
 

@@ -20,6 +20,8 @@ from secateur.models.http import Endpoint, Refused, Unusable
 from secateur.models.thoughts import spoken
 from secateur.models.word_pieces import Counter
 
+__all__ = ["Remote"]
+
 PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 
 

@@ -18,6 +18,8 @@ from secateur.models.causal import CausalLM
 from secateur.models.chat import THOUGHT
 from secateur.models.thoughts import begun_in, marked, spoken
 
+__all__ = ["Completion", "Generator", "InProcess", "Seconds"]
+
 
 @dataclass(frozen=True)
 class Completion:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["compose", "units_cut"]
+
 
 def compose(instructions: str, rows: Sequence[str], question: str) -> str:
     """The prompt, in the same words for every system; an empty context adds nothing.

@@ -30,6 +30,8 @@ from secateur.cluster.needs import ask_for_weights, default, forget_gpu, needs_g
 from secateur.cluster.states import ACTIVE, nodes, reason, states
 from secateur.core.artifacts import read_json
 
+__all__ = ["patch"]
+
 PLUGIN, VERSIONS = "snakemake-executor-plugin-slurm", "2.8."  # the versions with these faults
 INNER = ("--executor slurm-jobstep --jobs 1", "--executor local")
 POLL = 8.0  # seconds between polls; SECATEUR_SLURM_POLL overrides it

@@ -12,6 +12,8 @@ from secateur.cluster.states import ACTIVE, UNCONFIGURED
 from secateur.core.artifacts import read_json, write_json
 from secateur.core.errors import SecateurError
 
+__all__ = ["Driver", "Waiting", "cancel", "jobs", "remember", "remembered"]
+
 NOTE = Path(".snakemake/secateur.json")
 QUEUE = ["squeue", "--me", "--noheader", "--array", "--format=%i|%T|%k|%Z"]
 LIMIT = 300.0  # seconds in which cancelled jobs must leave the queue

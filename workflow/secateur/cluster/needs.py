@@ -7,6 +7,8 @@ from typing import Any
 from secateur.config import plugins
 from secateur.models.size import BYTES, parameters
 
+__all__ = ["ask_for_weights", "default", "forget_gpu", "in_turn", "needs_gpu", "patch", "settings_of", "weights_mb"]
+
 GPU = ("gres", "slurm_partition")
 TBD = "<TBD>"  # Snakemake's value of a resource that depends on missing input
 

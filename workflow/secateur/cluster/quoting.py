@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+__all__ = ["patch"]
+
 
 def patch() -> None:
     """Patches Snakemake in the driver and in its jobs. Has no effect if no text needs quotes. Calling it twice is safe."""

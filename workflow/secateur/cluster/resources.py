@@ -7,6 +7,8 @@ from typing import Any
 
 from secateur.core.errors import SecateurError, nearest
 
+__all__ = ["PLACEHOLDER", "account_missing", "override", "parse", "rules_of"]
+
 PLACEHOLDER = "CHANGE_ME"  # account in the shipped profiles/slurm/config.yaml
 
 

@@ -4,6 +4,8 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+__all__ = ["ACTIVE", "UNCONFIGURED", "ask", "nodes", "reason", "states"]
+
 ACTIVE = frozenset(  # JOB STATE CODES in squeue(1); any other state means that the job has ended
     ["PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"]
     + ["REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT", "PREEMPTED"]

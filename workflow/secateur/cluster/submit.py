@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+__all__ = ["main", "patience_with", "submit"]
+
 AWAY = re.compile(
     "Unable to contact slurm controller|Socket timed out|Connection refused|Connection timed out|Zero Bytes were transmitted"
     "|[Tt]ransport endpoint is not connected|temporarily unable to accept job|controller not responding|in standby mode"

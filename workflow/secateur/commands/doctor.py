@@ -29,6 +29,8 @@ from secateur.planning.sizes import Data
 from secateur.planning.sources import listed_files
 from secateur.report.tracking import LOCAL, check_store
 
+__all__ = ["checks", "checks_of"]
+
 PACKAGES = ("snakemake", "hydra-core", "polars", "torch", "transformers", "sentence-transformers", "mlflow")
 INDEX = ("faiss-gpu", "faiss-cpu")  # one of them
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")

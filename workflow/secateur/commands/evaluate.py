@@ -26,6 +26,8 @@ from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
 from secateur.report.format import more_questions
 
+__all__ = ["check", "evaluate", "experiment_of"]
+
 CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."

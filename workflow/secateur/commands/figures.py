@@ -15,6 +15,8 @@ from secateur.core.errors import SecateurError, one_of
 from secateur.report.finding import small_print
 from secateur.report.table import plain
 
+__all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
+
 SHOWN = 12  # rows of a leaderboard that a summary prints
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
 Drawn = Enum("Drawn", {name: name for name in ("md", "csv", "latex", "svg", "pdf", "png")}, type=str)

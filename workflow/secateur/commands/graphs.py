@@ -13,6 +13,8 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 
+__all__ = ["aliases", "export", "serve"]
+
 Experiment = Annotated[str, Argument(help="Experiment with a graph that has been run.")]
 
 

@@ -11,12 +11,14 @@ from secateur.config.limits import command
 from secateur.core import layout
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, one_of
-from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.evaluation.rows import order_of
 from secateur.planning.plan import Variant, variants
 from secateur.report.format import row_of
 from secateur.report.trace import ID_COLUMNS, Trace, Traces
+
+__all__ = ["QuestionTables", "find"]
 
 NEAREST = 5  # ids that the message about an unknown id names
 
@@ -179,7 +181,7 @@ def _scorer(tables: QuestionTables, scorer: str | None, order: str | None) -> st
     if tables.variant["pick"] != layout.ALL or tables.options["family"] == layout.IMPORTED:
         return None
     scorers = sorted(set(tables.whole(tables.contexts)["scorer"]))
-    scorers = [name for name in scorers if order in (None, scorer_order(name))]
+    scorers = [name for name in scorers if order in (None, order_of(name))]
     if scorer is None:
         raise SecateurError(
             f"system {system} has several rankers. Fix: --system {system}/NAME, of {', '.join(scorers)}"

@@ -8,6 +8,8 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+__all__ = ["drivers", "end", "workers"]
+
 GRACE = 10  # seconds in which a job that is ended must write its record
 
 

@@ -16,6 +16,8 @@ from secateur.cluster.leftovers import Driver, cancel, remembered
 from secateur.commands.processes import drivers, workers
 from secateur.core.errors import SecateurError, needs
 
+__all__ = ["resume"]
+
 WAIT = 60  # seconds in which a job must write its record and end
 
 

@@ -28,6 +28,8 @@ from secateur.core.errors import SecateurError, needs
 from secateur.planning.dry_run import arguments
 from secateur.planning.snakemake_output import RunProgress, failure
 
+__all__ = ["report", "run"]
+
 LOG = Path("logs/snakemake.log")
 Forecast = Callable[[dict[str, int]], str]  # planned jobs by rule -> their cost in one line
 INTERRUPTED = 130  # exit code of shells after SIGINT

@@ -23,6 +23,8 @@ from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
 from secateur.report import reference
 
+__all__ = ["costs", "docs", "doctor", "forecast", "gc", "orphans", "plan", "status", "track", "ui", "why"]
+
 RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
 FILES = (".parquet", ".json", ".html", ".safetensors")  # suffixes of the files that rules write

@@ -14,6 +14,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
 
+__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "table_of", "written"]
+
 EXPERIMENTS = Path("results/experiments")
 FORMATS = ("text", "json", "csv", "md", "latex")
 Rows = Sequence[Mapping[str, Any]]

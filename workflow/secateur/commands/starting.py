@@ -14,6 +14,8 @@ from secateur.config.compose import names, option
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
 
+__all__ = ["listed", "new"]
+
 CONF = Path("conf")
 LIBRARY = Path("workflow/secateur")
 RANKER = '''"""Passages that share more words with the question come first."""

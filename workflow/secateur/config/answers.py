@@ -6,6 +6,8 @@ from typing import Any, Literal
 from secateur.config.models import Lm, in_process
 from secateur.core.fields import key, misfits, parameter_problems
 
+__all__ = ["Answer", "Judge", "Writer", "answer_problems", "judge_problems"]
+
 ENDPOINT = dict.fromkeys(
     ("chat", "completions"), frozenset({"url", "model", "concurrency", "timeout", "delays", "max_wait"})
 )

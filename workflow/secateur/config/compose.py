@@ -18,6 +18,8 @@ from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, from_dict
 
+__all__ = ["exists", "literal", "local", "names", "option", "pattern", "separated"]
+
 UNCACHED = re.compile(r"oc\.env|://[^/\s]*@")  # an environment variable may change; a password is stored nowhere
 OVERRIDE = re.compile(  # texts in quotes, and any character before the next key
     r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?!\s+[+~]*\w[^\s="'\[\](){},]*=(?!=)).)+""", re.DOTALL

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from secateur.core.fields import key
 
+__all__ = ["Ecs", "Eval"]
+
 
 @dataclass(frozen=True)
 class Ecs:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from secateur.core.fields import key
 
+__all__ = ["Experiment", "Local", "Study", "System"]
+
 
 @dataclass(frozen=True)
 class System:

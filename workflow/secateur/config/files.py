@@ -14,6 +14,8 @@ from typing import Any
 
 from secateur.core.fields import ConfigError
 
+__all__ = ["DERIVED", "about", "derived", "file", "mapping", "options", "place", "text"]
+
 DERIVED = "derived"  # key of an option file
 NODES = 100_000  # most values of an option file, aliases counted where they are used
 

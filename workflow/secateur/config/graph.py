@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from secateur.core.fields import key
 
+__all__ = ["MAX_MALFORMED", "Codebook", "Consolidation", "Extractor", "Order", "Retriever"]
+
 MAX_MALFORMED = 0.5  # default of extractor.max_malformed
 
 

@@ -10,6 +10,8 @@ from secateur.config.peers import Peer, Service
 from secateur.config.policy import Memory, Policy
 from secateur.config.ranking import Assembly, Rankers, Reranker
 
+__all__ = ["GROUPS"]
+
 GROUPS: dict[str, type] = {  # a group has the name of its dataclass
     option.__name__.lower(): option
     for option in (

@@ -11,6 +11,8 @@ from typing import Any
 
 from secateur.core.fields import ConfigError
 
+__all__ = ["FILES_ONLY", "SUFFIX", "canonical", "changed", "label", "split"]
+
 FILES_ONLY = frozenset({"corpus", "dataset", "system", "study", "experiment"})  # groups that take no inline options
 SUFFIX = r"(\+[A-Za-z0-9_,]+=[A-Za-z0-9_,-]+)*"  # changes after an option's name in a path
 PAIR = re.compile(r"([A-Za-z0-9_.]+)=([A-Za-z0-9_.-]+)")

@@ -9,6 +9,8 @@ from typing import Any
 from secateur.config.groups import GROUPS
 from secateur.core.fields import from_dict
 
+__all__ = ["leaf", "leaves", "load", "unflatten"]
+
 
 def leaf(config: Any, name: str) -> str:
     """One field as canonical JSON: equal settings give equal text."""

@@ -11,6 +11,8 @@ from secateur.config import plugins
 from secateur.config.datasets import Corpus, Dataset
 from secateur.config.experiment import Experiment
 
+__all__ = ["LIMITS", "command", "limited", "unlimited"]
+
 LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may follow the names of its options in paths
 
 NAME = re.compile(r"(.+)@([1-9]\d*)")

@@ -6,6 +6,8 @@ from typing import Literal
 from secateur.config import plugins
 from secateur.core.fields import key, misfits
 
+__all__ = ["FIT", "Embedder", "Lm", "device_problems", "in_process", "lm_problems"]
+
 SECONDS = {"call", "read", "write"}
 FIT = "measure them for this model (make bench NAME=ecs ARGS=seconds)"
 

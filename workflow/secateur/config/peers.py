@@ -5,6 +5,8 @@ from typing import Any
 
 from secateur.core.fields import ADDRESS, key, parameter_problems
 
+__all__ = ["Peer", "Service", "service_problems"]
+
 
 @dataclass(frozen=True)
 class Peer:

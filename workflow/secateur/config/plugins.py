@@ -18,6 +18,9 @@ from typing import Any
 from secateur.core.errors import DISK, SecateurError, absent, nearest
 from secateur.core.fields import ConfigError, from_dict
 
+__all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
+__all__ += ["takes_suffixes"]
+
 LIBRARY = Path(__file__).parents[1]
 FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
 

@@ -5,6 +5,8 @@ from typing import Literal
 
 from secateur.core.fields import key
 
+__all__ = ["Memory", "Policy"]
+
 
 @dataclass(frozen=True)
 class Memory:

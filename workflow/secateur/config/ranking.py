@@ -8,6 +8,8 @@ from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, key
 from secateur.core.layout import scorer_order
 
+__all__ = ["UTILITIES", "Assembly", "Rankers", "Reranker", "forms", "rankers_problems"]
+
 
 @dataclass(frozen=True)
 class Rankers:

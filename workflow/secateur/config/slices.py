@@ -4,6 +4,8 @@ from dataclasses import fields
 
 from secateur.config.groups import GROUPS
 
+__all__ = ["keys_but", "keys_of"]
+
 
 def keys_but(group: str, *excluded: str) -> tuple[str, ...]:
     """`group.key` for every key of a group except some."""

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["ACTIONS", "apply_action", "representatives"]
+
 ACTIONS = ("include_all", "unique", "not_include")
 EPS = 1e-9  # rounding: equal vectors form one cluster even at theta 1
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+__all__ = ["ENCODINGS", "RULES", "Fact", "Payload", "decode", "encode"]
+
 Triple = tuple[str, str, str]  # head, relation, tail
 Line = tuple[str, int | None]  # a row of the view, and the place of its fact
 ENCODINGS = ("words", "ids", "matrix", "lines")

@@ -20,6 +20,8 @@ from secateur.core.errors import nearest
 from secateur.datasets.reading import TEXT, Forms, Problems, form_problems, json_lines
 from secateur.models.word_pieces import Counter
 
+__all__ = ["Reference", "check_lines", "imported_rows"]
+
 LINE: Forms = {
     "question_id": TEXT,
     "text": ("a text that is not empty, or a list of them", lambda v: TEXT[1](v) or _list_of(v, TEXT[1])),

@@ -8,6 +8,22 @@ import polars as pl
 
 from secateur.models.word_pieces import Counter
 
+__all__ = [
+    "Context",
+    "Edge",
+    "Form",
+    "LineTokens",
+    "Material",
+    "Piece",
+    "Query",
+    "Ranked",
+    "Row",
+    "head_of",
+    "passage_text",
+    "rows_of",
+    "text_of",
+]
+
 Triple = tuple[str, str, str]  # head, relation, tail
 
 

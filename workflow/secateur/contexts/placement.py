@@ -5,6 +5,8 @@ from typing import Literal
 
 from secateur.contexts.piece import Piece
 
+__all__ = ["Placement", "placed"]
+
 Placement = Literal["best_first", "best_last", "as_written"]
 
 

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from secateur.contexts.piece import Edge, Form, Piece, Query, Row, Triple, rows_of
 
+__all__ = ["FACTS", "Symbolic", "Textual", "Unit", "Writer", "fact_unit"]
+
 HEADS = {"question": "Asked before: ", "answer": "Answered before: "}
 FACTS = "facts"
 

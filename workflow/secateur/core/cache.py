@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from secateur.core.artifacts import atomic, dropped, write_text
 
+__all__ = ["RequestCache", "VectorCache", "digest"]
+
 PATIENCE = 300  # seconds that a job waits for another job's block: some blocks of strings on a busy machine
 SMALL = 4096  # requests of at most so many strings are kept in memory
 

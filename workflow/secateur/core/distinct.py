@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+__all__ = ["all_distinct", "distinct_pairs", "first_places"]
+
 KEY_BITS = 63  # of a signed 64-bit integer
 
 

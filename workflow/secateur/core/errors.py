@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
+__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "one_of", "refused"]
+
 ROOM = "free space there; `secateur orphans` lists orphaned outputs"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
 AWAY = "move it away: another type of file is needed there"

@@ -11,6 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from secateur.core.errors import SecateurError, nearest
 
+__all__ = ["ADDRESS", "ConfigError", "from_dict", "key", "misfits", "parameter_problems"]
+
 
 class ConfigError(SecateurError):
     """A configuration that does not fit its declaration."""

@@ -3,6 +3,8 @@
 import os
 import re
 
+__all__ = ["redacted"]
+
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)
 HIDDEN = "***"
 SHORTEST_SECRET = 8  # shorter values are words like `true`

@@ -1,5 +1,7 @@
 """The part of some work that a shard "NofCOUNT" does."""
 
+__all__ = ["part_of"]
+
 
 def part_of(count: int, shard: str) -> range:
     """The consecutive indices of a shard among `count` items.

@@ -7,6 +7,8 @@ import polars as pl
 
 from secateur.models.words import units
 
+__all__ = ["Quotable", "normalised", "quotable_groups"]
+
 
 def normalised(text: str) -> str:
     """A text's words in lower case and NFKC, one space between two; each character is one where no blanks stand.

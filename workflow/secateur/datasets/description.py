@@ -8,6 +8,8 @@ from secateur.datasets.language import english_only
 from secateur.models.word_pieces import Counter
 from secateur.models.words import share_outside_latin
 
+__all__ = ["describe"]
+
 ALL = "all"
 UNTYPED = "none"
 Values = tuple[str, str, pl.Series]  # statistic, of, values

@@ -18,6 +18,8 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.registry import RegistryFile
 from secateur.models.network import through
 
+__all__ = ["FetchResult", "fetch"]
+
 TIMEOUT = 60.0  # seconds without a byte
 CHUNK = 1 << 20  # bytes
 UNREADABLE = (  # raised by a path, a gzip stream, a connection, the address of a proxy

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from secateur.models.words import share_outside_latin
 
+__all__ = ["english_only"]
+
 FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to have them
 
 

@@ -11,6 +11,8 @@ from secateur.config import plugins
 from secateur.core.errors import SecateurError
 from secateur.datasets.schema import Cluster, Corpus, Files, Questions, Request
 
+__all__ = ["Format", "Spec", "format_of", "load_corpus", "load_questions", "named_files", "reads_folder"]
+
 Spec = str | Mapping[str, Any]  # a format's name, or {kind: NAME, its settings}
 
 

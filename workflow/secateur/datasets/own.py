@@ -10,6 +10,8 @@ from secateur.datasets.loaders import format_of, load_corpus, load_questions, na
 from secateur.datasets.schema import Questions
 from secateur.datasets.texts import SUFFIXES, text_files
 
+__all__ = ["FORMS", "Own", "form_of", "read_own"]
+
 FORMS = {  # form of a folder: (data set, experiment) that those of the user inherit
     "documents": ("custom", "custom"),
     "dialogues": ("custom_dialogue", "custom_dialogue"),

@@ -12,6 +12,28 @@ from typing import Any
 
 from secateur.core.errors import SecateurError, nearest
 
+__all__ = [
+    "STRING",
+    "STRINGS_OR_NULL",
+    "STRING_OR_NULL",
+    "TEXT",
+    "Form",
+    "Forms",
+    "Problems",
+    "Unreadable",
+    "form_problems",
+    "json_lines",
+    "json_objects",
+    "of_type",
+    "parse_json",
+    "read_json",
+    "read_lines",
+    "read_records",
+    "read_text",
+    "unique_ids",
+    "valid_objects",
+]
+
 SHOWN = 20  # problems spelled out; the rest are counted
 DIGITS = 20  # of the longest 64-bit number, with its sign
 TYPES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}

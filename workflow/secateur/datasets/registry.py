@@ -10,6 +10,8 @@ import yaml
 from secateur.core.errors import SecateurError
 from secateur.datasets.reading import STRING, TEXT, Forms, Problems, form_problems
 
+__all__ = ["RegistryFile", "load_registry"]
+
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40}(:\S+)?")
 URL = re.compile(r"https?://\S+")
 SHA256 = re.compile("[0-9a-f]{64}")

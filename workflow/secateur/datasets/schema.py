@@ -12,6 +12,27 @@ import polars as pl
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 
+__all__ = [
+    "Cluster",
+    "Corpus",
+    "Files",
+    "Pair",
+    "Questions",
+    "Request",
+    "build_questions",
+    "check_groups",
+    "evidence_frame",
+    "evidence_rows",
+    "limit_questions",
+    "passages_frame",
+    "questions_frame",
+    "sample_documents",
+    "sample_names",
+    "sample_questions",
+    "shuffle_passages",
+    "split_of",
+]
+
 TEST_ONLY = frozenset({"locomo", "stem_dev"})
 TRAIN, DEV = 0.6, 0.8  # upper ends of the splits
 SHOWN = 10  # names in a message

@@ -7,6 +7,8 @@ import regex
 
 from secateur.models.words import MOSTLY, UNSPACED, share_outside_latin
 
+__all__ = ["sentences"]
+
 # White space after a full stop, before a capital or a digit. Closing quotes and brackets belong to the boundary
 # and thus to neither sentence: that is the published recipe, and the reference rows rest on its sentences.
 BOUNDARY = re.compile(r"""(?<=[.!?])["')\]]*\s{1,}(?=["'(]?[A-Z0-9])""")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from secateur.datasets.sentences import sentences
 
+__all__ = ["SUFFIXES", "sentence_rows", "text_files"]
+
 SUFFIXES = (".txt", ".md")
 
 

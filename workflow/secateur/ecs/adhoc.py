@@ -15,6 +15,8 @@ from secateur.ecs.scoring.score import expression, with_base
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
+__all__ = ["rank", "read_candidates"]
+
 PASSAGE = {"text": STRING, "id": STRING_OR_NULL, "speaker": STRING_OR_NULL, "date": STRING_OR_NULL}
 SCORES = ("signed", "signed_mean", "kl_first", "pmi_q")
 PREVIEW = 60  # characters of a candidate in the output

@@ -17,6 +17,8 @@ from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 
+__all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
+
 CLOSED = ""  # the context of a closed book
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> text of the context
 BLOCK = 8  # questions of one batch: the context of a question and the control of the one before begin alike

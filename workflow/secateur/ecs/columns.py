@@ -9,6 +9,8 @@ from typing import NamedTuple
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
 
+__all__ = ["BASE", "COLUMNS", "JUDGED", "PROBES", "TEXT", "TOP", "WHOLE", "Column", "check_backend"]
+
 TEXT = "log-probabilities of given tokens"
 TOP = "the most probable next tokens"
 WHOLE = "a distribution over the whole vocabulary"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+__all__ = ["LENGTH", "OTHER_SETS", "OVERLAP", "PLAIN", "SPEAKER", "matched_baselines", "needed_features"]
+
 LENGTH = "length"  # log(1 + characters) of the passage
 OVERLAP = "overlap"  # number of the question's content words in the passage
 SPEAKER = "names_speaker"  # whether the question names the passage's speaker

@@ -18,6 +18,8 @@ from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
+__all__ = ["choose_in_turn", "pmi_q", "reranked"]
+
 PAIR = ["question_id", "passage_id"]
 BLOCK = 8  # questions of one batch, which a killed job repeats at most
 Request = tuple[Question, Sequence[Passage], Sequence[Passage]]  # question, context C, candidates

@@ -10,6 +10,8 @@ import regex
 
 from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, folded, words
 
+__all__ = ["answer_scores", "exact_match", "normalised", "rouge_l", "token_f1"]
+
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _OTHER_PUNCTUATION, _UNSPACED = regex.compile(f"(?V1){PLAIN_PUNCTUATION}"), regex.compile(rf"(?V1)({UNSPACED}\p{{M}}*)")

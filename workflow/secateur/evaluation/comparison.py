@@ -15,6 +15,23 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
 
+__all__ = [
+    "AXES",
+    "COMPARED",
+    "OF_POLICY",
+    "PRIMARY",
+    "Row",
+    "axes_of",
+    "claims",
+    "common",
+    "differences",
+    "paired_differences",
+    "pairs",
+    "significant",
+    "summarise",
+    "to_best",
+]
+
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of a policy's choices and of its baselines
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
 # Metrics of stages of their own that are compared; of the metrics of contexts, the headlines are compared too.

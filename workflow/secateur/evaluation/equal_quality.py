@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.resampling import drawn_means, units
 
+__all__ = ["Equal", "at_equal_quality", "equal_quality", "tokens_to_reach"]
+
 FROM_ZERO = {"evidence_recall": True, "token_recall": True, "token_f1": False}  # metric: whether no context has a 0
 ROW = ["system", "order", "scorer", "answer_aware"]
 

@@ -9,6 +9,8 @@ import polars as pl
 from secateur.contexts.table import Read
 from secateur.models.words import content_words, lacks_words, words
 
+__all__ = ["Case", "Gold", "gold_of", "words_of"]
+
 
 @dataclass(frozen=True)
 class Gold:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["folds_of"]
+
 
 def folds_of(clusters: Sequence[str], ids: Sequence[str], minimum: int, folds: int) -> NDArray[np.int64]:
     """(n,) fold of each question, by a hash of its resampling unit.

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from secateur.config import plugins
 from secateur.evaluation.evidence import Case
 
+__all__ = ["Embed", "Figure", "figure_of", "headlines", "measure_all", "select_metrics"]
+
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors (texts, d)
 
 

@@ -7,6 +7,8 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import PRIMARY, common, paired_differences
 
+__all__ = ["primary_family"]
+
 SIDES = {"row": "system", "minus": "baseline"}  # of a test, and the column of `comparisons`
 
 

@@ -9,6 +9,8 @@ import yaml
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 
+__all__ = ["published", "published_statistics"]
+
 KEYS = {"dataset", "system", "answer_aware", "subset", "metric", "value", "n", "split"}
 STATISTIC_KEYS = {"datasets", "statistic", "stated"}
 

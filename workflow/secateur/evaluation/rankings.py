@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+__all__ = ["POOL_RANDOM", "cutoff_metrics", "discounts", "passage_depths", "pool_random", "session_depths"]
+
 KEYS = ["question_id", "scorer"]
 POOL_RANDOM = ("pool_random", "pool_random+answer")  # chance among the candidates found without, and with, the answer
 

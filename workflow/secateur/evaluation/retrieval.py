@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+__all__ = ["by_hop", "evaluated", "rank_metrics", "recall_metrics"]
+
 MEASURES = {"RR": "reciprocal_rank", "nDCG@10": "ndcg@10", "AP": "average_precision"}  # by their name in ir_measures
 ROW = ["question_id", "scorer", "answer_aware"]
 

@@ -2,6 +2,10 @@
 
 import polars as pl
 
+from secateur.core.layout import scorer_order as order_of
+
+__all__ = ["SCHEMA", "long_rows", "order_of"]
+
 SCHEMA = {
     "question_id": pl.String,
     "order": pl.String,

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+__all__ = ["MAIN", "answered", "members", "of_split"]
+
 MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
 

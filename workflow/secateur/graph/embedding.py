@@ -9,6 +9,8 @@ from secateur.core.errors import SecateurError
 from secateur.graph.codebook import Codebook, edge_lines, indexify
 from secateur.models.embedder import Embedder
 
+__all__ = ["codebook_of", "with_embeddings"]
+
 SHOWN = 5  # documents listed in a warning
 PART = 50_000  # strings embedded at once: 80 MB of MiniLM vectors
 

@@ -6,6 +6,8 @@ import re
 import networkx as nx
 import polars as pl
 
+__all__ = ["to_networkx"]
+
 FORBIDDEN = re.compile(
     r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )  # characters that XML 1.0 does not preserve

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["exponent", "growth"]
+
 
 def growth(symbols: NDArray[np.integer], places: NDArray[np.integer], read: Sequence[int]) -> list[int]:
     """Number of distinct symbols in the first n passages, for each n of `read`.

@@ -11,6 +11,8 @@ from secateur.contexts.session import Symbolic, Textual, Writer
 from secateur.graph.codebook import edge_lines
 from secateur.models.word_pieces import Counter
 
+__all__ = ["material_of", "passage_edges", "session_material"]
+
 Edges = tuple[dict[str, list[Edge]], frozenset[tuple[str, str]]]  # by passage; ambiguous (head, rest of the line)
 
 

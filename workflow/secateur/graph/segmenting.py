@@ -7,6 +7,8 @@ from secateur.core.tables.vectors import Packed
 from secateur.graph.codebook import line_vectors
 from secateur.graph.runs import Fit, refine, segment
 
+__all__ = ["document_runs"]
+
 
 def document_runs(
     edges: pl.DataFrame, lines: Packed, edge_sources: pl.DataFrame, cfg

@@ -11,6 +11,8 @@ from secateur.core.fields import from_dict
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 
+__all__ = ["Asking", "judge_of"]
+
 
 class Asking:
     """Asks a judge and keeps its replies by prompt; None for a prompt that exceeds its window or is refused."""

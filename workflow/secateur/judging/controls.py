@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from secateur.judging.protocol import Ask, Item, Judgement, judged
 
+__all__ = ["controls"]
+
 
 def controls(items: Sequence[Item], judgements: Sequence[Judgement], ask: Ask, padding: str) -> list[dict[str, float]]:
     """The controls of each item, as far as replies could be read.

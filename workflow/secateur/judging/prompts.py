@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+__all__ = ["rating", "relevance", "split", "statements", "supported", "supporting"]
+
 LEVELS = (0, 1, 2)  # grades of relevance
 
 SPLIT = """Break the text into short statements. Each says one thing, is a whole sentence, and can be understood without the others: \

@@ -16,6 +16,8 @@ from itertools import islice
 
 from secateur.judging.prompts import rating, relevance, split, statements, supported, supporting
 
+__all__ = ["Ask", "Item", "Judgement", "grounded", "judged"]
+
 Ask = Callable[[Sequence[str]], list[str | None]]  # prompts to replies; None for a prompt that the window cannot hold
 Verdicts = list[bool] | None  # None: could not be read
 

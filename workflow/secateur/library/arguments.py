@@ -10,6 +10,8 @@ from typing import Any
 
 from secateur.core.errors import SecateurError, absent, refused
 
+__all__ = ["as_texts", "check", "is_count", "is_folder", "is_mapping", "is_text", "reported"]
+
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no tokenizer reads
 
 

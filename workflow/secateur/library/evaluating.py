@@ -16,6 +16,8 @@ from secateur.library.retrieved import Retrieved
 from secateur.models.word_pieces import lm_counter
 from secateur.models.words import lacks_words
 
+__all__ = ["compare", "evaluate"]
+
 Given = Retrieved | str | Sequence[tuple[str | None, str]]
 Evidence = Mapping[str, Sequence[str] | Mapping[str, str]]
 EXAMPLE = "evaluate({'q1': 'Leeds'}, {'q1': 'Where?'}, {'q1': ['The mill is in Leeds.']})"

@@ -17,6 +17,8 @@ from secateur.library.options import context
 from secateur.models.embedder import Embedder
 from secateur.ranking.mentions import mentions_of, triple_phrases
 
+__all__ = ["GRAPH", "Tables", "graph_tables"]
+
 GRAPH = ("entities", "relations", "lines", "edges", "edge_sources", "run_edges", "mentions", "aliases")
 Tables = dict[str, pl.DataFrame]
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import Counter
 
+__all__ = ["Counted", "Replies", "Vectors"]
+
 KEPT = 4096  # entries before a cache is cleared
 
 

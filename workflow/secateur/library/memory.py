@@ -36,6 +36,8 @@ from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, top
 from secateur.ranking.rank import expanded, group_of
 
+__all__ = ["Memory"]
+
 Triples = list[tuple[str, str, str]]  # head, relation, tail of a question's triples
 SAVED = {"system", "assembly", "reader", "order", "overrides", "embedder"}  # keys of memory.json
 Units = list[tuple[str, int | None, float]]  # a ranking, best first: passage, edge (None: the whole passage), score

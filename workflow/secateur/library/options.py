@@ -7,6 +7,8 @@ from typing import Any
 
 from secateur.config.compose import option
 
+__all__ = ["LOG", "cache_folder", "chosen", "context", "home"]
+
 PACKAGED = "_conf"  # the copy of conf/ in a wheel
 LOG = logging.getLogger("secateur")
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+__all__ = ["Retrieved", "Source"]
+
 
 @dataclass(frozen=True)
 class Source:

@@ -12,6 +12,8 @@ from secateur.library.arguments import as_texts, check, is_text, reported
 from secateur.library.options import cache_folder, chosen
 from secateur.models.reader import load
 
+__all__ = ["score"]
+
 
 @cache
 def _model(lm: str) -> Any:

@@ -14,6 +14,8 @@ from secateur.datasets.texts import SUFFIXES, sentence_rows, text_files
 from secateur.library.arguments import as_texts, check, is_folder, is_mapping, is_text
 from secateur.library.options import LOG
 
+__all__ = ["Texts", "passages_of"]
+
 ALL = "all"  # the one group of passages
 ALLOWED = "a list of texts, a mapping of id to text, or the path of a folder"
 EXAMPLE = "memory.index(['Alder Ltd bought the Finch mill in 2021.'])"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from secateur.memory.transcript import Transcript
 
+__all__ = ["Step", "Unit", "replay", "within"]
+
 
 @dataclass(frozen=True)
 class Unit:

@@ -4,6 +4,8 @@ import polars as pl
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["of_shard", "sessions"]
+
 
 def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """(question_id, session_id, n): the session of each question, and its index there, in file order.

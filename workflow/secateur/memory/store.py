@@ -15,6 +15,8 @@ from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scor
 from secateur.graph.triples.surface import Triple
 from secateur.ranking.group import top
 
+__all__ = ["GOLD", "Remembered", "Store", "Support", "exchange", "memories", "support", "symbols_of"]
+
 Book = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # entities, relations, edges
 GOLD = "gold"  # the source of gold answers, which training questions alone may store
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+__all__ = ["Transcript"]
+
 
 class Transcript:
     """The units that a session's reader still has, in the order shown; a prompt carries only the others (delta).

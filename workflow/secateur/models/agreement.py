@@ -17,6 +17,8 @@ from secateur.models.attention import BLOCK, attend_in_blocks
 from secateur.models.causal import NOTHING, CausalLM
 from secateur.models.decoding import Rows
 
+__all__ = ["check_once", "largest_difference"]
+
 TOLERANCE = 1e-3  # nats a token, in float32
 SLACK = 2  # in half precision: times what the model's own passes differ by
 BATCHES = (2, 8)  # sizes of a batch of these passes

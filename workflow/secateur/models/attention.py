@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["BLOCK", "Block", "Lengths", "NeedsMask", "attend_in_blocks", "attends_by_lengths", "blocks", "by_lengths"]
+
 BLOCK = 64  # most rows of a block; among 25 to 128 about the fastest
 NAME = "blocks"
 HEAD = 256  # widest head of flash attention, in multiples of 8

@@ -19,6 +19,8 @@ from secateur.models.attention import NeedsMask, attend_in_blocks, attends_by_le
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn
 
+__all__ = ["NOTHING", "CausalLM", "Prefix"]
+
 
 @dataclass(frozen=True, eq=False)
 class Prefix:

@@ -8,6 +8,8 @@ from secateur.models.http import SHOWN, Refused, Unusable, used, why_ended
 from secateur.models.refusals import refusal
 from secateur.models.thoughts import spoken
 
+__all__ = ["THOUGHT", "is_filtered_out", "received", "request"]
+
 THOUGHT, FILTERED = "thought", "filtered"
 ENDS = {"length": "length", "max_tokens": "length"}  # finish_reason -> how the text ended
 ENDS |= dict.fromkeys(("content_filter", "refusal", "safety", "sensitive"), FILTERED)

@@ -11,6 +11,8 @@ from transformers.cache_utils import Cache, DynamicLayer
 
 from secateur.models.causal import CausalLM, Prefix
 
+__all__ = ["Rows"]
+
 
 class _Room(DynamicLayer):
     """Keys and values of one layer, (rows, heads, room, d) each, of which the first `length` positions are filled."""

@@ -17,6 +17,8 @@ from secateur.models.kernels import STEADY
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.word_pieces import word_piece_counter
 
+__all__ = ["Embedder"]
+
 
 class Embedder:
     """A sentence-transformers model behind a cache.

@@ -23,6 +23,9 @@ from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
 from secateur.models.prepare import loading, quiet, refuse_random
 
+__all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer"]
+__all__ += ["token_encoder", "widths"]
+
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # tokens of parts of strings
 PARTS = "mean of parts"  # how strings beyond the window are read; part of the embedder's identity

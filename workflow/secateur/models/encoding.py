@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["Encoded", "Encoder", "starts_with_bos"]
+
 
 @dataclass(frozen=True)
 class Encoded:

@@ -13,6 +13,8 @@ from secateur.core.errors import SecateurError, Unusable
 from secateur.models.network import client_of, through
 from secateur.models.refusals import Refusal, refusal
 
+__all__ = ["KEYS", "Endpoint", "Refused", "Unusable", "retry_after", "used", "why_ended"]
+
 KEYS = ("SECATEUR_API_KEY", "OPENAI_API_KEY")  # environment variables; the first one set is used
 LONGEST = 1 << 24  # bytes of a reply; real replies have a thousandth of it
 MOST = 1 << 31  # a larger token count is invalid

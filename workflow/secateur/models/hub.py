@@ -16,6 +16,8 @@ from secateur.core.errors import SecateurError, Unusable
 from secateur.models.locate import locate
 from secateur.models.network import through
 
+__all__ = ["cached", "embedder_folder", "fetched", "is_hub_id"]
+
 HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 TOKENIZER = ("*.json", "*.txt", "*.model", "*.jinja")  # also settings, and the modules of sentence-transformers
 WEIGHTS = ("*.safetensors", "*.bin")  # the first form that a model has

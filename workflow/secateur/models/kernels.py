@@ -10,6 +10,8 @@ from importlib.metadata import version
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "gpu_expected", "steady", "usable"]
+
 # PyTorch's MKL uses another kernel for matrices with few rows: below sixteen with AVX-512. Its strict mode gives one result
 # for any number of rows, at no measurable cost. MKL reads the setting at its first product. On AMD, one to three rows use
 # another kernel in any mode.

@@ -15,6 +15,8 @@ from pathlib import Path
 from secateur.core.artifacts import made_once
 from secateur.core.errors import SecateurError
 
+__all__ = ["locate"]
+
 PACKAGE, ZIPPED = "package:", "zipped:"
 
 

@@ -9,6 +9,8 @@ from urllib.request import getproxies_environment, proxy_bypass_environment
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["client_of", "through"]
+
 PROXIES = ("all_proxy", "http_proxy", "https_proxy")
 
 

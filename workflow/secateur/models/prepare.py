@@ -22,6 +22,18 @@ from secateur.core.errors import SecateurError
 from secateur.models.hub import fetched
 from secateur.models.locate import locate
 
+__all__ = [
+    "fast_tokenizer",
+    "gguf_file",
+    "is_gguf",
+    "loading",
+    "prepare",
+    "quiet",
+    "refuse_incomplete",
+    "refuse_random",
+    "weights_digest",
+]
+
 ASSEMBLE = "assemble:"
 SEAL = "sha256.json"  # digests of converted weights
 READER = "lm.model"  # the key of a reader's address

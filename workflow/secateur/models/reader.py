@@ -9,6 +9,8 @@ from secateur.models.agreement import check_once
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
+__all__ = ["load"]
+
 
 def load(cfg, cache: Path, device: str = "cpu") -> CausalLM | Served:
     """Load the model of an `lm` option; one of this process is checked once against its own attention.

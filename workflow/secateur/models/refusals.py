@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+__all__ = ["Refusal", "refusal"]
+
 SHOWN = 500  # characters of a body that is no JSON
 SAYING = (  # keys whose values say why; others may repeat the prompt
     *("error", "errors", "error_type", "detail", "details", "message", "msg", "code", "type", "param", "reason"),

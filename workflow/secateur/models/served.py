@@ -17,6 +17,8 @@ from secateur.models.encoding import Encoded, Encoder
 from secateur.models.http import Endpoint, Refused, Unusable
 from secateur.models.prepare import fast_tokenizer, prepare
 
+__all__ = ["KEYS", "Served", "Wire", "connect"]
+
 KEYS = frozenset({"url", "top_logprobs", "concurrency", "timeout", "delays", "max_wait"})  # of conf/lm
 
 ROUNDING = 1e-3  # a log-probability may exceed 0 by this much

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["BYTES", "fitting_pack", "parameters", "refuse_too_large"]
+
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 ROOM = 0.8  # share of a GPU's free memory that weights may take: activations, keys and values need the rest
 LOGITS = 0.5  # share of the memory beside the weights that the logits of one pass may take

@@ -8,6 +8,8 @@ or punctuation part it from text on its line, as in a sentence about tags.
 import re
 from collections import deque
 
+__all__ = ["begun_in", "ended", "marked", "spoken"]
+
 PAIRS = {  # opening and closing marks besides tags
     "[THINK]": "[/THINK]",
     "<|begin_of_thought|>": "<|end_of_thought|>",

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import atomic
 from secateur.core.tables.vectors import Packed
 
+__all__ = ["TokenVectors"]
+
 
 @dataclass(frozen=True)
 class TokenVectors:

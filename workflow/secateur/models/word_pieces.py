@@ -13,6 +13,8 @@ from secateur.models.hub import embedder_folder
 from secateur.models.locate import locate
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
 
+__all__ = ["Counter", "lm_counter", "word_piece_counter"]
+
 SEAL = ".sha256"  # digest of a tokenizer's file: a flipped bit may be another token
 
 

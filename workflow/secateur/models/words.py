@@ -15,6 +15,25 @@ from functools import cache, lru_cache
 
 import regex
 
+__all__ = [
+    "MOSTLY",
+    "PLAIN_PUNCTUATION",
+    "UNSPACED",
+    "WORD_CHARACTER",
+    "content_words",
+    "folded",
+    "is_cased",
+    "lacks_words",
+    "parts",
+    "share_outside_latin",
+    "stem",
+    "unit_spans",
+    "units",
+    "with_apostrophes",
+    "word_list",
+    "words",
+]
+
 # Letters of scripts without blanks. LB=SA: those that need a dictionary to break a line, Thai to Tai Tham.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}ー&&[\p{L}\p{N}]]"
 IGNORABLE = r"[\p{Default_Ignorable_Code_Point}--[\u200B]]"  # joiners, soft hyphens, marks of direction; not the space

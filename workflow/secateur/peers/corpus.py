@@ -9,6 +9,8 @@ from secateur.models.words import word_list
 from secateur.peers.tracing import Tracer
 from secateur.peers.wire import Document, Fact
 
+__all__ = ["TracedExtraction", "documents_of", "extraction_of"]
+
 
 def documents_of(passages: pl.DataFrame, count: Counter, max_tokens: int | None) -> list[Document]:
     """Each document as its passages in order under its title; cut between passages into parts of `max_tokens`, if set.

@@ -24,6 +24,8 @@ from secateur.peers.replies import Body, Reply, Unanswered
 from secateur.peers.wire import Prompt
 from secateur.peers.worker import PeerFailed
 
+__all__ = ["Endpoint"]
+
 
 @dataclass
 class Phase:

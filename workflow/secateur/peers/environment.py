@@ -9,6 +9,8 @@ from typing import Any
 from secateur.core.artifacts import file_digest, write_json
 from secateur.core.cache import digest
 
+__all__ = ["PROJECT", "install", "variables"]
+
 PROJECT = {"python": sys.executable, "failure": None}  # of a peer that needs no other packages
 TIMEOUT = 3600  # seconds for each step of an installation
 SHOWN = 300  # characters of pip's error

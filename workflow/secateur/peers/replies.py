@@ -11,6 +11,8 @@ from secateur.models.http import Endpoint, Refused, Unusable
 from secateur.models.thoughts import spoken
 from secateur.peers.wire import Extraction, Prompt
 
+__all__ = ["Body", "Reply", "Unanswered", "controlled", "released"]
+
 Body = Mapping[str, Any]  # of a request
 Reply = Callable[[Prompt, Body], str]
 SHOWN = 200  # characters of an unanswered prompt in its message

@@ -17,6 +17,8 @@ from secateur.peers.corpus import extraction_of
 from secateur.peers.endpoint import Endpoint
 from secateur.peers.replies import controlled
 
+__all__ = ["serve"]
+
 
 def serve(root: Path, corpus: str, adapter: str, extractor: str, port: int) -> None:
     """Print the address, reply until interrupted, then print the counts of the calls.

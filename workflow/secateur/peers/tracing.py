@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from secateur.models.words import unit_spans, units
 
+__all__ = ["Span", "Tracer"]
+
 ANCHOR = 3  # first words of a passage, the key of its look-up
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+__all__ = ["Document", "Extraction", "Fact", "Prompt", "between", "column_of", "entity_passages", "fenced", "objects"]
+
 
 @dataclass(frozen=True)
 class Document:

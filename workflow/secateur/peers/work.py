@@ -20,6 +20,8 @@ from secateur.peers.replies import controlled, released
 from secateur.peers.wire import Extraction
 from secateur.peers.worker import PeerFailed, Worker
 
+__all__ = ["adapter_of", "pack", "running", "scratch_folder", "unpack"]
+
 
 def adapter_of(cfg, ctx) -> tuple[ModuleType, Any]:
     """The module of a peer's plug-in, and its settings."""

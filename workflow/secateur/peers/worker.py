@@ -13,6 +13,8 @@ from typing import Any
 
 from secateur.config.plugins import LIBRARY
 
+__all__ = ["PeerFailed", "Worker"]
+
 SHOWN = 300  # characters of a peer's error
 GRACE = 10  # seconds for a process to end by itself
 INHERITED = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LD_LIBRARY_PATH", "PYTHONPATH")

@@ -16,6 +16,8 @@ from secateur.report.browser import SYSTEMS
 from secateur.report.contents import Contents, Row
 from secateur.report.finding import CONTROL, YOURS
 
+__all__ = ["Planned", "indexed_options"]
+
 CONTROLS = "controls"  # the option of conf/rankers with gold, nothing and everything
 DATASET_KEYS = ("kind", "split", "types", "first", "unanswerable", "metrics")  # that compare_variants reads
 Options = Callable[[str, str], Any]  # (group, name) -> option

@@ -14,6 +14,8 @@ from secateur.planning.plan import Variant
 from secateur.planning.sizes import Data, Sizes, data_of, pairs_of
 from secateur.planning.snakemake_output import Job
 
+__all__ = ["Estimate", "Foretold", "estimate"]
+
 PREPARING = ("prepare_corpus", "prepare_dataset")
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
 HERE, SHIPPED = "jobs that ran here", "shipped coefficients"

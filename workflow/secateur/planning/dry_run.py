@@ -9,6 +9,8 @@ from pathlib import Path
 from secateur.core.errors import SecateurError, needs
 from secateur.planning.snakemake_output import DryRun, Job, failure, parse_dry_run, parse_summary
 
+__all__ = ["arguments", "dry_run", "jobs_to_run"]
+
 SHOWN = 3  # last lines of Snakemake's output in a message
 
 

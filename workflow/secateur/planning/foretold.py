@@ -20,6 +20,8 @@ from secateur.models.hub import is_hub_id
 from secateur.planning.plan import Variant
 from secateur.planning.sizes import Data, Sizes
 
+__all__ = ["ANOTHER", "ENDPOINT", "Needs", "Prices", "load_prices", "needs", "unmeasured"]
+
 ENDPOINT, ANOTHER = "an endpoint's pace", "another model than was measured"
 MEASURED = {
     "lm": "smollm2",

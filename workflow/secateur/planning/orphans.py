@@ -7,6 +7,8 @@ from pathlib import Path
 from secateur.core.artifacts import read_json
 from secateur.stage.ledger import upstream
 
+__all__ = ["orphaned", "size"]
+
 PARTIAL = (".*.tmp", ".*.tmp.xml", ".*.tmp.bin", ".*.part", ".making-*")
 CACHES = (  # folders of the cache
     *("code", "config", "triples", "replies", "embeddings", "models", "statistics", "answer_gain", "pmi_q"),

@@ -22,6 +22,8 @@ from secateur.core.fields import ConfigError
 from secateur.planning.primary import primary_tests
 from secateur.planning.problems import answer_problems, has_untrained_questions, transfer_problems, variant_problems
 
+__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
+
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name
     for f in fields(System)

@@ -18,6 +18,8 @@ from secateur.core.fields import ConfigError
 from secateur.evaluation.comparison import AXES, COMPARED
 from secateur.evaluation.metric import headlines
 
+__all__ = ["primary_tests"]
+
 KEYS, OPTIONAL = ("row", "minus", "differs", "metrics"), ("under",)
 RANKED, GAINED = ("passage_recall", "all_gold"), ("answer_gain", "answer_gain_own")
 Option = Callable[[str, str], Any]  # (group, name) -> option

@@ -18,6 +18,8 @@ from secateur.ecs.names import PLAIN, SPEAKER, needed_features
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 
+__all__ = ["answer_problems", "has_untrained_questions", "transfer_problems", "variant_problems"]
+
 COMPOSED = ("codebook", "embedder", "consolidation", "order", "retriever", "ecs", "memory", "policy", "answer")
 
 

@@ -10,6 +10,8 @@ from secateur.config.compose import local
 from secateur.core.errors import SecateurError
 from secateur.stage.provenance import changed_code
 
+__all__ = ["DryRun", "Job", "RunProgress", "failure", "parse_dry_run", "parse_summary"]
+
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
 STEPS = re.compile(r"^(\d+) of (\d+) steps")

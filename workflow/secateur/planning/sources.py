@@ -9,6 +9,8 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import Spec, format_of
 from secateur.datasets.registry import load_registry
 
+__all__ = ["existing", "folder_files", "listed_files", "registry_entry"]
+
 FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 

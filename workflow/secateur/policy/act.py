@@ -7,6 +7,8 @@ from secateur.policy.actions import CHANNELS, kept_units
 from secateur.policy.network import Trained, log_policy
 from secateur.policy.observation import Observer
 
+__all__ = ["Acting", "everything"]
+
 Units = Mapping[str, Sequence[Unit]]  # channel -> its units
 Kept = dict[str, list[int]]  # channel -> indices of the units that are shown
 

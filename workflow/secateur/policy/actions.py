@@ -8,6 +8,20 @@ from numpy.typing import NDArray
 
 from secateur.contexts.channels import ACTIONS, apply_action
 
+__all__ = [
+    "CHANNELS",
+    "Configuration",
+    "above",
+    "codes",
+    "free_channels",
+    "kept_units",
+    "lattice",
+    "listed",
+    "name",
+    "recalled",
+    "rises",
+]
+
 CHANNELS = ("question", "answer", "facts")
 Configuration = tuple[str, str, str]  # an action of each of CHANNELS
 ALL_ALIKE = -1.0  # a cosine that every pair reaches

@@ -13,6 +13,8 @@ from secateur.config.policy import Policy
 from secateur.policy.actions import name
 from secateur.policy.utility import Utilities
 
+__all__ = ["baselines", "best", "classified", "deterministic", "outcomes"]
+
 
 def deterministic(choice: NDArray[np.int64], configurations: int) -> NDArray[np.float64]:
     """The policy that takes the chosen configuration of each question."""

@@ -11,6 +11,8 @@ from secateur.ecs.reading.template import Question
 from secateur.models.causal import CausalLM
 from secateur.models.words import content_words
 
+__all__ = ["agreement", "closed_book", "sampled_answers"]
+
 
 def sampled_answers(lm: CausalLM, cfg, question: Question) -> list[str]:
     """The first lines of `cfg.pseudo_answers` answers sampled without a context; blank ones are left out.

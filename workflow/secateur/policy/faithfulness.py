@@ -10,6 +10,8 @@ from secateur.ecs.reading.template import Question
 from secateur.judging.protocol import Ask, Item, grounded
 from secateur.models.causal import CausalLM
 
+__all__ = ["BY_READER", "by_judge", "by_reader"]
+
 BY_READER = "lm"  # the name of this measure: faithfulness:lm
 
 

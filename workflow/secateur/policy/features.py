@@ -14,6 +14,8 @@ from scipy.special import entr, softmax
 from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS
 
+__all__ = ["HIDDEN", "Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
+
 
 @dataclass(frozen=True)
 class Channel:

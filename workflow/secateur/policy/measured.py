@@ -11,6 +11,8 @@ from secateur.core.errors import SecateurError
 from secateur.policy.actions import Configuration
 from secateur.policy.utility import MEASURED, Terms, terms
 
+__all__ = ["Measured", "measured", "names_of"]
+
 
 @dataclass(frozen=True)
 class Measured:

@@ -22,6 +22,8 @@ from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, Configuration, codes, free_channels, listed, name
 from secateur.policy.features import Standard, standardise
 
+__all__ = ["Network", "Trained", "load", "log_policy", "save"]
+
 
 class Network(nn.Module):
     """(n, f) standardised features to (n, k) log pi of each configuration. Initial weights depend on the seed alone."""

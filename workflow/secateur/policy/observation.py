@@ -16,6 +16,8 @@ from secateur.policy.closed_book import closed_book
 from secateur.policy.features import Channel, features
 from secateur.policy.shown import Shown
 
+__all__ = ["Observer"]
+
 
 class Observer:
     """Features of questions. cfg: embedder, ecs; lm: the reader; triples: their number by question.

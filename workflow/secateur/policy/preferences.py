@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from secateur.policy.actions import CHANNELS, Configuration, codes
 
+__all__ = ["Pairs", "pair_statistics", "preference_pairs"]
+
 
 @dataclass(frozen=True)
 class Pairs:

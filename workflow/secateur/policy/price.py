@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["choose", "price", "spent"]
+
 HALVINGS = 100  # beyond the precision of a double
 
 

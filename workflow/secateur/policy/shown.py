@@ -10,6 +10,8 @@ from secateur.contexts.channels import ACTIONS
 from secateur.contexts.session import Unit
 from secateur.policy.actions import CHANNELS, Configuration, kept_units
 
+__all__ = ["Shown", "contexts"]
+
 ORDER = ("facts", "question", "answer")  # facts first, so that configurations share the longest prefix
 
 

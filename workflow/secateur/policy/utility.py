@@ -15,6 +15,8 @@ from secateur.config.policy import Policy
 from secateur.core.errors import SecateurError, nearest
 from secateur.policy.actions import Configuration, name
 
+__all__ = ["MEASURED", "Terms", "Utilities", "accuracy_range", "terms", "weigh"]
+
 MEASURED = ("answer_gain", "token_f1", "faithfulness", "tokens", "written", "budget")
 
 

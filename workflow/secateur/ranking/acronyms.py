@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import regex
 
+__all__ = ["acronyms"]
+
 SMALL_WORDS = ("of", "and", "for", "the", "in", "on", "to", "de", "la")
 
 

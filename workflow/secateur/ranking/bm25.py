@@ -12,6 +12,8 @@ from secateur.ranking.group import EPS, Scores
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+__all__ = ["Bm25", "bm25_matrix", "bm25_terms"]
+
 
 def bm25_terms(texts: Sequence[str], k1: float, b: float) -> tuple[dict[str, int], "csr_matrix"]:
     """(vocabulary with places, sparse (words, n) matrix of each word's BM25 in each text).

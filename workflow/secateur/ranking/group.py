@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
+__all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "without_excluded", "z_scores"]
+
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
 EPS = 1e-9  # keeps a constant row's z-scores finite

@@ -13,6 +13,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.ranking.acronyms import acronyms
 from secateur.ranking.names import canonical, names_in, spans_of, stands_alone
 
+__all__ = ["ABOUT", "NAME", "PHRASE", "mentions_of", "record_counts", "triple_phrases"]
+
 ABOUT, NAME, PHRASE = "about", "name", "phrase"
 
 

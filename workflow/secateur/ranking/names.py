@@ -12,6 +12,8 @@ import regex
 
 from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased, unit_spans
 
+__all__ = ["canonical", "longest_spans", "names_in", "spans_of", "stands_alone"]
+
 _PART = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][\p{{L}}\p{{M}}\p{{N}}--{UNSPACED}]*"
 _TOKEN = regex.compile(rf"(?V1){_PART}(?:[.'’&-]{_PART})*\.?|{UNSPACED}+|[^\p{{L}}\p{{M}}\p{{N}}_\s\x1c-\x1f]")
 _MARKED = regex.compile(

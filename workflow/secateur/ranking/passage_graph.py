@@ -14,6 +14,8 @@ from secateur.ranking.bm25 import bm25_terms
 from secateur.ranking.mentions import ABOUT, PHRASE
 from secateur.ranking.names import longest_spans, spans_of
 
+__all__ = ["NO_PLACE", "PassageGraph"]
+
 NO_PLACE = -1  # instead of the place of a passage or an entity
 
 

@@ -19,6 +19,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
 from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, top, without_excluded
 
+__all__ = ["expanded", "group_of", "rank"]
+
 Embed = Callable[[Sequence[str]], np.ndarray]  # texts to unit vectors
 SUFFIXES = ("+neighbour", "+answer")
 

@@ -2,6 +2,8 @@
 
 import polars as pl
 
+__all__ = ["NOTHING", "above", "at_gold_size", "gold_size", "ranked", "without_excluded"]
+
 NOTHING = -1  # rank in the row of an empty selection
 
 

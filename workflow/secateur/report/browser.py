@@ -10,6 +10,8 @@ import polars as pl
 
 from secateur.report.trace import Trace, Traces
 
+__all__ = ["BYTES", "SYSTEMS", "Set", "best", "browsed"]
+
 BYTES = 12_000_000  # bytes of the data; the page stays below 20 MB and opens in seconds
 SYSTEMS = 12  # systems of a data set
 AT_BUDGET = ("evidence_recall", "evidence_coverage", "token_recall", "provenance_recall", "answer_gain")

@@ -19,6 +19,8 @@ from secateur.evaluation.subsets import of_split
 from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
 from secateur.report.table import Column, Number, interval
 
+__all__ = ["compare", "lines", "settings"]
+
 EXPERIMENTS = Path("results/experiments")
 # Without a metric, the first of these that both rows have is compared.
 DEFAULT = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")

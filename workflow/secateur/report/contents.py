@@ -10,6 +10,8 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, read_tables
 
+__all__ = ["Contents", "labelled", "tables"]
+
 Row = Mapping[str, Any]
 
 

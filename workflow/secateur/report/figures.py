@@ -15,6 +15,8 @@ from secateur.report.sections.equal_quality import equal_quality_plots
 from secateur.report.sections.plain import plain_plot
 from secateur.report.sections.recall import panels_of
 
+__all__ = ["drawings"]
+
 
 def drawings(
     root: Path,

@@ -11,6 +11,9 @@ from secateur.evaluation.subsets import MAIN
 from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
+__all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ += ["difference_of", "main_metric", "main_subset"]
+
 METRICS = {  # metric: (what rows may differ in, words for a higher first row, for a lower one)
     "evidence_recall@claim": ("evidence", "holds more evidence than", "holds less evidence than"),
     "token_recall@claim": ("gold words", "holds more gold words than", "holds fewer gold words than"),

@@ -10,6 +10,10 @@ from secateur.evaluation.comparison import significant
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
+__all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "more_questions"]
+__all__ += ["named", "not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
+__all__ += ["with_enough_data"]
+
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
 OURS = ("secateur", "beam", "ecs")  # systems that the others are compared with
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}

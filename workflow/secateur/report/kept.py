@@ -17,6 +17,8 @@ from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import PRIMARY
 from secateur.report.format import MEMORY
 
+__all__ = ["KEPT", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
+
 KEPT = ("metrics", "comparisons")
 PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
 # Kept as METRIC@claim, the mean over the budgets of `eval.claim`.

@@ -13,6 +13,8 @@ from secateur.report.kept import kept_experiments, kept_source, kept_table
 from secateur.report.leaderboard import title_of
 from secateur.report.plots.style import COLOURS
 
+__all__ = ["kept_board"]
+
 SHOWN = (
     *("evidence_recall", "token_recall", "qualified_kept", "answer_gain", "passage_recall", "all_gold", "f1_at_gold"),
     *("rouge_l", "token_f1", "tokens"),

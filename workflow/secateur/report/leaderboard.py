@@ -12,6 +12,8 @@ from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main
 from secateur.report.format import difference, enough_data, named, pivoted, verdict, with_enough_data
 from secateur.report.table import Column, Number, Row, Table, interval
 
+__all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title_of"]
+
 STAR, LEADS = "★", "the best"
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
 LEAST = 32  # smaller numbers behind @ are ranks, not tokens

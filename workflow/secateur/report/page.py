@@ -32,6 +32,8 @@ from secateur.report.sections.samples import samples_part
 from secateur.report.sections.selection import selection_parts
 from secateur.report.table import html
 
+__all__ = ["About", "Figures", "ordered_findings", "render"]
+
 EMPTY = {"text": "", "figures": [], "behind": None, "table": None, "cards": [], "note": "", "short": 0, "open": False}
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # not allowed in HTML; data may have them
 Findings = Sequence[tuple[str, list[Line], str]]  # (data set, lines, sentence)

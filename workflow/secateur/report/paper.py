@@ -23,6 +23,8 @@ from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import saved
 from secateur.report.table import Column, Number, Row, Table, inline, latex, markdown
 
+__all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
+
 # Keys of a spec that are no columns of `metrics`.
 PLACE = ("experiment", "command", "of", "reader", "published", "differs", "only")
 PRINTED, GAP = "†", "–"

@@ -13,6 +13,8 @@ from secateur.report.format import enough_data, named, number
 from secateur.report.leaderboard import title_of
 from secateur.report.table import Cell, Column, Number, Row, Table
 
+__all__ = ["pivot"]
+
 MARK = "†"
 
 

@@ -14,6 +14,8 @@ from secateur.report.kept import kept_experiments, kept_source
 from secateur.report.results import complete, kept_picture, quoted
 from secateur.report.table import Column, Row, Table, markdown
 
+__all__ = ["pages", "site_pages"]
+
 PICTURED, SHOWN = "multihop", ("requery", "beam")  # experiment and systems of the README's picture
 
 

@@ -34,6 +34,8 @@ from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import encoded
 from secateur.report.table import Cell, Column, Number, Row, Table, inline, markdown
 
+__all__ = ["complete", "kept_picture", "quoted"]
+
 Figures = Mapping[str, Any]  # a row of `metrics` or of `comparisons`
 MARKS = re.compile(r"(<!-- figures\n(.*?)-->\n).*?(<!-- end -->)", re.S)
 MINUS = " - "

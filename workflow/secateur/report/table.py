@@ -9,6 +9,22 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
+__all__ = [
+    "Cell",
+    "Column",
+    "Number",
+    "Row",
+    "Table",
+    "csv",
+    "html",
+    "inline",
+    "interval",
+    "latex",
+    "markdown",
+    "plain",
+]
+__all__ += ["floated", "tidy"]
+
 WIDTH = 6  # columns that a reader takes in at once
 UNBOUNDED = "unbounded"
 MINUS = "\N{MINUS SIGN}"

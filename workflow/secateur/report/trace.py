@@ -11,6 +11,8 @@ from typing import Any
 
 import polars as pl
 
+__all__ = ["ID_COLUMNS", "Trace", "Traces", "turns"]
+
 ID_COLUMNS = {"triples": "doc_id"}  # table -> column of the question's id, where it is not question_id
 Row = Mapping[str, Any]
 

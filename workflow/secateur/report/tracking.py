@@ -21,7 +21,9 @@ from filelock import FileLock, Timeout
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
 from secateur.stage.ledger import FOLDER, collect
-from secateur.stage.tracked import JOBS, STATE, SUPERSEDED, Run, runs_of, view
+from secateur.stage.tracked import CURRENT, JOBS, STATE, SUPERSEDED, Run, runs_of, view
+
+__all__ = ["CURRENT", "LOCAL", "VIEW", "check_store", "experiments", "sync", "track"]
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"

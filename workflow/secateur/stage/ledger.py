@@ -25,6 +25,18 @@ from secateur.core.redaction import redacted
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
 
+__all__ = [
+    "FOLDER",
+    "HEADLINES",
+    "ROW",
+    "collect",
+    "costs",
+    "records",
+    "started",
+    "upstream",
+    "variant_runs",
+]
+
 Record = dict[str, Any]
 
 FOLDER = "ledger"  # under results

@@ -23,6 +23,19 @@ from secateur.core.cache import RequestCache
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 
+__all__ = [
+    "GLUE",
+    "changed_code",
+    "code_digest",
+    "device_used",
+    "imports",
+    "is_glue",
+    "machine",
+    "note_code",
+    "plugin_digest",
+    "versions",
+]
+
 GLUE = (  # modules that carry a stage and compute nothing
     "config",
     "core.artifacts",

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
 
+__all__ = ["held_to"]
+
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

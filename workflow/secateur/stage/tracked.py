@@ -17,6 +17,8 @@ import polars as pl
 from secateur.core.cache import digest
 from secateur.stage.ledger import HEADLINES, ROW, started
 
+__all__ = ["CURRENT", "JOBS", "STATE", "SUPERSEDED", "Run", "mlflow_name", "runs_of", "view"]
+
 STATE, SUPERSEDED = "secateur.state", "superseded_by"  # tags of a variant that change with its next run
 CURRENT = f"tags.`{STATE}` = 'current'"  # as a search in MLflow
 JOBS = ".jobs"

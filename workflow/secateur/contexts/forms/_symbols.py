@@ -7,6 +7,8 @@ from secateur.contexts.encodings import RULES, Fact, Line, Payload, Triple, enco
 from secateur.contexts.pack import JOIN
 from secateur.contexts.piece import Material, Piece, Query, Ranked, Row
 
+__all__ = ["Symbols"]
+
 
 class Symbols:
     """The facts of ranked units in one encoding, with the question's triples if the encoding has rules for them."""

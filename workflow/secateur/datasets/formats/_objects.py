@@ -11,6 +11,8 @@ from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import TEXT, Forms, Problems
 from secateur.datasets.schema import Corpus, Questions, Request, build_questions, evidence_rows, passages_frame
 
+__all__ = ["PASSAGE", "QUESTION", "Objects", "corpus_of", "questions_of"]
+
 Objects = Sequence[tuple[str, dict[str, Any]]]  # (place in its file, a valid object)
 
 TEXT_OR_NULL = ("a text that is not empty, or null", lambda value: value is None or TEXT[1](value))

@@ -24,6 +24,20 @@ from secateur.datasets.schema import (
 )
 from secateur.datasets.sentences import sentences
 
+__all__ = [
+    "ARTICLE",
+    "Gold",
+    "Paragraph",
+    "PoolQuestion",
+    "Settings",
+    "article",
+    "corpus_of",
+    "named_in",
+    "questions_of",
+    "read_files",
+    "split_text",
+]
+
 GROUP = "pool"  # every question chooses from all paragraphs
 ARTICLE: Forms = {"title": STRING, "text": STRING}  # of a corpus of distractors
 

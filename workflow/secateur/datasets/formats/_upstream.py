@@ -11,6 +11,8 @@ from secateur.datasets.reading import STRING, STRING_OR_NULL, Forms, Problems, o
 from secateur.datasets.schema import Pair, Questions, build_questions, check_groups, evidence_rows
 from secateur.datasets.sentences import sentences
 
+__all__ = ["CORPUS", "Question", "questions_of", "quoted_evidence", "read_questions", "sentence_rows"]
+
 CORPUS: Forms = {"corpus_name": STRING, "context": STRING}
 QUESTION: Forms = {
     "id": STRING,

@@ -7,6 +7,8 @@ from typing import Any
 from secateur.ecs.reading.engine import prefilled
 from secateur.models.causal import CausalLM, Prefix
 
+__all__ = ["Continuation", "end_tokens", "generate", "greedily", "sampling"]
+
 # (places of the contexts, their logits (contexts, vocabulary)) -> the next token of each
 Choose = Callable[[Sequence[int], Any], list[int]]
 ROWS = 64  # contexts that are continued together

@@ -17,6 +17,26 @@ from secateur.models.causal import NOTHING, CausalLM, Prefix
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 
+__all__ = [
+    "Predictions",
+    "Reading",
+    "answer_logprobs",
+    "check_finite",
+    "cost",
+    "few",
+    "first_logprobs",
+    "first_rows",
+    "log_normalisers",
+    "packs",
+    "passes",
+    "passes_after",
+    "prefilled",
+    "read",
+    "reading_of",
+    "received",
+    "targets",
+]
+
 FEW = {"cpu": 4, "cuda": 512}  # rows of logits computed together: what a processor's cache holds; what fills a GPU
 
 

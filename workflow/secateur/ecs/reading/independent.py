@@ -9,6 +9,8 @@ from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 
+__all__ = ["SHAPE", "read_independently"]
+
 SHAPE = CHUNK, STEP = 64, 8  # tokens of a chunk; widths are multiples of the step, so that no kernel meets an odd end
 
 

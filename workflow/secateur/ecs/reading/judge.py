@@ -12,6 +12,8 @@ from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.models.thoughts import ended, marked
 
+__all__ = ["JUDGES", "judge", "prompt_form", "verdict_tokens"]
+
 HELPS = "Does this passage help answer the question correctly?"
 ACCURATE = "Based on your knowledge, does this passage contain accurate information for answering this question?"
 JUDGES = {  # column: (sentence of the paper, whether the answer is shown)

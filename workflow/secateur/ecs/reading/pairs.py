@@ -11,6 +11,8 @@ from secateur.models.causal import CausalLM
 from secateur.models.encoding import Encoded
 from secateur.models.served import Served
 
+__all__ = ["Base", "Pairs", "base_readings", "base_rows", "encode", "families", "pair_rows", "total_logprobs"]
+
 Pairs = Sequence[tuple[int, int]]  # (place of a question, place of a passage)
 
 

@@ -16,6 +16,8 @@ from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, content_words, words
 
+__all__ = ["count_rivals", "rival_share", "rivals"]
+
 OPPOSITE = {"yes": "no", "no": "yes", "Yes": "No", "No": "Yes"}
 PUNCTUATION = rf"[.,;:?!\"'()\[\]\-{PLAIN_PUNCTUATION}]+"  # stripped from both ends of a word
 ENDS, WITHOUT_BLANKS = regex.compile(rf"(?V1)^{PUNCTUATION}|{PUNCTUATION}$"), regex.compile(f"(?V1){UNSPACED}")

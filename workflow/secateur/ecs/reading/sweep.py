@@ -27,6 +27,8 @@ from secateur.ecs.reading.trajectory import along_base, along_context, prefilled
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
+__all__ = ["estimate", "statistics", "statistics_frame"]
+
 TRAJECTORIES = CONTEXT, BASE = "trajectory_ctx", "trajectory_base"  # probes that continue a pair's prompt
 SETTINGS = ("layout", "horizon", "top_k", "epsilon")  # settings that a row depends on
 BATCH = 64  # pairs whose prompts are held at once while probes continue them: some 2 MB each with SmolLM2

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from secateur.core.errors import SecateurError
 
+__all__ = ["Passage", "Question", "answer_text", "passage_line", "prompt", "require_pmi_q"]
+
 
 @dataclass(frozen=True)
 class Passage:

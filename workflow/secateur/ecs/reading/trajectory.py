@@ -14,6 +14,8 @@ from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM, Prefix
 from secateur.models.encoding import Encoded
 
+__all__ = ["Prompts", "along_base", "along_context", "prefilled_prompts"]
+
 
 @dataclass(frozen=True)
 class Prompts:

@@ -5,6 +5,8 @@ import polars as pl
 from secateur.config.plugins import NoSettings as Settings
 from secateur.ecs.scores import signed_share
 
+__all__ = ["Settings", "score"]
+
 
 def score(settings: Settings) -> pl.Expr:
     """`signed_share` minus the rival's share where that is above 0; null where there is no rival."""

@@ -4,6 +4,8 @@ import polars as pl
 
 from secateur.config.plugins import NoSettings as Settings
 
+__all__ = ["Settings", "score"]
+
 
 def score(settings: Settings) -> pl.Expr:
     """Nats per token."""

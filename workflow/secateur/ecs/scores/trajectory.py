@@ -7,6 +7,8 @@ import polars as pl
 
 from secateur.core.fields import key
 
+__all__ = ["Settings", "score"]
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -19,6 +19,8 @@ from secateur.ecs.scoring.null import null
 from secateur.ecs.scoring.plain import plain_feature
 from secateur.ecs.scoring.score import score, sees_answer
 
+__all__ = ["answer_aware", "calibrated", "features", "joined", "scorable", "transferred"]
+
 KEY = ["question_id", "passage_id"]
 
 

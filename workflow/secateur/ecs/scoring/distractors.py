@@ -9,6 +9,8 @@ import polars as pl
 
 from secateur.ecs.scoring.null import QUARTILES, draws
 
+__all__ = ["KINDS", "RANDOM", "acceptances", "by_kind", "curve", "pool", "quantiles", "rankings"]
+
 RANDOM = "random"
 KINDS = ("correct", "counterfactual", "irrelevant", RANDOM)
 PERCENTILES = [n / 100 for n in range(100)]  # of the null: every threshold that it can set

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+__all__ = ["cross_fitted", "fit_ranking", "fit_values", "ranking_loss", "standardised"]
+
 EPS = 1e-9  # keeps a constant feature's z-scores finite
 RIDGE = 1e-3  # keeps the weights of collinear features finite
 

@@ -8,6 +8,8 @@ import hashlib
 
 import polars as pl
 
+__all__ = ["draws", "null", "tau"]
+
 QUARTILES = 4
 CELL = ("question_id", "quartile")
 

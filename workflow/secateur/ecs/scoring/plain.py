@@ -5,6 +5,8 @@ import polars as pl
 from secateur.ecs.names import LENGTH, OVERLAP, PLAIN, SPEAKER
 from secateur.models.words import content_words, word_list
 
+__all__ = ["length", "names_speaker", "overlap", "plain_feature"]
+
 KEY = ["question_id", "passage_id"]
 
 

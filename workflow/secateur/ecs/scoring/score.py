@@ -13,6 +13,8 @@ from secateur.config import plugins
 from secateur.core.errors import SecateurError, nearest
 from secateur.ecs.columns import BASE, COLUMNS
 
+__all__ = ["columns", "expression", "score", "sees_answer", "with_base"]
+
 
 def expression(spec: str | Mapping[str, Any]) -> pl.Expr:
     """The expression of a score, from its spec in an option.

@@ -14,6 +14,8 @@ from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.score import columns, score
 from secateur.models.causal import CausalLM
 
+__all__ = ["MOST_AHEAD", "Arrivals", "in_order"]
+
 MOST_AHEAD = 16  # candidates that are read together under one context
 Utility = Callable[[tuple[int, ...], Sequence[int]], Sequence[float]]  # (context, candidates) -> utilities
 

@@ -11,6 +11,8 @@ from secateur.ecs.reading.pairs import base_readings, base_rows, pair_rows
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 
+__all__ = ["Growth", "greedy"]
+
 Utility = Callable[[tuple[int, ...], Sequence[int]], Sequence[float]]  # (context, candidates) -> utilities
 
 

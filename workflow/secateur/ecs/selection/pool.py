@@ -10,6 +10,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.null import QUARTILES, draws
 
+__all__ = ["candidates", "everything", "max_pairs", "pooled", "shard_of", "summed_pairs", "with_preceding"]
+
 KEY = ["question_id", "passage_id"]
 AWARE = "+answer"  # suffix of rankings that see the gold answer
 EPS = 1e-9  # keeps the z-scores of a constant finite

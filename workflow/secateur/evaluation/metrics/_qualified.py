@@ -7,6 +7,8 @@ from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
 from secateur.models.words import with_apostrophes
 
+__all__ = ["Settings", "qualified", "qualifiers_of"]
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -12,6 +12,8 @@ from secateur.core.fields import key
 from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 
+__all__ = ["FIGURE", "Settings", "measure"]
+
 FIGURE = Figure("evidence recall")
 
 

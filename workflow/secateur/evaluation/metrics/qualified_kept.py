@@ -11,6 +11,8 @@ from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 from secateur.evaluation.metrics._qualified import Settings, qualified
 
+__all__ = ["FIGURE", "Settings", "measure"]
+
 FIGURE = Figure("qualifiers kept")
 
 

@@ -8,6 +8,8 @@ from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 from secateur.evaluation.metrics._qualified import Settings, qualified
 
+__all__ = ["FIGURE", "Settings", "measure"]
+
 FIGURE = Figure("qualified recall", headline=False)
 
 

@@ -9,6 +9,8 @@ from secateur.config.plugins import NoSettings as Settings
 from secateur.evaluation.evidence import Case
 from secateur.evaluation.metric import Embed, Figure
 
+__all__ = ["FIGURE", "Settings", "measure"]
+
 FIGURE = Figure("semantic similarity", floor=True)
 
 

@@ -8,6 +8,8 @@ import yaml
 
 from secateur.core.errors import SecateurError, nearest
 
+__all__ = ["read_aliases"]
+
 KEYS = ("force", "forbid")
 FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms of the corpus"
 

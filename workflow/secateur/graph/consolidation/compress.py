@@ -15,6 +15,8 @@ from secateur.graph.consolidation.guards import distinctive_tokens
 from secateur.graph.consolidation.kmeans import clusters, proportional
 from secateur.graph.consolidation.screen import Pairs
 
+__all__ = ["Budget", "Members", "compress", "same_tokens"]
+
 Members = dict[int, list[int]]  # entities of each group, by representative
 
 

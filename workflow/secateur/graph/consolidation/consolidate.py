@@ -19,6 +19,8 @@ from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
 from secateur.ranking.acronyms import acronyms
 
+__all__ = ["Graph", "aliases_of", "consolidated"]
+
 
 @dataclass(frozen=True)
 class Graph:

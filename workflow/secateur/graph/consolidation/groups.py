@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.consolidation.screen import ROUNDING, Pairs, near_pairs
 
+__all__ = ["alias_groups", "medoids", "range_pairs"]
+
 BLOCK = 1024  # rows of a matrix product
 
 

@@ -6,6 +6,8 @@ from itertools import zip_longest
 
 from secateur.models.words import stem, words
 
+__all__ = ["blocked_by", "distinctive_tokens", "normal_form"]
+
 _ROMAN = re.compile(r"^(?=[ivx])x{0,3}(ix|iv|v?i{0,3})$")
 WORDS = {  # of a word in two categories, the later wins
     "number": (

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["BRANCHES", "clusters", "means", "proportional"]
+
 GPU_POINTS = 20_000  # below, starting a GPU takes longer than the clusters do on a core
 BRANCHES = 64  # clusters of one k-means; more are made by clustering each branch again
 

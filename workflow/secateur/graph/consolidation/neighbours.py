@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from secateur.graph.consolidation.kmeans import clusters, means
 from secateur.graph.consolidation.screen import Pairs, Tile, near_pairs
 
+__all__ = ["approximate_pairs"]
+
 PER_CELL = 256  # vectors per cell, a constant, so that the work grows linearly
 ITERATIONS, SEED = 10, 7  # of the k-means that makes the cells
 AROUND = 1024  # cells nearest to a vector's cell, among which its nearest cells are searched

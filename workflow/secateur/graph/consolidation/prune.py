@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from secateur.core.distinct import distinct_pairs
 from secateur.ranking.mentions import NAME, PHRASE
 
+__all__ = ["link_worth", "prune_edges", "prune_names"]
+
 
 def link_worth(symbols: NDArray[np.integer], articles: NDArray[np.integer], count: int) -> NDArray[np.float64]:
     """(count,) worth of each symbol as a link: its idf over articles, 0 in a single article, where it links nothing.

@@ -7,6 +7,8 @@ import polars as pl
 
 from secateur.core.distinct import first_places
 
+__all__ = ["remap_edges", "remap_mentions"]
+
 
 def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """(distinct edges (m(h), r, m(t)) with new dense ids, new ids as columns edge_id, kept).

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from secateur.core.distinct import distinct_pairs
 
+__all__ = ["ROUNDING", "Pairs", "Tile", "near_pairs"]
+
 LEVELS = 127  # largest code
 ROUNDING = 1e-5  # largest error of a cosine in fp32, whatever the order of summation
 BLOCK = 4096  # rows per step

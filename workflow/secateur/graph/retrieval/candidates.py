@@ -15,6 +15,16 @@ from secateur.graph.retrieval.scores import Membership, coarse_scores, edge_scor
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import z_scores
 
+__all__ = [
+    "CodebookArrays",
+    "GroupRuns",
+    "Symbols",
+    "coarse_run_scores",
+    "fine_run_terms",
+    "question_symbols",
+    "symbols_of",
+]
+
 Symbols = tuple[list[str], list[str], list[str]]  # a question's entities, relations and lines
 
 

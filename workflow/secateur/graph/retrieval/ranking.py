@@ -19,6 +19,16 @@ from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, neighbour_smoothed, top, z_scores
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
+__all__ = [
+    "GraphRanking",
+    "PassageUnits",
+    "best_candidates",
+    "best_lines",
+    "best_passages",
+    "passage_scores",
+    "walk_steps",
+]
+
 EPS = 1e-12
 
 

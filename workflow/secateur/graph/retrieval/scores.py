@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from secateur.core.distinct import distinct_pairs
 
+__all__ = ["Membership", "coarse_scores", "edge_scores", "fine_scores", "symbol_idf"]
+
 Vectors = NDArray[np.float32]  # (n, d), unit rows
 
 

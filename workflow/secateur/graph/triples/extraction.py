@@ -20,6 +20,19 @@ from secateur.graph.triples.surface import Extraction, Triple, normalised_triple
 from secateur.models.words import MOSTLY, share_outside_latin
 from secateur.stage import provenance
 
+__all__ = [
+    "extract",
+    "extract_cached",
+    "plugin_of",
+    "problems",
+    "record_losses",
+    "refuse_unreadable",
+    "shard_of",
+    "text_extractor",
+    "triple_rows",
+    "triples_table",
+]
+
 Rows = list[dict[str, Any]]
 NO_LOSS = ("dropped_", "tokens_", "facts_imported")  # prefixes of counts that are expected
 

@@ -6,6 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+__all__ = [
+    "Extraction",
+    "Fact",
+    "Triple",
+    "filter_triples",
+    "is_pronoun",
+    "normalise",
+    "normalised_triples",
+    "word_set",
+]
+
 Fact = tuple[str, str, str]  # head, relation, tail as an extractor wrote them
 
 

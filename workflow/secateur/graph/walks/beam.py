@@ -18,6 +18,8 @@ from secateur.models.words import word_list
 from secateur.ranking.group import top
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
+__all__ = ["Settings", "walk"]
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -13,6 +13,8 @@ from secateur.core.fields import key
 from secateur.ranking.group import top, z_scores
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
+__all__ = ["Settings", "masses", "walk"]
+
 BATCH = 16  # questions per batch, whose masses fit the processor's cache
 
 

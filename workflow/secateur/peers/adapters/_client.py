@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from secateur.peers.wire import Prompt, between
 
+__all__ = ["CHARACTERS", "PART", "QUESTION", "Client", "answer_context", "fitting"]
+
 TIMEOUT = 600  # seconds for one call
 CHARACTERS = 4  # of a token, where the peer counts tokens itself
 QUESTION, PART = "\nQuestion: ", "\n\n"  # of an answering prompt: before its question, between the parts of its context

@@ -6,6 +6,8 @@ from io import StringIO
 
 from secateur.peers.wire import Extraction, between, entity_passages
 
+__all__ = ["END", "FIELD", "extraction_records", "report", "table"]
+
 FIELD, RECORD, END = "<|>", "\n##\n", "<|COMPLETE|>"
 FINDINGS = 5  # entities in a report, the least that its prompt asks for
 

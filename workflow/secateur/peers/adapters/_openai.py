@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+__all__ = ["calls", "dimensions"]
+
 
 def dimensions(url: str) -> int:
     """Length of the endpoint's vectors."""

@@ -9,6 +9,8 @@ import polars as pl
 
 from secateur.report.plots.style import FAMILIES, INCH, LIGHT, MARKERS, SERIES, SMALL, STYLES, blank, inline, subplots
 
+__all__ = ["Dot", "curves", "forest", "forests", "frontier", "panels", "spreads", "trades"]
+
 SHARES = (-0.02, 1.02)  # limits of an axis of shares
 NAME_LENGTH = 30  # characters of a name beside the end of a line
 NAMES_STACKED = 16  # names that fit above each other

@@ -10,6 +10,9 @@ import re
 from html import escape
 from pathlib import Path
 
+__all__ = ["COLOURS", "FAMILIES", "INCH", "LIGHT", "MARKERS", "SERIES", "SMALL", "STYLES", "blank"]
+__all__ += ["encoded", "inline", "saved", "subplots", "words"]
+
 COLOURS = {  # name on the page: colour in the light scheme and in files, colour in the dark scheme
     "ink": ("#111827", "#e5e7eb"),
     "soft": ("#5b6472", "#a3adba"),

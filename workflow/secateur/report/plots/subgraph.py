@@ -7,6 +7,8 @@ from html import escape
 from itertools import accumulate
 from unicodedata import east_asian_width
 
+__all__ = ["Box", "Drawn", "Row", "draw", "layout"]
+
 BOX, GAP, HEIGHT, ROW, MARGIN = 172, 156, 20, 27, 6  # pixels: box width, room for a relation, box height, row, margin
 ENTITY, RELATION = 24, 21  # characters of a label that fit
 LAST = 2  # last column that fits the page

@@ -7,6 +7,8 @@ import polars as pl
 from secateur.report.format import Part, dots, note, pivoted
 from secateur.report.table import Column
 
+__all__ = ["answer_parts"]
+
 COLUMNS = {
     "rouge_l": Column("ROUGE-L", best="higher"),
     "token_f1": Column("token F1", best="higher"),

@@ -9,6 +9,8 @@ from secateur.report.format import Part, style
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Column, Row, Table
 
+__all__ = ["cost_parts"]
+
 ELSEWHERE = ("peer", "imported")  # families whose work is not done by our stages; peers have a part of their own
 SENT = {"tokens@claim": "tokens sent", "read_tokens": "prompt tokens"}  # metric -> head of its column
 SHOWN, SHORT = 8, 4  # rows of the plot, rows of the table that are not folded

@@ -5,6 +5,8 @@ import polars as pl
 from secateur.report.format import Part
 from secateur.report.table import Column, Row, Table
 
+__all__ = ["statistics_part"]
+
 LABELS = {
     "passages_per_group": "passages in a group",
     "sessions_per_group": "sessions in a group",

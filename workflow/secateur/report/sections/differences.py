@@ -7,6 +7,8 @@ from secateur.evaluation.metric import figure_of
 from secateur.report.format import SEES, Part, difference, named, pivoted
 from secateur.report.table import Column
 
+__all__ = ["CLAIMED", "MAIN", "paired_parts"]
+
 CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")  # what a claim needs, together
 METRICS = (*(f"{name}@claim" for name in CLAIMED), "f1_at_gold", "rouge_l", "token_f1", "read_gain")
 MAIN = "cat1-4"  # subset of LoCoMo's questions with an answer

@@ -10,6 +10,8 @@ from secateur.report.plots.charts import spreads, trades
 from secateur.report.plots.style import inline
 from secateur.report.table import Column, Table
 
+__all__ = ["ABOUT", "distractor_parts", "is_checked"]
+
 CONTESTS = {
     "correct_over_counterfactual": "correct over counterfactual",
     "correct_over_irrelevant": "correct over irrelevant",

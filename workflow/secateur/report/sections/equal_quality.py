@@ -8,6 +8,8 @@ from secateur.report.format import Part, named, number
 from secateur.report.plots.charts import Dot, forest, forests
 from secateur.report.table import Column, Row, Table
 
+__all__ = ["equal_quality_parts", "equal_quality_plots"]
+
 WORDS = {"evidence_recall": "evidence recall", "token_recall": "token recall", "token_f1": "token F1 of answers"}
 NEVER = "never"
 

@@ -7,6 +7,8 @@ import polars as pl
 from secateur.report.format import Part, dots, note, pivoted
 from secateur.report.table import Column
 
+__all__ = ["gain_parts"]
+
 HEADS = {  # metric without its budget -> head of its column
     "answer_gain": "{} tokens",
     "answer_gain_shuffled": "another question's, {}",

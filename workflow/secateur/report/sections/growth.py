@@ -8,6 +8,8 @@ from secateur.report.plots.charts import panels
 from secateur.report.plots.style import inline
 from secateur.report.table import Cell, Column, Number, Row, Table
 
+__all__ = ["growth_section"]
+
 KINDS = ("entities", "relations", "edges", "runs")
 
 

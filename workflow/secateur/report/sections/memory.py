@@ -7,6 +7,8 @@ import polars as pl
 from secateur.report.format import MEMORY, Part, dots, figure, note
 from secateur.report.table import Column, Row, Table
 
+__all__ = ["memory_parts"]
+
 SHORT = 4  # rows of the table that are not folded
 WAYS = {"": "with memory", "_alone": "without", "_equal": "without, equal tokens sent"}
 DRAWN = {  # figure -> (head, name) in the plot

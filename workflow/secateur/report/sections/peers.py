@@ -8,6 +8,8 @@ import polars as pl
 from secateur.report.format import Part, figure
 from secateur.report.table import Cell, Column, Number, Row, Table
 
+__all__ = ["peer_parts"]
+
 MEASURED = {  # metric -> name of its row
     "peer_tokens_read": "tokens read a question",
     "peer_prompt_tokens": "of which the answering prompt",

@@ -6,6 +6,8 @@ from secateur.report.finding import Line, difference_of, line_table
 from secateur.report.format import Part
 from secateur.report.plots.charts import Dot, forest, forests
 
+__all__ = ["plain_part", "plain_plot"]
+
 Lines = Sequence[tuple[str, Sequence[Line]]]  # (data set, its lines)
 REFERENCE = (0, "the best plain ranking of its kind")
 

@@ -7,6 +7,8 @@ from secateur.report.plots.charts import frontier
 from secateur.report.plots.style import inline
 from secateur.report.table import Column, Row, Table
 
+__all__ = ["policy_parts"]
+
 TERMS = {
     "policy_utility": Column("utility"),
     "policy_accuracy": Column("accuracy"),

@@ -7,6 +7,8 @@ import polars as pl
 from secateur.report.format import SEES, Part, note, pivoted
 from secateur.report.table import Column
 
+__all__ = ["cutoff_parts", "retrieval_parts"]
+
 PLACES = ("passage_recall", "all_gold", "reciprocal_rank", "ndcg", "average_precision")
 LEVELS = {"": "Recall and gain among the first k passages", "session_": "Recall and gain among the first k sessions"}
 FIGURES = ("recall_any", "recall_all", "ndcg_any")

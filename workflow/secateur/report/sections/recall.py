@@ -14,6 +14,8 @@ from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
 from secateur.report.table import Column, Number
 
+__all__ = ["panels_of", "recall_parts"]
+
 DRAWN = 3  # metrics that have curves
 MAX_CURVES, RANKERS = 10, 3  # lines in one panel that stay readable, and rankers of a list among them
 

@@ -9,6 +9,8 @@ from secateur.evaluation.metric import figure_of
 from secateur.report.format import number
 from secateur.report.plots.subgraph import Drawn, draw
 
+__all__ = ["samples_part"]
+
 FIGURES = ("evidence_recall", "evidence_coverage", "token_recall")
 PRESENT = {
     "whole": "in the context, whole",

@@ -9,6 +9,8 @@ from secateur.report.format import SEES, Part, dots, figure, note, pivoted
 from secateur.report.sections.differences import MAIN
 from secateur.report.table import Column, Number, Table
 
+__all__ = ["selection_parts"]
+
 METRIC = "f1_at_gold"
 SHOWN = 8  # scorers of the plot
 NAMES = " pmi_q: query likelihood; pool_random: chance in the pool; @other_sets: weights of other data sets."

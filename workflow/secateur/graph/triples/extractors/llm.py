@@ -17,6 +17,8 @@ from secateur.models import chat
 from secateur.models.http import Endpoint, Refused, Unusable
 from secateur.models.thoughts import spoken
 
+__all__ = ["FrontEnd", "Settings", "parse", "problems"]
+
 LINE = re.compile(r"\s*(?:[-*•]\s+)?\|?\s*(\d{1,9})[.):]?\s*\|([^|]*)\|([^|]*)\|([^|]*)\|?\s*")  # a table's row too
 NOTHING = "NONE"
 PROMPT = """\

@@ -21,6 +21,8 @@ from secateur.models.words import MOSTLY, share_outside_latin
 if TYPE_CHECKING:
     from spacy.language import Language
 
+__all__ = ["ENGLISH", "FrontEnd", "Settings", "extract", "load_parser"]
+
 ENGLISH = True  # the parser's language
 
 

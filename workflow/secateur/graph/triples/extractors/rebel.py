@@ -17,6 +17,8 @@ from secateur.models.kernels import usable
 from secateur.models.locate import locate
 from secateur.models.prepare import loading, refuse_incomplete
 
+__all__ = ["GPU", "FrontEnd", "Settings", "parse"]
+
 GPU = True  # a model of 400 million parameters runs on each sentence
 WEIGHTS = ("*.safetensors", "*.bin", "*.json", "*.txt")  # files of a model's folder that determine its output
 

@@ -9,6 +9,8 @@ from secateur.graph.triples.openie.tree import SUBJECTS, Tree, direct_subject, e
 from secateur.graph.triples.openie.verbs import condition, copula_of, group_tokens, is_chained, verb_group
 from secateur.graph.triples.surface import is_pronoun, normalise
 
+__all__ = ["clause_facts"]
+
 DO_FORMS = {"VBZ": "does", "VBD": "did", "VBP": "do"}
 
 

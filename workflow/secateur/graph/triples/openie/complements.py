@@ -19,6 +19,8 @@ from secateur.graph.triples.openie.tree import (
 from secateur.graph.triples.openie.verbs import is_chained, is_near_adverb, verb_group
 from secateur.graph.triples.surface import word_set
 
+__all__ = ["Complement", "attached_complements", "complements_of", "gap_filler", "prepositional_complements"]
+
 OBJECTS = word_set("dobj attr oprd acomp dative npadvmod")
 PREDICATE_DEPS = word_set("dobj attr acomp oprd")  # their prepositions belong to the clause's subject
 PREPOSITIONS = word_set("prep agent dative")

@@ -7,6 +7,8 @@ from secateur.graph.triples.openie.phrases import text_of, variants
 from secateur.graph.triples.openie.tree import MAX_DEPTH, Tree, conjuncts, direct_subject, is_verb, relative_antecedent
 from secateur.graph.triples.surface import Triple, is_pronoun, normalise, word_set
 
+__all__ = ["ANSWER_TYPES", "Head", "PlacedFact", "as_triple", "noun_heads", "subjects"]
+
 MAX_HEADS = 6  # coordinated subjects that are expanded
 SUBJECT_SHARING = word_set(
     "conj relcl acl xcomp advcl ccomp dep parataxis pcomp prep"

@@ -9,6 +9,8 @@ from secateur.graph.triples.openie.phrases import phrase, spelled_out, text_of, 
 from secateur.graph.triples.openie.tree import NOUN_TAGS, Tree, conjuncts, is_verb, relative_noun
 from secateur.graph.triples.openie.verbs import copula_of
 
+__all__ = ["fragment_facts", "noun_facts"]
+
 MAX_BETWEEN = 5  # words that may link two noun phrases of a fragment
 
 

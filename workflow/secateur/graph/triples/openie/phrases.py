@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from secateur.graph.triples.openie.tree import MAX_DEPTH, Tree, objects
 from secateur.graph.triples.surface import word_set
 
+__all__ = ["CONNECTIVES", "MAX_PHRASE", "phrase", "spelled_out", "text_of", "variants"]
+
 MAX_PHRASE = 8  # words of a noun phrase with its "of"-phrase; a longer one becomes a triple of its own
 MAX_WORDS = 16  # words of any noun phrase
 MAX_VARIANTS = 12  # phrases of one noun after the conjuncts under "of" are expanded

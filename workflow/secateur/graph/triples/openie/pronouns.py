@@ -15,6 +15,8 @@ from secateur.graph.triples.openie.tree import (
 )
 from secateur.graph.triples.surface import is_pronoun, normalise, word_set
 
+__all__ = ["Antecedent", "resolve"]
+
 SINGULAR, PERSONAL = word_set("it"), word_set("he she")
 
 

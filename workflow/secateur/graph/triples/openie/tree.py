@@ -4,6 +4,26 @@ from dataclasses import dataclass, field
 
 from secateur.graph.triples.surface import word_set
 
+__all__ = [
+    "MAX_CHAIN",
+    "MAX_DEPTH",
+    "NOUN_TAGS",
+    "PLURAL_PRONOUNS",
+    "PLURAL_TAGS",
+    "SUBJECTS",
+    "Tree",
+    "conjuncts",
+    "direct_subject",
+    "existential_nouns",
+    "has_preposition",
+    "is_infinitive",
+    "is_relative",
+    "is_verb",
+    "objects",
+    "relative_antecedent",
+    "relative_noun",
+]
+
 SUBJECTS = word_set("nsubj nsubjpass csubj csubjpass")
 NO_CLAUSE = word_set("aux auxpass amod compound nmod prep agent case mark")
 NOUN_TAGS = word_set("NN NNS NNP NNPS CD FW PRP $ DT JJS JJR ADD SYM WP EX")

@@ -13,6 +13,8 @@ from secateur.graph.triples.openie.tree import (
 )
 from secateur.graph.triples.surface import word_set
 
+__all__ = ["condition", "copula_of", "group_tokens", "is_chained", "is_near_adverb", "verb_group"]
+
 AUXILIARIES = word_set("aux auxpass neg prt")
 FINITE_TAGS = word_set("VBZ VBP VBD MD")
 CONDITIONS = word_set("if unless whether until")  # their clause is not asserted, so they stay in the relation
