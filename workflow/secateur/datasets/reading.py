@@ -241,9 +241,9 @@ def form_problems(value: Any, forms: Forms, extra: bool = False) -> list[str]:
 
 
 def read_lines(path: Path, forms: Forms, problems: Problems) -> list[tuple[str, dict[str, Any]]]:
-    """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`; `id` is unique.
+    """Valid objects of a file of JSON lines, each with its line; the faults of others go to `problems`.
 
-    Raises SecateurError for an empty file.
+    Values of `id` are unique. Raises SecateurError for an empty file.
     """
     objects = list(json_lines(path, problems))
     if not objects and not problems.clauses:

@@ -40,7 +40,7 @@ TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: token
 SHORT = 2.0  # CPU seconds below which all jobs weigh the same in fitting
 TINY = 1e-3  # penalty of a coefficient that the jobs do not determine
 BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times another's time (docs/peers.md)
-ENOUGH = 20.0  # reference seconds of jobs from which on their pace is taken as it is: a converted model takes ten of a short one
+ENOUGH = 20.0  # reference seconds of jobs from which on their pace is taken as it is; converting a model once takes ten
 HEAD = """# CPU seconds of a job for each unit of a size, by rule. workflow/secateur/planning/sizes.py explains the sizes.
 # `secateur plan` multiplies them by the pace of this machine. null: not measured; known here once such a job ran.
 # `tokens`: tokens that a language model reads and writes. `start`: CPU seconds of a job outside its stage, for Python,

@@ -214,11 +214,12 @@ class Data:
                 read |= {path: {name: count / ecs.shards for name, count in counts.items()} for path in records}
             elif variant.study == "distractors" and (texts := self.texts(variant.corpus, variant.dataset)):
                 record = layout.beside(layout.figures(variant.wildcards, variant.study), "run.json")
-                read[record] = self._red_herrings(variant, *texts)
+                read[record] = self._red_herrings(variant, texts)
         return read
 
-    def _red_herrings(self, variant: Variant, passages: pl.DataFrame, questions: pl.DataFrame, _) -> Sizes:
+    def _red_herrings(self, variant: Variant, texts: Texts) -> Sizes:
         """Random passages are taken to hold as many rivals as the passages of the question before."""
+        passages, questions, _ = texts
         ecs = option(self.conf, "ecs", variant["ecs"], self.overrides)
         scores = option(self.conf, "rankers", "utility", self.overrides).scores  # those that check_red_herrings reads
         before = questions.with_columns(group_id=pl.concat([questions["group_id"].tail(1), questions["group_id"][:-1]]))

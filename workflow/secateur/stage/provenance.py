@@ -49,6 +49,7 @@ GLUE = (  # modules that carry a stage and compute nothing
     "stage.threads",
 )
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+Import = tuple[int, str, tuple[str, ...]]  # leading dots, module or the empty string, names of a `from` import
 NOTED = "code"  # the cache folder that keeps the parts of each code digest
 PACKAGES = (
     "numpy",
@@ -71,11 +72,10 @@ def is_glue(module: str) -> bool:
 
 
 @cache
-def _parsed(source: str) -> tuple[str, tuple[tuple[int, str, tuple[str, ...]], ...]]:
+def _parsed(source: str) -> tuple[str, tuple[Import, ...]]:
     """The syntax tree as text, without comments and docstrings, and what it imports, inside functions too.
 
-    An import is (leading dots, module or the empty string, names of a `from` import). Both come of one walk, since a dry run
-    parses every module.
+    Both come from one walk, since a dry run parses every module.
     """
     tree, found = ast.parse(source), []
     for node in ast.walk(tree):
