@@ -1,6 +1,7 @@
 """Rank the passages of each question's group with every ranker of a list."""
 
 from secateur.config.limits import unlimited
+from secateur.config.plugins import rankers_that
 from secateur.ranking.rank import rank
 from secateur.stage.contract import main
 
@@ -9,7 +10,12 @@ def run(cfg, inputs, outputs, ctx):
     evidence = inputs["evidence"] if "evidence" in inputs else None
     is_limited = unlimited(ctx.axes["dataset"])[1] is not None
     outputs["rankings"] = rank(cfg, inputs["passages"], inputs["questions"], evidence, ctx, is_limited)
-    return {"questions": inputs["questions"].height}
+    questions, characters = inputs["questions"].height, inputs["passages"]["text"].str.len_chars().sum()
+    return {
+        "questions": questions,
+        "requeries": questions * rankers_that("ASKS_AGAIN", cfg.rankers.scorers),
+        "token_characters": characters if rankers_that("EMBEDS_TOKENS", cfg.rankers.scorers) else 0,
+    }
 
 
 if "snakemake" in globals():

@@ -81,6 +81,8 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
         "questions": 4,
         "compared": 12,
         "rankings": 4,
+        "requeries": 0,
+        "token_characters": 0,
         "reread": 0,
     }  # each question has the three passages of its group
     assert Data().sizes("results/toy/toy/evidence/contexts/run.json") == whole | asked
@@ -101,6 +103,19 @@ def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(project):
     known = Data(Path("conf"))
     assert known.sizes(record.format("all"))["rankings"] == 4 * 4 * 2  # with and without +neighbour
     assert known.sizes(record.format("zsum"))["rankings"] == 4
+
+
+def test_what_rankers_of_a_list_embed_besides_questions_and_passages_is_counted(project):
+    shutil.copytree(CONF / "rankers", "conf/rankers")
+    data("toy", 6, 4)
+    record, known = "results/toy/toy/rankings/lexical/minilm.{}/run.json", Data(Path("conf"))
+
+    def embedded(name: str) -> list[float]:
+        return [known.sizes(record.format(name))[size] for size in ("requeries", "token_characters")]
+
+    assert embedded("multihop") == [4 * 4, 0]  # two_step, named, with text, and requery
+    assert embedded("multihop_standard") == [4 * 4, 60]  # late interaction too
+    assert embedded("sentences") == [0, 0]
 
 
 def sizes(name: str, *overrides: str) -> dict | None:

@@ -18,8 +18,8 @@ from typing import Any
 from secateur.core.errors import DISK, SecateurError, absent, nearest
 from secateur.core.fields import ConfigError, from_dict
 
-__all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "settings", "source_of"]
-__all__ += ["takes_suffixes"]
+__all__ = ["FAMILIES", "NoSettings", "calling", "load", "module_of", "names", "names_in", "rankers_that"]
+__all__ += ["settings", "source_of", "takes_suffixes"]
 
 LIBRARY = Path(__file__).parents[1]
 FOLDER = {"corpus": ("passages.jsonl",), "questions": ("questions.jsonl",)}  # files of a user's folder
@@ -65,6 +65,8 @@ FAMILIES: dict[str, Family] = {
             "READS_GOLD": False,
             "ANSWER_AWARE": False,
             "ORDER_AWARE": False,
+            "ASKS_AGAIN": False,
+            "EMBEDS_TOKENS": False,
             "FILES": (),
             "check": None,
         },
@@ -174,6 +176,11 @@ def settings(family: str, spec: str | Mapping[str, Any], where: str, path: str =
 def takes_suffixes(ranker: ModuleType) -> bool:
     """Whether a ranker has forms with suffixes: it reads the question, and not the neighbours already."""
     return ranker.READS_QUESTION and not ranker.ORDER_AWARE
+
+
+def rankers_that(capability: str, scorers: Mapping[str, Mapping[str, Any]]) -> int:
+    """The number of rankers of a list that have a capability, such as ASKS_AGAIN."""
+    return sum(getattr(load("ranker", spec["kind"]), capability) for spec in scorers.values())
 
 
 def names_in(spec: Any) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: tokens that a language model reads and writes
+COUNTED = ("pairs", "rivals", "rankings", "requeries", "token_characters")  # sizes that a record's metrics count
 SHORT = 2.0  # CPU seconds below which all jobs weigh the same in fitting
 TINY = 1e-3  # penalty of a coefficient that the jobs do not determine
 BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times another's time (docs/peers.md)
@@ -134,7 +135,7 @@ def _counted(record: Mapping[str, Any]) -> Sizes:
     sizes |= (
         {"rankings": metrics["questions"] * metrics["scorers"]} if {"questions", "scorers"} <= metrics.keys() else {}
     )
-    sizes |= {name: metrics[name] for name in ("pairs", "rivals", "rankings") if name in metrics}
+    sizes |= {name: metrics[name] for name in COUNTED if name in metrics}
     if probes := config.get("ecs.probes"):
         pools = [Path(path) for path in record["inputs"] if path.endswith("/pool.parquet")]
         probed = [pl.read_parquet(path)["probed"].mean() for path in pools if path.exists()]

@@ -8,6 +8,9 @@ bytes      bytes of the passages, in UTF-8
 questions  questions of the data set
 compared   pairs of a question and a passage of its group
 rankings   questions times the scorers whose rankings a job reads: all of a list, or one
+requeries  questions times the rankers of a list that ask again (`ASKS_AGAIN`), of the job that ranks with it
+token_characters
+           characters of these passages where a ranker of the list embeds their tokens (`EMBEDS_TOKENS`), which are kept nowhere
 answered, gain, trained, grown
            questions that a language model reads in answers, answer gain, the policy and greedy selection
 pairs      pairs of question and passage that a language model reads, of red herrings too
@@ -34,6 +37,7 @@ import polars as pl
 
 from secateur.config.compose import local, option
 from secateur.config.limits import unlimited
+from secateur.config.plugins import rankers_that
 from secateur.core import layout
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -65,6 +69,8 @@ NAMES = (
     "questions",
     "compared",
     "rankings",
+    "requeries",
+    "token_characters",
     *READ,
     "pairs",
     "rivals",
@@ -76,6 +82,7 @@ NAMES = (
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
 LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list
+RANKED = re.compile(r"/rankings/lexical/\w+\.([^/]+)/run\.json$")  # the job that ranks with a list
 RERANKED = re.compile(r"/reranked/.+/([^/]+)/run\.json$")  # the option of a reranker
 SHARD = re.compile(r"/\d+of(\d+)/")
 
@@ -126,7 +133,9 @@ class Data:
             return None
         if "questions" in sizes:
             each = {"rankings": self._scorers(record), "reread": self._depth(record)}
-            sizes = sizes | {name: sizes["questions"] * count for name, count in each.items()}
+            sizes = (
+                sizes | {name: sizes["questions"] * count for name, count in each.items()} | self._ranked(record, sizes)
+            )
         return {name: size / int(shard[1]) if shard else size for name, size in sizes.items()} | {"job": 1}
 
     def _depth(self, record: str) -> int:
@@ -142,6 +151,16 @@ class Data:
             return 1
         rankers = option(self.conf, "rankers", listed[1], self.overrides)
         return len(rankers.scorers) * (1 + len(rankers.suffixes))
+
+    def _ranked(self, record: str, sizes: Sizes) -> Sizes:
+        """What some rankers of a job's list embed besides the questions and the passages."""
+        if self.conf is None or not (ranked := RANKED.search(record)):
+            return {"requeries": 0, "token_characters": 0}
+        scorers = option(self.conf, "rankers", ranked[1], self.overrides).scorers
+        return {
+            "requeries": sizes["questions"] * rankers_that("ASKS_AGAIN", scorers),
+            "token_characters": sizes["characters"] * (rankers_that("EMBEDS_TOKENS", scorers) > 0),
+        }
 
     def _sizes_of(self, corpus: str | None, dataset: str | None) -> Sizes | None:
         if corpus is None:

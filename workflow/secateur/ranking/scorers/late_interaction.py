@@ -13,6 +13,8 @@ from secateur.core.fields import key
 from secateur.ranking.group import Group, Questions, Scores, top, z_scores
 from secateur.ranking.scorers.zsum import lexical as scores_of
 
+EMBEDS_TOKENS = True
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -18,6 +18,8 @@ from secateur.ranking.group import CELLS, Group, Questions, Scores, top
 from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import two_step
 
+ASKS_AGAIN = True
+
 
 @dataclass(frozen=True)
 class Settings(two_step.Settings):

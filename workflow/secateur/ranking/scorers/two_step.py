@@ -21,6 +21,8 @@ from secateur.ranking.names import names_in
 from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import zsum
 
+ASKS_AGAIN = True
+
 
 @dataclass(frozen=True)
 class Settings:
