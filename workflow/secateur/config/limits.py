@@ -39,7 +39,10 @@ def command(experiment: str) -> str:
 
 
 def limited(option: Any, count: int) -> Any:
-    """An option with `count` questions: a pooled set has only their paragraphs, any other set keeps its whole text."""
+    """An experiment, corpus or data set with `count` questions; any other option as it is.
+
+    A pooled corpus has only the paragraphs of these questions, any other keeps its whole text.
+    """
     if isinstance(option, Experiment):
         return replace(option, datasets=tuple(f"{name}@{count}" for name in option.datasets))
     if not isinstance(option, Corpus | Dataset):

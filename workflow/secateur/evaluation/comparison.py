@@ -247,7 +247,7 @@ def _axis(a: Row, b: Row) -> str | None:
 def to_best(
     rows: Sequence[Row], means: Mapping[tuple, float], sizes: Mapping[tuple, int]
 ) -> list[tuple[Row, Row, str]]:
-    """Each row with the best of those that measure the most questions, controls left out.
+    """Each row with the one of the highest mean among those that measure the most questions; no control is that one.
 
     means, sizes: mean and number of questions of each row, by its key.
     """

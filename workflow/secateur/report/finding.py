@@ -21,7 +21,7 @@ METRICS = {  # metric: (what rows may differ in, words for a higher first row, f
     "rouge_l": ("ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
     "answer_gain@claim": ("answer gain", "has a higher answer gain than", "has a lower answer gain than"),
     "policy_utility": ("utility", "has a higher utility than", "has a lower utility than"),
-}  # a finding is about the first of these that is measured on most questions of the data set
+}  # a finding is about one of these: `main_metric`
 PLAIN = "lexical"  # the family of the baselines
 YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
 OWN = (YOURS, "imported")
@@ -107,7 +107,7 @@ def lines(
     """The lines of one data set, the best difference first, those that see the answer last.
 
     Empty without a pair of a system and a plain ranking. metrics, comparisons: rows of the data set; families: system ->
-    family; metric: by default the first of METRICS that is measured on most questions.
+    family; metric: by default `main_metric`.
     """
     metric = metric or main_metric(comparisons, families)
     if metric is None:
@@ -167,10 +167,10 @@ def main_subset(rows: pl.DataFrame) -> str | None:
 
 
 def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
-    """The first metric measured on at least half as many questions as the metric with most.
+    """The metric of the finding: the first of METRICS that is measured on at least half of the most questions.
 
-    Where it leaves out rows of the user, the first metric or budget that compares the most of them: contexts made elsewhere
-    may have one length, or name no passages.
+    Of several, or of their budgets, the one that compares most rows of the user comes before the first: contexts made
+    elsewhere may have one length, or name no passages.
     """
     ranked = comparisons.filter(pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())

@@ -266,7 +266,7 @@ def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
 
 
 def with_variants(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Add runs: a fingerprint that is already current is renewed, any other takes the next place."""
+    """Add runs: a row with the same fingerprint is replaced, and takes the next place unless it was the latest."""
     last = old.sort("place").group_by(ROW, maintain_order=True).last().select(*ROW, "fingerprint", "place")
     new = new.drop("place").join(last, on=ROW, how="left", nulls_equal=True, suffix="_last")
     place = pl.col("place").fill_null(-1) + (pl.col("fingerprint").ne_missing(pl.col("fingerprint_last")))

@@ -9,5 +9,5 @@ __all__ = ["Settings", "score"]
 
 
 def score(settings: Settings) -> pl.Expr:
-    """`signed_share` minus the rival's share where that is above 0; null where there is no rival."""
+    """`signed_share` minus the rival's share where that is above 0; null without an answer or a reading of rivals."""
     return signed_share.score(settings) - pl.col("rival_share").clip(lower_bound=0)

@@ -54,7 +54,7 @@ def prune_edges(edges: pl.DataFrame, sources: pl.DataFrame, cfg) -> tuple[pl.Dat
 def prune_names(mentions: pl.DataFrame, passages: pl.DataFrame, cfg) -> pl.DataFrame:
     """The table `mentions` with names pruned by the rule of edges. Topics stay, phrases went with their edges.
 
-    A passage's name that goes also goes as a phrase of its triples. cfg: the option `consolidation`.
+    A name that is also a phrase of the passage's triples has one row, as a name. cfg: the option `consolidation`.
     """
     is_name = mentions["role"] == NAME
     if cfg.prune == "none" or not is_name.any():

@@ -3,7 +3,7 @@
 The best passages of the first step are states. A step leads from a state, over an entity that the question does not name,
 to passages of other articles that share it. It asks a question of its own: the entity's name, and those words of the
 question that the state lacks. A passage gains its z-score under that question, times the entity's idf (a penalty on hubs),
-more in an article about the entity. Without steps this is `two_step`, its matched baseline.
+more in an article about the entity. Without steps this is `two_step`; with the same settings, its matched baseline.
 """
 
 from collections.abc import Sequence
