@@ -4,6 +4,7 @@ import polars as pl
 
 from secateur.answers.ending import FAILED
 from secateur.contexts.table import NOTHING, names_passages, reached, reads
+from secateur.core.layout import PEER
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
@@ -37,9 +38,10 @@ def run(cfg, inputs, outputs, ctx):
     gold = gold_of(answered, inputs["evidence"], inputs["passages"])
     prompted, figures = reached(inputs["contexts"], answers, cfg.assembly.budget), []
     has_sources = names_passages(inputs["contexts"])
-    contexts = {question: read for (question, _, _), read in reads(prompted)}
+    contexts = {question: (read, scorer == PEER) for (question, scorer, _), read in reads(prompted)}
     texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
-    cases = {q.id: Case(gold[q.id], contexts.get(q.id, NOTHING), has_sources) for q in questions if q.id in gold}
+    read_of = {q.id: contexts.get(q.id, (NOTHING, False)) for q in questions if q.id in gold}
+    cases = {name: Case(gold[name], read, has_sources, searched) for name, (read, searched) in read_of.items()}
     specs = select_metrics(cfg.eval.metrics, READ_METRICS)
     read_figures = dict(zip(cases, measure_all(list(cases.values()), (), specs, "conf/eval/default"), strict=True))
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}

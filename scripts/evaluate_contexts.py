@@ -1,11 +1,11 @@
 """Evaluate the evidence that contexts hold at each budget, and their tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import polars as pl
 
-from secateur.contexts.table import NOTHING, made_for, names_passages, reads
+from secateur.contexts.table import NOTHING, made_for, names_passages, reads, unmade
 from secateur.core.layout import ALL, PEER
 from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measure_all
@@ -22,20 +22,27 @@ def _by_hop(inputs) -> dict[str | None, dict]:
     return {None: gold_of(questions, evidence, passages)} | of_hops
 
 
-def _rows(cfg, gold, contexts, ids: Sequence[str], budgets, has_sources: bool, scorer: str, embed) -> Iterator[tuple]:
-    """Yield (question, metric, value) of one ranking's contexts, for some gold evidence."""
-    places = [(qid, budget) for qid in ids for budget in budgets]
+def _rows(
+    cfg, gold, contexts, ids: Sequence[str], known: Mapping[int, Sequence[str]], has_sources: bool, scorer: str, embed
+) -> Iterator[tuple]:
+    """Yield (question, metric, value) of one ranking's contexts, for some gold evidence. known: of `ids`, by budget."""
+    places = [(qid, budget) for qid in ids for budget in known if qid in known[budget]]
 
-    def cases(source: dict[str, str]) -> list[Case]:
+    def cases(source: Mapping[tuple[str, int], str]) -> list[Case]:
         """Each question with the context of its source question."""
-        shown = [contexts.get((source[qid], scorer, budget), NOTHING) for qid, budget in places]
+        shown = [contexts.get((source[place], scorer, place[1]), NOTHING) for place in places]
         return [
             Case(gold[qid], read, has_sources, scorer == PEER) for (qid, _), read in zip(places, shown, strict=True)
         ]
 
-    others = cases(dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))) if len(ids) > 1 else ()
+    following = {
+        (qid, budget): after
+        for budget, own in known.items()
+        for qid, after in zip(own, [*own[1:], *own[:1]], strict=True)
+    }
+    others = cases(following) if all(len(own) > 1 for own in known.values()) else ()
     specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
-    figures = measure_all(cases(dict(zip(ids, ids, strict=True))), others, specs, "conf/eval/default", embed)
+    figures = measure_all(cases({place: place[0] for place in places}), others, specs, "conf/eval/default", embed)
     for (qid, budget), by_metric in zip(places, figures, strict=True):
         yield from ((qid, f"{name}@{budget}", value) for name, value in by_metric.items())
 
@@ -46,7 +53,7 @@ def run(cfg, inputs, outputs, ctx):
     contexts = dict(reads(inputs["contexts"].filter(pl.col("budget").is_in(budgets))))
     embedder = cache(lambda: Embedder(cfg.embedder, ctx.cache, ctx.log))  # loaded by the first metric that needs it
     scorers = dict(inputs["contexts"].select("scorer", "answer_aware").unique().sort("scorer").iter_rows())
-    of_list = ctx.axes["source"].split("/")[3] == ALL
+    of_list, unknown = ctx.axes["source"].split("/")[3] == ALL, unmade(inputs["contexts"], budgets)
     pairs = inputs["contexts"].select("scorer", "question_id").unique()
     ranked = {
         scorer: set(part["question_id"]) for (scorer,), part in pairs.partition_by("scorer", as_dict=True).items()
@@ -54,13 +61,17 @@ def run(cfg, inputs, outputs, ctx):
     tables, work = [], [(scorer, aware, hop) for scorer, aware in scorers.items() for hop in golds]
     for scorer, aware, hop in ctx.progress(work, len(work), "rankings"):
         name, order = (scorer, order_of(scorer)) if of_list else (None, cfg.extra.order)
-        ids = [qid for qid in golds[hop] if not of_list or qid in ranked[scorer]]  # +answer ranks not every question
-        rows = _rows(
-            cfg, golds[hop], contexts, ids, budgets, has_sources, scorer, lambda texts: embedder().embed(texts)
-        )
+        ids = [qid for qid in golds[hop] if not (of_list and aware) or qid in ranked[scorer]]  # some have no answer
+        known = {budget: [qid for qid in ids if (qid, budget) not in unknown] for budget in budgets}
+        rows = _rows(cfg, golds[hop], contexts, ids, known, has_sources, scorer, lambda texts: embedder().embed(texts))
         tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
     unmeasured = sum(len(gold.passages) - len(gold.measurable) for gold in golds[None].values())
     ctx.note_counts({"gold_passages_without_words": unmeasured})
+    if unknown:
+        ctx.warn(
+            f"{len(unknown)} pairs of a question and a budget have no context, though the question has one of another "
+            "budget: they are left out of that budget's figures"
+        )
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}
 

@@ -3,13 +3,13 @@
 import polars as pl
 
 from secateur.core.layout import ALL
-from secateur.evaluation.retrieval import by_hop, rank_metrics, recall_metrics
+from secateur.evaluation.retrieval import articles, by_hop, rank_metrics, recall_metrics
 from secateur.evaluation.rows import SCHEMA, order_of
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    documents, pick = inputs["passages"].select("passage_id", "doc_id"), ctx.axes["pick"]
+    documents, pick = articles(inputs["passages"]), ctx.axes["pick"]
     picked = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
     rankings = picked.join(documents, on="passage_id")
     tables = []

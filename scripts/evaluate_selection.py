@@ -1,7 +1,7 @@
 """Evaluate selections by F1 at gold size, and rankings by recall and NDCG at the cutoffs of the data set.
 
 The scorer `random` has its expected F1, k / passages, and no metrics at cutoffs; so has `pool_random`, which chooses from the
-pool that a language model reads. Questions without a gold passage are left out,
+pool that a language model reads. A question for which a plain scorer ranks nothing scores 0. Questions without a gold passage are left out,
 as LongMemEval's protocol leaves out abstentions and questions without a target.
 """
 
@@ -58,6 +58,14 @@ def _at_cutoffs(cfg, inputs, gold: pl.DataFrame, pooled: pl.DataFrame, ctx) -> p
     return pl.concat(tables)
 
 
+def _with_zeros(figures: pl.DataFrame, gold: pl.DataFrame, free: pl.Series) -> pl.DataFrame:
+    """The figures, and 0 for each question that a scorer ranks nothing for. free: scorers that rank every question."""
+    pairs = figures.filter(pl.col("scorer").is_in(free.implode())).select("scorer", "metric").unique()
+    every = gold.select("question_id").unique().join(pairs, how="cross")
+    missing = every.join(figures, on=["question_id", "scorer", "metric"], how="anti")
+    return pl.concat([figures, missing.with_columns(value=pl.lit(0.0)).select(figures.columns)])
+
+
 def run(cfg, inputs, outputs, ctx):
     gold = inputs["evidence"].drop_nulls("passage_id").select("question_id", "passage_id").unique()
     sizes = inputs["passages"].group_by("group_id").agg(pooled=pl.len())
@@ -66,7 +74,10 @@ def run(cfg, inputs, outputs, ctx):
     tables = [_f1(inputs, gold, pooled)]
     if cfg.dataset.cutoffs:
         tables.append(_at_cutoffs(cfg, inputs, gold, pooled, ctx))
-    figures = pl.concat(tables).join(aware, on="scorer")
+    figures = pl.concat(tables)
+    if "pool" not in inputs:  # else a model reads some questions only
+        figures = _with_zeros(figures, gold, aware.filter(~pl.col("answer_aware"))["scorer"])
+    figures = figures.join(aware, on="scorer")
     if "pool" in inputs:
         chance = pool_random(inputs["pool"], gold).with_columns(metric=pl.lit(F1))
         figures = pl.concat([figures, chance.select(figures.columns)])

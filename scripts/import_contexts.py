@@ -15,7 +15,7 @@ def run(cfg, inputs, outputs, ctx):
     count = lm_counter(cfg.lm.model, ctx.cache)
     is_limited = unlimited(ctx.axes["dataset"])[1] is not None
     reference = Reference(questions, texts, count, cfg.eval.budgets, cfg.assembly.budget, is_limited)
-    rows = imported_rows(inputs.paths("file")[0], reference)
+    rows = imported_rows(inputs.paths("file")[0], reference, ctx.warn)
     outputs["contexts"] = contexts = TABLES["contexts"].frame(rows)
     missing = len(questions) - contexts["question_id"].n_unique()
     if missing:

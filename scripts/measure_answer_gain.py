@@ -1,6 +1,6 @@
 """Measure the answer gain of contexts at every budget, for one shard of a sample of questions."""
 
-from secateur.contexts.table import made_for, texts
+from secateur.contexts.table import made_for, texts, unmade
 from secateur.core.shards import part_of
 from secateur.ecs.answer_gain import gain_rows
 from secateur.ecs.reading.template import Question
@@ -18,7 +18,8 @@ def run(cfg, inputs, outputs, ctx):
     budgets = made_for(inputs["contexts"], cfg.eval.gain_budgets)
     control = next(iter(made_for(inputs["contexts"], [cfg.eval.gain_control])), None)
     shard = part_of(len(questions), ctx.axes["shard"])
-    rows = gain_rows(lm, cfg.ecs, questions, contexts, budgets, control, shard, ctx)
+    unknown = unmade(inputs["contexts"], {*budgets, cfg.eval.gain_control})
+    rows = gain_rows(lm, cfg.ecs, questions, contexts, budgets, control, shard, ctx, unknown)
     outputs["question_metrics"] = long_rows([(q, cfg.extra.order, None, aware, m, v) for q, m, v in rows])
     return {"questions": len(shard)}
 

@@ -13,6 +13,11 @@ def run(cfg, inputs, outputs, ctx):
     passages = corpus.passages if count is None else sample_documents(corpus.passages, count)
     outputs["passages"] = passages if seed is None else shuffle_passages(passages, seed)
     ctx.note_counts(corpus.counts)
+    if moved := corpus.counts.get("conversations_out_of_file_order"):
+        ctx.warn(
+            f"{moved} conversations have several docs, which are read in the order of their ids, not of the file. Fix: ids "
+            "that sort in reading order (s02, s10), or one doc with `session`"
+        )
     if warning := english_only(passages["text"].to_list()):
         ctx.warn(warning)
     return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}

@@ -89,10 +89,10 @@ def test_an_empty_run_and_none(run_of, tmp_path):
 def rows_of(tmp_path):
     """A function that reads lines: (question, budget, place, passage, whole, text, tokens) of each row."""
 
-    def read(*lines, known=KNOWN):
+    def read(*lines, known=KNOWN, warn=pytest.fail):
         path = tmp_path / "mine.jsonl"
         path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
-        return [(row[0], *row[3:5], *row[6:8], row[9], row[11]) for row in imported_rows(path, known)]
+        return [(row[0], *row[3:5], *row[6:8], row[9], row[11]) for row in imported_rows(path, known, warn)]
 
     return read
 
@@ -113,7 +113,16 @@ def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
     place, text = ("q1", 8, 0), "Acme bought Bolt."
     assert rows_of(line(budget=8, passages=["p1"])) == [(*place, "p1", True, text, 3)]
     assert rows_of(line(budget=8, passages=["p2"])) == [(*place, "p2", False, text, 3)]
-    assert rows_of(line(budget=8, passages=["p1", "p2"])) == [(*place, None, False, text, 3)]
+    said: list[str] = []
+    assert rows_of(line(budget=8, passages=["p1", "p2"]), warn=said.append) == [(*place, None, False, text, 3)]
+    one, several = line(budget=8, passages=["p1"]), line(budget=4, passages=["p1", "p2"])
+    assert [row[3] for row in rows_of(one, several, warn=said.append)] == [None, None]  # else the one would be the mean
+    assert [row[3] for row in rows_of(one, line(budget=4), warn=said.append)] == [None, "p1"]
+    assert [text.partition(":")[0] for text in said] == [
+        "1 of 1 contexts name several passages for one text, so no provenance is used and evidence recall is left out. Fix",
+        "1 of 2 contexts name several passages for one text, so no provenance is used and evidence recall is left out. Fix",
+        "1 of 2 contexts name no passage",
+    ]
     assert rows_of(line(budget=8, passages=[])) == rows_of(line(budget=8, passages=None))
 
 

@@ -106,6 +106,17 @@ def test_the_context_that_two_questions_share_is_computed_once(tiny_lm, ecs, con
     assert together["q3", "answer_gain_shuffled@128"] == alone[8] - alone[6]
 
 
+def test_a_context_that_nobody_made_has_no_gain_and_is_no_control(tiny_lm, ecs, context):
+    unknown = {("q1", 64), ("q2", 128)}
+    rows = gain_rows(tiny_lm(), ecs(), ASKED, CONTEXTS, (64, 128), 128, range(len(ASKED)), context, unknown)
+    found, whole = {(q, metric): value for q, metric, value in rows}, gains(tiny_lm(), ecs(), context)
+    assert whole.keys() - found.keys() == {
+        *(("q1", "answer_gain@64"), ("q1", "answer_gain_shuffled@128"), ("q1", "answer_gain_own@128")),
+        *(("q2", "answer_gain@128"), ("q2", "answer_gain_own@128")),
+    }
+    assert found == {place: value for place, value in whole.items() if place in found}
+
+
 def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):
     assert {metric for _, metric in gains(tiny_lm(), ecs(), context, ASKED[:1])} == {
         "answer_gain@64",

@@ -16,7 +16,6 @@ EVAL = {
     "gain_budgets": [64],
     "permutations": 1000,
     "resamples": 200,
-    "confidence": 0.95,
     "min_units": 2,
     "seed": 7,
 }
@@ -33,10 +32,12 @@ def table(name: str, rows: list[dict], path: Path) -> None:
 def question(n: int) -> dict:
     named = {"question_id": f"q{n}", "group_id": "g", "cluster_id": f"c{n}", "position": n, "text": "?", "answer": "!"}
     row = dict.fromkeys(TABLES["questions"].columns) | named
-    return row | {"type": "t", "split": "test"}
+    return row | {"type": str(n % 2), "split": "test"}
 
 
-def experiment(root: Path, name: str, rows: dict[tuple, list[float]], min_units: int = 10, **axes: dict) -> None:
+def experiment(
+    root: Path, name: str, rows: dict[tuple, list[float]], min_units: int = 10, types: dict | None = None, **axes: dict
+) -> None:
     """An experiment with rows (system, order, scorer) and their figures of each question."""
     home, metrics, variants, found = root / "results/experiments" / name, [], [], {}
     for (system, order, scorer), values in rows.items():
@@ -57,12 +58,13 @@ def experiment(root: Path, name: str, rows: dict[tuple, list[float]], min_units:
     metrics.append(paper | {"metric": "evidence_recall@64", "published": True, "n": 99})
     for file, figures in found.items():
         table("question_metrics", figures, root / file)
-    asked = "results/toy/toy/questions/questions.parquet"
+    asked, gold = (f"results/toy/toy/questions/{name}.parquet" for name in ("questions", "evidence"))
     table("questions", [question(n) for n in range(COUNT)], root / asked)
+    table("evidence", [], root / gold)
     table("metrics", metrics, home / "metrics.parquet")
     config = {f"eval.{key}": value for key, value in EVAL.items()} | {"extra.variants": variants}
-    config["extra.datasets"] = [{"name": "toy", "split": "test"}]
-    write_json(home / "run.json", {"config": config, "inputs": {asked: "digest"}})
+    config["extra.datasets"] = [{"name": "toy", "split": "test", "types": types or {}, "first": {}}]
+    write_json(home / "run.json", {"config": config, "inputs": {asked: "digest", gold: "digest"}})
     write_json(home / "report/run.json", {"config": {"eval.min_units": min_units, "extra.variants": []}})
 
 
@@ -97,6 +99,17 @@ def test_a_pair_has_its_difference_interval_p_sizes_and_what_it_differs_in(root)
     assert "of this pair alone, unadjusted" in said
     assert "verdict     significant, unadjusted" in said
     assert "Warning" not in said
+
+
+def test_a_pair_is_of_the_questions_that_finding_and_leaderboard_are_about(tmp_path):
+    """Here ours is better on the even questions, which are of categories 1 to 4, and worse on the others."""
+    ours, plain = [1.0 - n % 2 for n in range(COUNT)], [n % 2 + 0.0 for n in range(COUNT)]
+    rows = {("ours", "blind", None): ours, ("plain", "blind", None): plain}
+    experiment(tmp_path, "tiny", rows, types={"cat1-4": ["0"]}, ours={"ranker": "graph:b"})
+    found = compare(tmp_path, "tiny", "ours", "plain")
+    assert (found["difference"], found["n"], found["subset"]) == (1.0, COUNT // 2, "cat1-4")
+    assert f"{COUNT // 2} questions" in (over := lines(found)[4])
+    assert over.endswith(", cat1-4")
 
 
 def test_equal_rows_differ_in_nothing(root):

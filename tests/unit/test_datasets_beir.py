@@ -38,9 +38,9 @@ def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
     assert corpus.counts["documents_empty"] == 1
     assert found.questions.select("question_id", "split").rows() == [("q1", "test"), ("q2", "test")]  # q3 is not judged
     evidence = found.evidence.select("question_id", "passage_id", "text").rows()
-    assert evidence == [("q1", "d1", CORPUS[0]["text"]), ("q2", "d2", "It rains."), ("q2", None, "gone")]
+    assert evidence == [("q1", "d1", CORPUS[0]["text"]), ("q2", "d2", "It rains.")]
     assert found.counts["evidence_unresolved"] == 1
-    assert found.evidence["grade"].to_list() == [2, 1, 1]  # a judgement of 0 is none
+    assert found.evidence["grade"].to_list() == [2, 1]  # a judgement of 0 is none
 
 
 def test_a_document_judged_twice_has_the_higher_grade(tmp_path):

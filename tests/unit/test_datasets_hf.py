@@ -61,7 +61,8 @@ def test_passages_in_a_table_of_their_own_are_named_by_number(tmp_path):
     path = table(tmp_path / "qa.parquet", {"q": ["Which?"], "a": [3], "relevant": [[8, 9]]})
     found = asked(path, passages.passages, question="q", answer="a", evidence="relevant")
     assert found.questions.select("question_id", "answer").rows() == [("q0", "3")]
-    assert found.evidence.select("passage_id", "text").rows() == [("8", "Two."), (None, "9")]
+    assert found.evidence.select("passage_id", "text").rows() == [("8", "Two.")]
+    assert found.counts["evidence_unresolved"] == 1  # passage 9
 
 
 def test_judged_passages_keep_their_grades(tmp_path):

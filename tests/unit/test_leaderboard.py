@@ -5,7 +5,7 @@ from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import Row, to_best
-from secateur.report.leaderboard import board_table, boards, embedded
+from secateur.report.leaderboard import board_table, boards, embedded, title_of
 
 FAMILIES = {"secateur": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
 MEANS = {"bm25": 0.5, "secateur": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
@@ -65,6 +65,19 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
         ("token recall", "within 64 tokens"),
     ]
     assert data[0]["rows"][0][0] == ["secateur", ""]
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("passage_recall@100", "at 100"),
+        ("session_ndcg_any@50", "at 50"),
+        ("evidence_recall@16", "within 16 tokens"),
+        ("recall_mine@64", "within 64 tokens"),
+    ],
+)
+def test_what_stands_behind_a_metric_is_a_rank_or_tokens_by_the_metric_not_by_its_size(metric, words):
+    assert title_of(metric, (64, 512))[1] == words
 
 
 def test_a_row_that_shares_no_question_with_the_best_is_not_called_the_best():

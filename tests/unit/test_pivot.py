@@ -45,6 +45,13 @@ def test_a_row_a_system_a_column_a_budget_in_their_order_the_mean_last_controls_
     )
 
 
+def test_a_row_of_one_budget_alone_stands_below_and_the_caption_says_what_a_mean_is_of():
+    mine = metric("mine", "evidence_recall@256", 0.9, n=40)
+    assert made([*ROWS, mine]).texts()[3][:3] == ["mine", "", "0.900"]
+    gains = [metric("zsum", f"answer_gain@{at}", 0.5, n=40) for at in (64, 256, "claim")]
+    assert "(mean" not in made(gains, metric="answer_gain").caption  # it has budgets of its own
+
+
 def test_the_baseline_may_be_named_and_a_pair_counts_from_both_sides():
     assert made(baseline="graph_1").texts()[2][1] == "0.320†"
 

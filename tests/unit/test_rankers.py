@@ -56,6 +56,15 @@ def test_smoothing_adds_a_share_of_the_better_neighbour_and_the_minimum_where_th
     assert neighbour_smoothed(np.array([[3.0]]), np.array([0]), 0.8).tolist() == [[0.0]]
 
 
+def test_a_passage_that_a_ranker_leaves_out_stays_out_and_is_no_neighbour():
+    scores = np.array([[2.0, -np.inf, 0.0, 4.0], [-np.inf] * 4])
+    found = neighbour_smoothed(scores, np.zeros(4, int), 0.5)
+    z = (np.array([2.0, 0.0, 4.0]) - 2.0) / np.sqrt(8 / 3)  # of the three that stay
+    expected = [z[0] + 0.5 * z[1], -np.inf, z[1] + 0.5 * z[2], z[2] + 0.5 * z[1]]
+    np.testing.assert_allclose(found[0], expected, atol=1e-6)
+    assert np.isneginf(found[1]).all()
+
+
 def test_neighbours_never_cross_a_document():
     quiet, loud = np.array([[0.0, 0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 9.0, 1.0]])
     docs = np.array([0, 0, 1, 1])

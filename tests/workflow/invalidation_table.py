@@ -371,7 +371,6 @@ KEYS = {
     "eval.gain_shards=3": {"measure_answer_gain"} | EXPERIMENT,
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
-    "eval.confidence=0.9": {"compare_variants"},
     "eval.min_clusters=3": {"combine_scores"},
     "eval.min_units=5": {"compare_variants", "build_report"},
     "eval.seed=8": {"rank_passages", "compare_variants", "sample_questions"},

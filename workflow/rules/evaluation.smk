@@ -116,7 +116,6 @@ rule compare_variants:
             "eval.reference=default",
             "eval.resamples=default",
             "eval.permutations=default",
-            "eval.confidence=default",
             "eval.min_units=default",
             "eval.seed=default",
             variants=planned(Planned.figure_rows),

@@ -226,9 +226,13 @@ def _option(base: str | None, about: str, keys: dict) -> str:
 
 def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str | Path]]:
     """(file, its text, or what it links to) of the options of the user's systems. turns: whether turns are ranked."""
+    seen: dict[str, Path] = {}
     for kind, texts in given.items():
         for name, path in _named(kind, texts or ()):
-            about = f"{kind} {path.name}"
+            if name in seen:
+                fix = f"Fix: --{kind} OTHER={path}"
+                raise SecateurError(f"--{kind}: {seen[name]} and {path} are both named {name}. {fix}")
+            seen[name], about = path, f"{kind} {path.name}"
             if kind == "contexts":
                 if turns:
                     raise SecateurError(
@@ -250,7 +254,6 @@ def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str |
 
 def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
     """(name, file) of each `FILE` or `NAME=FILE`. Raises SecateurError for a file that is missing, and an invalid name."""
-    seen: dict[str, Path] = {}
     for text in texts:
         name, _, file = text.rpartition("=")
         path = Path(file)
@@ -263,9 +266,6 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
             )
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
-        if name in seen:
-            raise SecateurError(f"--{kind}: {seen[name]} and {path} are both named {name}. Fix: --{kind} OTHER={file}")
-        seen[name] = path
         yield name, path
 
 

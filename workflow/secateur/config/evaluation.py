@@ -69,7 +69,6 @@ class Eval:
     gain_control: int = key("budget of the control, the context of another question", low=1)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
-    confidence: float = key("coverage of the intervals", low=0.5, high=0.999)
     min_clusters: int = key("clusters below which scores are fitted on folds of questions", low=1)
     seed: int = key("seed of resampling, of the random scorer and of samples", low=0)
     samples: int = key("questions per data set that the report draws, hits and misses in turn", low=0)

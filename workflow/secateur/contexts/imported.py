@@ -3,14 +3,15 @@
     {"question_id": "q1", "text": "As it is sent.", "passages": ["p3"], "budget": 256}
 
 - `text`: the context, or a list of its parts, which are sent a line each.
-- `passages`: the source of the text: one passage id for a text, or one id or null for each part of a list. Several
-  passages for one text give no provenance, and metrics that need it are left out.
+- `passages`: the source of the text: one passage id for a text, or one id or null for each part of a list. If any line
+  names several passages for one text, no line's provenance is used, and metrics that need it are left out: else they would
+  be measured on the questions that happen to have one passage.
 - `budget`: tokens that the context may have. A context without one counts for every measured budget that it fits, and must
   fit the budget of answers.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class _Line:
-    """A valid line. where: its place in the file, for messages."""
+    """A valid line. where: its place in the file, for messages; several: whether one text has several passages."""
 
     where: str
     question: str
     pieces: list[Piece]
     budget: int | None
+    several: bool
 
 
 def check_lines(path: Path, questions: Collection[str], texts: Mapping[str, str]) -> None:
@@ -76,14 +78,18 @@ def check_lines(path: Path, questions: Collection[str], texts: Mapping[str, str]
     problems.stop()
 
 
-def imported_rows(path: Path, reference: Reference) -> list[tuple]:
-    """Rows of the contexts table. Raises SecateurError with all problems of the file, each with its line."""
+def imported_rows(path: Path, reference: Reference, warn: Callable[[str], object]) -> list[tuple]:
+    """Rows of the contexts table. Raises SecateurError with all problems of the file, each with its line.
+
+    warn: is told how many contexts have no provenance.
+    """
     problems = Problems(path, FIX)
     lines = list(_lines(path, reference, problems))
     if not lines and not problems.clauses:
         problems.add(
             "the file", "has no context of the questions that LIMIT keeps" if reference.is_limited else "is empty"
         )
+    lines = _sourced(lines, warn)
     contexts: dict[tuple[str, int], tuple[str, Context]] = {}  # (question, budget) -> (place in the file, context)
     for line in lines:
         rows = rows_of(line.pieces)
@@ -114,7 +120,23 @@ def _lines(path: Path, reference: Reference, problems: Problems) -> Iterator[_Li
         for clause in clauses:
             problems.add(where, clause)
         if not clauses:
-            yield _Line(where, value["question_id"], _pieces(value, reference.texts), value.get("budget"))
+            pieces, ids = _pieces(value, reference.texts), value.get("passages") or []
+            yield _Line(where, value["question_id"], pieces, value.get("budget"), len(ids) > len(pieces))
+
+
+def _sourced(lines: Sequence[_Line], warn: Callable[[str], object]) -> list[_Line]:
+    """The lines, without any provenance if one names several passages for a text."""
+    several = sum(line.several for line in lines)
+    unnamed = sum(all(piece.passage_id is None for piece in line.pieces) for line in lines)
+    if several:
+        warn(
+            f"{several} of {len(lines)} contexts name several passages for one text, so no provenance is used and "
+            "evidence recall is left out. Fix: text as a list of parts, with one passage id for each"
+        )
+        return [replace(line, pieces=[Piece(None, piece.text, whole=False) for piece in line.pieces]) for line in lines]
+    if 0 < unnamed < len(lines):
+        warn(f"{unnamed} of {len(lines)} contexts name no passage: evidence recall leaves them out")
+    return list(lines)
 
 
 def _unresolved(value: dict[str, Any], reference: Reference) -> list[str]:

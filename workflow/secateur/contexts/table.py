@@ -21,6 +21,7 @@ __all__ = [
     "recalled_rows",
     "sizes_of",
     "texts",
+    "unmade",
 ]
 
 IMPORTED = "imported"  # scorer and form of contexts made elsewhere
@@ -55,6 +56,15 @@ def made_for(contexts: pl.DataFrame, budgets: Collection[int]) -> list[int]:
     elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
     own = set(elsewhere["budget"])
     return [b for b in budgets if b in own or not elsewhere.height]
+
+
+def unmade(contexts: pl.DataFrame, budgets: Collection[int]) -> set[tuple[str, int]]:
+    """(question, budget) for which no context was made elsewhere, though the question has one: nothing is known of these."""
+    elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
+    made = set(elsewhere.select("question_id", "budget").unique().iter_rows())
+    return {
+        (question, b) for question in elsewhere["question_id"].unique() for b in budgets if (question, b) not in made
+    }
 
 
 def names_passages(contexts: pl.DataFrame) -> bool:

@@ -110,13 +110,14 @@ def build_questions(
     rows: Sequence[Mapping[str, Any]],
     evidence: Sequence[Mapping[str, Any]],
     entries: int | None = None,
+    unknown: int = 0,
     **counts: int,
 ) -> Questions:
     """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
     A row without `position` gets its place among the rows, a row without `split` that of its id; its `aliases` are
-    further gold answers. An answer without text is none, and the first alias takes its place. entries: evidence entries before equal ones were joined, if any were; counts: further counts of
-    the loader.
+    further gold answers. An answer without text is none, and the first alias takes its place. entries: evidence entries before equal ones were joined, if any were; unknown: ids of no passage, which are no
+    evidence, and are counted as unresolved; counts: further counts of the loader.
     """
     questions = questions_frame(
         {"position": n}
@@ -133,7 +134,7 @@ def build_questions(
         "questions_without_evidence": questions.join(gold, on="question_id", how="anti").height,
         "evidence": gold.height,
         "evidence_repeated": (gold.height if entries is None else entries) - gold.height,
-        "evidence_unresolved": gold["passage_id"].null_count(),
+        "evidence_unresolved": gold["passage_id"].null_count() + unknown,
     }
     return Questions(questions, gold, reported | ({"answers_without_text": blank} if blank else {}) | counts)
 

@@ -6,7 +6,7 @@ This is the signed shift of ECS, definition 1, for a whole context. The control 
 question: a form can raise the answer's probability by its style alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -63,6 +63,7 @@ def gain_rows(
     control: int | None,
     shard: range,
     ctx,
+    unknown: Collection[tuple[str, int]] = (),
 ) -> list[tuple[str, str, float]]:
     """Rows (question id, metric, value) for the questions of a shard.
 
@@ -73,7 +74,7 @@ def gain_rows(
     - `closed_book`, the log-probability without a context.
 
     shard: places in `questions`. The next question of the last is the first. A single question, and a `control` of None,
-    have no shuffled gain.
+    have no shuffled gain. unknown: (question id, budget) of contexts that nobody made, which have no figures.
     """
     with_next = [(questions[n], questions[(n + 1) % len(questions)]) for n in shard]
     blocks = [with_next[n : n + BLOCK] for n in range(0, len(with_next), BLOCK)]
@@ -86,9 +87,10 @@ def gain_rows(
         logprobs = iter(answer_logprobs(lm, cfg, requests, ctx.cache))
         for question, other in block:
             closed, shuffled, *with_context = islice(logprobs, 2 + len(budgets))
-            by_budget = dict(zip(budgets, with_context, strict=True))
+            pairs = zip(budgets, with_context, strict=True)
+            by_budget = {budget: value for budget, value in pairs if (question.id, budget) not in unknown}
             rows += [(question.id, f"answer_gain@{budget}", value - closed) for budget, value in by_budget.items()]
-            if control is not None and other is not question:
+            if control is not None and other is not question and (other.id, control) not in unknown:
                 rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
                 if control in by_budget:
                     rows += [(question.id, f"answer_gain_own@{control}", by_budget[control] - shuffled)]

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.resampling import bootstrap, holm, paired, units
+from secateur.evaluation.resampling import CONFIDENCE, bootstrap, holm, paired, units
 
 __all__ = [
     "AXES",
@@ -93,7 +93,7 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
     summaries = []
     for names, questions, values in _wide(part):
         unit = units(questions["cluster_id"].to_list(), cfg.min_units)
-        low, high = bootstrap(values, unit, cfg.resamples, cfg.confidence, cfg.seed)
+        low, high = bootstrap(values, unit, cfg.resamples, CONFIDENCE, cfg.seed)
         if questions.height < 2:
             low = high = [None] * values.shape[1]
         columns = {"value": values.mean(0), "low": low, "high": high}
@@ -125,7 +125,7 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     Interval and p come from one sign-flip test over whole resampling units, so that they agree. p_holm is adjusted
     over all samples. An end of an interval is null where too few units bound it.
 
-    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: confidence, permutations,
+    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: permutations,
     min_units and seed of the group eval.
     """
     alike: dict[tuple[str, ...], list[int]] = {}  # samples of the same questions are tested at once
@@ -135,7 +135,7 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     for same in alike.values():
         values = np.stack([(samples[n]["a"] - samples[n]["b"]).to_numpy() for n in same], axis=1)
         unit = units(samples[same[0]]["cluster_id"].to_list(), cfg.min_units)
-        test = paired(values, unit, cfg.permutations, cfg.confidence, cfg.seed)
+        test = paired(values, unit, cfg.permutations, CONFIDENCE, cfg.seed)
         for column, n in enumerate(same):
             ends = [float(end[column]) if np.isfinite(end[column]) else None for end in (test.low, test.high)]
             means = (samples[n]["a"].mean(), samples[n]["b"].mean(), float(test.mean[column]))
@@ -157,13 +157,13 @@ def _adjusted(table: pl.DataFrame) -> np.ndarray:
     return np.nan_to_num(holm(np.where(equal.to_series().to_numpy(), np.nan, table["p"].to_numpy())), nan=1.0)
 
 
-def significant(p: float, confidence: float = 0.95) -> bool:
+def significant(p: float) -> bool:
     """Whether a p rejects that there is no difference.
 
     >>> significant(0.05), significant(0.051)
     (True, False)
     """
-    return p <= 1 - confidence + 1e-12
+    return p <= 1 - CONFIDENCE + 1e-12
 
 
 # --- rows that are compared ----------------------------------------------------------------------------
@@ -213,10 +213,10 @@ def pairs(
     listed = [row for row in rows if row.listed and row.axes not in axes]  # else the same contexts under another name
     chosen = [(b, a, axis) for a, b in combinations(single, 2) if (axis := _axis(a, b))]
     chosen += [(row, base, axis) for row in single for base in listed if (axis := _axis(base, row))]
-    by_name = {row.scorer: row for row in several}
+    by_name = {(row.system, row.scorer): row for row in several}
     best = max(listed, key=lambda row: (means[row.key], row.scorer), default=None)
     for row in several:
-        matched = (by_name.get(name) for name in matched_baselines.get(row.scorer, ()))
+        matched = (by_name.get((row.system, name)) for name in matched_baselines.get(row.scorer, ()))
         chosen += [(row, base, MODEL) for base in matched if base]
         chosen += [(row, best, STRONGEST)] if best else []
     named = [row for row in rows if row.scorer and row.scorer.removesuffix("+answer") in against]

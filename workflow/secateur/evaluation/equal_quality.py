@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.resampling import drawn_means, units
+from secateur.evaluation.resampling import CONFIDENCE, drawn_means, units
 
 __all__ = ["Equal", "at_equal_quality", "equal_quality", "tokens_to_reach"]
 
@@ -61,13 +61,13 @@ def at_equal_quality(
     """The ratio of tokens with its percentile interval; whole units are drawn with replacement.
 
     tokens, quality: (questions, points) of the system; reference: (questions, 2) its tokens and its quality; unit:
-    (questions,); cfg: resamples, confidence and seed of the group eval.
+    (questions,); cfg: resamples and seed of the group eval.
     """
     values, points = np.concatenate([tokens, quality, reference], axis=1), tokens.shape[1]
     draws = np.concatenate([values.mean(0)[None], drawn_means(values, unit, cfg.resamples, cfg.seed)])
     needed = tokens_to_reach(draws[:, :points], draws[:, points:-2], draws[:, -1])
     ratio = needed / draws[:, -2]
-    tail = (1 - cfg.confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(ratio[1:], [tail, 1 - tail], method="inverted_cdf")  # infinity has no weighted mean
     return Equal(needed[0], ratio[0], low, high, float(np.isfinite(ratio[1:]).mean()))
 

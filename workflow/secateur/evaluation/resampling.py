@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Paired", "bootstrap", "drawn_means", "holm", "paired", "units"]
+__all__ = ["CONFIDENCE", "Paired", "bootstrap", "drawn_means", "holm", "paired", "units"]
+
+CONFIDENCE = 0.95  # of the intervals that are shown; every page says so
 
 _CELLS = 1 << 20  # draws x series computed at once: 8 MB an array
 _ROUNDING = 1e-12  # times the largest difference: smaller means count as 0, so that rounding breaks no tie

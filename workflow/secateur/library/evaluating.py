@@ -82,7 +82,7 @@ def _pairs(question: str, context: Given) -> list[tuple[str | None, str]]:
     pairs: Sequence[Any] = [(None, context)] if isinstance(context, str) else context
     fits = isinstance(pairs, Sequence) and not isinstance(pairs, bytes) and all(map(_is_pair, pairs))
     check(fits, f"contexts[{question!r}]", context, "a retrieved context, a text, or (passage id, text) pairs", EXAMPLE)
-    return list(pairs)
+    return [(passage, text) for passage, text in pairs if text.strip()]  # a blank context is an empty one
 
 
 def _is_pair(part: Any) -> bool:

@@ -168,6 +168,7 @@ class _Checks:
         known = [name for spec in metrics for name in plugins.names_in([spec])]
         if twice := sorted({name for name in known if known.count(name) > 1}):
             yield f"eval.metrics and dataset.metrics name {', '.join(twice)} more than once"
+        yield from _unknown("eval.claim", measured.claim, measured.budgets)
         if self.variant.gained:
             budgets = (*measured.gain_budgets, measured.gain_control)
             yield from _unknown("eval.gain_budgets or gain_control", budgets, measured.budgets)

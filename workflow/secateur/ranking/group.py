@@ -95,12 +95,20 @@ def z_scores(scores: Scores) -> Scores:
 def neighbour_smoothed(scores: Scores, docs: NDArray[np.int64], share: float) -> Scores:
     """z-scores plus `share` times the higher z-score of the two neighbours in the document.
 
-    A missing neighbour has the row's minimum.
+    A missing neighbour has the row's minimum. A score of minus infinity leaves its passage out: it stays, and is no neighbour.
     """
-    z = z_scores(scores)
+    left_out = np.isneginf(scores)
+    z = z_scores(scores) if not left_out.any() else _finite_z_scores(scores, left_out)
     lowest = z.min(1, keepdims=True)
     same = docs[1:] == docs[:-1]
     before, after = np.tile(lowest, z.shape[1]), np.tile(lowest, z.shape[1])
     before[:, 1:] = np.where(same, z[:, :-1], lowest)
     after[:, :-1] = np.where(same, z[:, 1:], lowest)
-    return z + share * np.maximum(before, after)
+    return np.where(left_out, -np.inf, z + share * np.maximum(before, after))
+
+
+def _finite_z_scores(scores: Scores, left_out: NDArray[np.bool_]) -> Scores:
+    """z-scores over the passages that are not left out, which have the lowest of these; 0 in a row without any."""
+    seen = np.ma.masked_array(scores, left_out)
+    z = (seen - seen.mean(1, keepdims=True)) / (seen.std(1, keepdims=True) + EPS)
+    return np.asarray(z.filled(z.min(1, keepdims=True).filled(0.0)), float)

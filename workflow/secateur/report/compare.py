@@ -15,7 +15,7 @@ from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
-from secateur.evaluation.subsets import of_split
+from secateur.evaluation.subsets import MAIN, members, of_split
 from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
 from secateur.report.table import Column, Number, interval
 
@@ -180,13 +180,15 @@ def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: S
     return values.filter(metric=labels["metric"]).select("question_id", "value")
 
 
-def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> pl.DataFrame:
-    """question_id, cluster_id of the questions that the rows of a data set are measured on."""
+def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str, pl.DataFrame]:
+    """The subset that findings are about, and question_id, cluster_id of its questions in the split that is measured."""
     inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
-    (path,) = (path for path in inputs if path.endswith(f"/{dataset}/questions/questions.parquet"))
-    (split,) = (spec["split"] for spec in config["extra.datasets"] if spec["name"] == dataset)
-    questions = of_split(read_table(TABLES["questions"], row.root / path), split)
-    return questions.select("question_id", "cluster_id")
+    (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
+    (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
+    asked, evidence = (read_table(TABLES[t], row.root / folder / f"{t}.parquet") for t in ("questions", "evidence"))
+    subsets = members(asked := of_split(asked, spec["split"]), evidence, spec)
+    subset = next(name for name in MAIN if subsets.get(name))
+    return subset, asked.filter(pl.col("question_id").is_in(list(subsets[subset])))["question_id", "cluster_id"]
 
 
 def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
@@ -202,15 +204,16 @@ def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
         ]
         values.append(_values(row, labels, cfg, [v["file"] for v in variants]))
         axes.append(dict(axes_of(variants[0], row.scorer)))
-    sample = common(_questions(left, config, labels["dataset"]).join(values[0], on="question_id"), values[1])
+    subset, questions = _questions(left, config, labels["dataset"])
+    sample = common(questions.join(values[0], on="question_id"), values[1])
     if sample.is_empty():
         raise SecateurError(f"{left.name} and {right.name} have no question in common in {labels['metric']}")
     (test,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
     enough = enough_data(test["n"], test["units"], cfg.min_units)
     means = {"value_a": test.pop("a"), "value_b": test.pop("b")}
-    alone = verdict(test["p"], enough, cfg.confidence)
+    alone = verdict(test["p"], enough)
     ends = {"verdict": UNADJUSTED.get(alone, alone), "axes": _differing(left, right, *axes)}
-    return means | test | ends | {"published": False}
+    return means | test | ends | {"published": False, "subset": subset}
 
 
 def _differing(left: _Row, right: _Row, axes: Mapping[str, str], others: Mapping[str, str]) -> list[str]:
@@ -251,7 +254,7 @@ def lines(comparison: Comparison) -> list[str]:
     body = [
         f"  difference  {c['difference']:+.4f} ({ends})",
         f"  p           {c['p']:.4f}, of this pair alone, unadjusted; the report's is after Holm",
-        f"  over        {sizes(c)}",
+        f"  over        {', '.join([sizes(c), *([] if c['subset'] == 'all' else [c['subset']])])}",
         f"  differ in   {', '.join(c['axes']) or 'no axis'}",
         f"  verdict     {c['verdict']}",
     ]

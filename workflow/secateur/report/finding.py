@@ -169,8 +169,7 @@ def main_subset(rows: pl.DataFrame) -> str | None:
 def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
     """The metric of the finding: the first of METRICS that is measured on at least half of the most questions.
 
-    Of several, or of their budgets, the one that compares most rows of the user comes before the first: contexts made
-    elsewhere may have one length, or name no passages.
+    Of several, or their budgets, the one that compares most rows of the user: theirs may have one length, or no passages.
     """
     ranked = comparisons.filter(pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())

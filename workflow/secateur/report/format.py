@@ -95,13 +95,13 @@ def with_enough_data(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
     return rows.with_columns(enough_data=enough_data(pl.col("n"), pl.col("units").fill_null(0), min_units))
 
 
-def verdict(p: float, enough: bool, confidence: float = 0.95) -> str:
+def verdict(p: float, enough: bool) -> str:
     """The result of a test in words.
 
     >>> verdict(0.01, True), verdict(0.2, True), verdict(0.01, False)
     ('significant', 'not significant', 'not enough data')
     """
-    return NOT_ENOUGH if not enough else "significant" if significant(p, confidence) else "not significant"
+    return NOT_ENOUGH if not enough else "significant" if significant(p) else "not significant"
 
 
 def sizes(row: Mapping[str, Any]) -> str:

@@ -16,7 +16,8 @@ __all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title
 
 STAR, LEADS = "★", "the best"
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
-LEAST = 32  # smaller numbers behind @ are ranks, not tokens
+CUT = {f"{level}{name}" for level in ("", "session_") for name in ("recall_any", "recall_all", "ndcg_any")}
+RANKED = {"passage_recall", "all_gold", "ndcg"} | CUT  # metrics whose number behind @ is a rank
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
         return title, "mean" if base.startswith("answer_gain") else MEAN.format(min(claimed), max(claimed))
     if not at.isdigit():
         return title, f"judged by {at}"
-    return title, WITHIN.format(at) if int(at) >= LEAST else f"at {at}"
+    return title, f"at {at}" if base in RANKED else WITHIN.format(at)
 
 
 def board_table(board: Board, claimed: tuple[int, ...]) -> Table:

@@ -62,13 +62,14 @@ def pivot(
         is_control = families.get(row["system"]) == CONTROL  # as text, so that it is never the best
         digits = columns[row["metric"]].digits
         cells[place] = number(row["value"], digits) if is_control else Number(row["value"], mark=MARK * (place in wins))
-    systems = dict(first.select("name", "system").iter_rows())
+    systems = dict(first.select("name", "system").iter_rows()) | dict(rows.select("name", "system").iter_rows())
     ranked = sorted(systems, key=lambda name: families.get(systems[name]) == CONTROL)
     lines = [Row((name, *(cells.get((name, column)) for column in columns))) for name in ranked]
     titles = list(dict.fromkeys(figure_of(name.partition("@")[0]).title for name in columns))
     title = " and ".join(titles).capitalize()
     if len(columns) > len(titles) == 1:
-        title += f" by budget in tokens (mean: of {min(claimed)} to {max(claimed)})"
+        gained = leading.startswith("answer_gain")
+        title += " by budget in tokens" + ("" if gained else f" (mean: of {min(claimed)} to {max(claimed)})")
     return Table([Column("", align="left"), *columns.values()], lines, _caption(rows, title, dataset, order, baseline))
 
 

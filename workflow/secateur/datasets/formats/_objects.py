@@ -86,13 +86,24 @@ def corpus_of(objects: Objects, problems: Problems) -> Corpus:
         )
         length[doc] += 1
     problems.stop()
-    return Corpus(passages_frame(rows), {"passages": len(rows), "documents": len(length)})
+    counts = {"passages": len(rows), "documents": len(length)}
+    moved = _groups_out_of_order(rows)
+    return Corpus(passages_frame(rows), counts | ({"conversations_out_of_file_order": moved} if moved else {}))
+
+
+def _groups_out_of_order(rows: Sequence[dict[str, Any]]) -> int:
+    """Groups with speakers whose documents stand in another order than that of their ids, in which they are read."""
+    documents: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row["speaker"]:
+            documents.setdefault(row["group_id"], {})[row["doc_id"]] = None
+    return sum(list(names) != sorted(names) for names in documents.values())
 
 
 def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, problems: Problems) -> Questions:
     """The questions and their evidence, resampled by group or by the document of the first resolved evidence.
 
-    Evidence graded 0 is dropped. An evidence id that is no passage of the question's group is kept as text and counted.
+    Evidence graded 0 is dropped, and so is an id that is no passage of the question's group: it is counted as unresolved.
     Raises SecateurError with all problems, those noted before included.
     """
     groups = set(passages["group_id"])
@@ -108,11 +119,12 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
     quotable = quotable_groups(passages)
     columns = passages.select("group_id", "passage_id", "text", "doc_id")
     passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
-    rows, evidence, entries = [], [], 0
+    rows, evidence, entries, unknown = [], [], 0, 0
     for _, question in objects:
         name, group, answers = question["id"], question.get("group") or GROUP, _answers(question)
         graded = _graded(question)
-        pairs = [(passage_of[group, p][0], p) if (group, p) in passage_of else (p, None) for p, _ in graded]
+        pairs = [(passage_of[group, p][0], p) for p, _ in graded if (group, p) in passage_of]
+        unknown += len(graded) - len(pairs)
         pairs += [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
         entries += len(pairs)
         document = next((passage_of[group, passage][1] for _, passage in pairs if passage), name)
@@ -134,14 +146,23 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             row | {"hop": hops.get(row["passage_id"]), "grade": grades.get(row["passage_id"])}
             for row in evidence_rows(name, pairs)
         ]
-    return build_questions(request.dataset, rows, evidence, entries)
+    return build_questions(request.dataset, rows, evidence, entries, unknown)
 
 
 def _answers(question: dict[str, Any]) -> list[str]:
     """The gold answers as texts, the first being the one that models read."""
     answer = question.get("answer")
     several = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    return [str(value) for value in [*several, *(question.get("answer_aliases") or [])]]
+    return [_written(value) for value in [*several, *(question.get("answer_aliases") or [])]]
+
+
+def _written(value: str | float) -> str:
+    """An answer as it is written: 1945 for the number 1945.0, which tables make of a column with a gap.
+
+    >>> _written(1945.0), _written(2.5), _written("1945.0")
+    ('1945', '2.5', '1945.0')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:

@@ -86,7 +86,7 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
             grades[document] = max(grade, grades.get(document, 0))
             if (split := path.name.partition(".")[0]) in SPLITS:
                 splits.setdefault(name, split)
-    rows, evidence = [], []
+    rows, evidence, unknown = [], [], 0
     for query in queries:
         name = query["_id"]
         if name not in judged:
@@ -103,9 +103,10 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
                 "split": splits.get(name),
             }
         )
-        pairs = [(texts.get(document, document), document if document in texts else None) for document in grades]
-        gold = evidence_rows(name, pairs)
-        evidence += [row | {"grade": grade} for row, grade in zip(gold, grades.values(), strict=True)]
+        known = {document: grade for document, grade in grades.items() if document in texts}
+        unknown += len(grades) - len(known)
+        gold = evidence_rows(name, [(texts[document], document) for document in known])
+        evidence += [row | {"grade": grade} for row, grade in zip(gold, known.values(), strict=True)]
     if not rows:
         raise SecateurError(
             f"{folder}: no query of queries.jsonl is judged above 0 in qrels/*.tsv. Fix: correct the ids"
@@ -115,7 +116,7 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
         "judged_queries_unknown": len(judged.keys() - {query["_id"] for query in queries}),
         "identical_documents_left_out": sum(row["excluded"] is not None for row in rows),
     }
-    return build_questions(request.dataset, rows, evidence, **counts)
+    return build_questions(request.dataset, rows, evidence, unknown=unknown, **counts)
 
 
 def _lines(folder: Path, name: str, forms: Forms, required: str) -> tuple[list[dict[str, Any]], int]:

@@ -51,7 +51,9 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
     for where, row in _rows(files, settings, PASSAGE, "text"):
         for passage in _passages(row):
             if "id" not in settings.columns:
-                content = repr((passage.get("doc"), passage["text"]))  # repr: invalid values may not be hashable
+                content = repr(
+                    (passage.get("group"), passage.get("doc"), passage["text"])
+                )  # repr: invalid values may not be hashable
                 if content in seen:
                     continue
                 seen.add(content)
