@@ -16,8 +16,8 @@ __all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title
 
 STAR, LEADS = "★", "the best"
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
-CUT = {f"{level}{name}" for level in ("", "session_") for name in ("recall_any", "recall_all", "ndcg_any")}
-RANKED = {"passage_recall", "all_gold", "ndcg"} | CUT  # metrics whose number behind @ is a rank
+OF_TURNS = {f"{level}{name}" for level in ("", "session_") for name in ("recall_any", "recall_all", "ndcg_any")}
+RANKED = {"passage_recall", "all_gold", "ndcg", *OF_TURNS}  # metrics whose number behind @ is a rank
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,8 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
     columns = [
         *(Column("row", align="left"), Column(title, figure_of(board.metric.partition("@")[0]).digits)),
         *(Column("minus the best", signed=True), Column("to the best", align="left")),
-        *(
-            Column("minus its best baseline", signed=True),
-            Column("baseline", align="left"),
-            Column("to it", align="left"),
-        ),
+        *(Column("minus its best baseline", signed=True), Column("baseline", align="left")),
+        Column("to it", align="left"),
     ]
     rows = []
     for place in board.places:

@@ -68,8 +68,8 @@ def pivot(
     titles = list(dict.fromkeys(figure_of(name.partition("@")[0]).title for name in columns))
     title = " and ".join(titles).capitalize()
     if len(columns) > len(titles) == 1:
-        gained = leading.startswith("answer_gain")
-        title += " by budget in tokens" + ("" if gained else f" (mean: of {min(claimed)} to {max(claimed)})")
+        mean = "" if leading.startswith("answer_gain") else f" (mean: of {min(claimed)} to {max(claimed)})"
+        title += f" by budget in tokens{mean}"
     return Table([Column("", align="left"), *columns.values()], lines, _caption(rows, title, dataset, order, baseline))
 
 
