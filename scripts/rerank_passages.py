@@ -15,10 +15,13 @@ def _check(reranker, rankings: pl.DataFrame, reranked) -> None:
     if not isinstance(reranked, pl.DataFrame):
         raise SecateurError(f"{where} gave a {type(reranked).__name__}, a table is needed. Fix: {fix}.")
     check(TABLES["rankings"], reranked, where, f"{fix}.")
-    added = reranked.join(rankings, on=["question_id", "passage_id"], how="anti")
-    if added.height:
-        question, passage = added.select("question_id", "passage_id").row(0)
-        raise SecateurError(f"{where} ranks {passage!r} for {question!r}, which was not ranked. Fix: {fix}.")
+    row = ["question_id", "passage_id", "scorer"]
+    for said, one, other in (
+        ("ranks {1!r} for {0!r} as {2!r}, which was not ranked", reranked, rankings),
+        ("leaves out {1!r} of {0!r}", rankings, reranked),
+    ):
+        for question, passage, scorer in one.join(other, on=row, how="anti").select(row).head(1).iter_rows():
+            raise SecateurError(f"{where} {said.format(question, passage, scorer)}. Fix: {fix}.")
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -132,7 +132,15 @@ def reranked(ctx):
         ("None", "gave a NoneType, a table is needed"),
         ("rankings.drop('value')", "column value missing"),
         ("rankings.with_columns(rank=rankings['rank'] * 0)", "key question_id, scorer, rank duplicated in 2 rows"),
-        ("rankings.with_columns(passage_id=rankings['passage_id'] + 'x')", "ranks 'p2x' for 'q', which was not ranked"),
+        (
+            "rankings.with_columns(passage_id=rankings['passage_id'] + 'x')",
+            "ranks 'p2x' for 'q' as 'mine', which was not ranked",
+        ),
+        (
+            "rankings.with_columns(scorer=rankings['scorer'] + 's')",
+            "ranks 'p2' for 'q' as 'mines', which was not ranked",
+        ),
+        ("rankings.head(1)", "leaves out 'p1' of 'q'"),
         ("rankings['no such column']", "mine.py:5: ColumnNotFoundError"),
     ],
 )

@@ -105,7 +105,7 @@ def test_texts_are_documents_and_their_questions_may_quote(tmp_path, capsys):
     own = tmp_path / "texts"
     (own / "sub").mkdir(parents=True)
     (own / "a.md").write_text("Alder Ltd bought the Finch mill. It rained.")
-    (own / "sub/b.txt").write_text("The mill stands in Leeds.")
+    (own / "sub/B.TXT").write_text("The mill stands in Leeds.")
     lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["The mill stands in Leeds."]}])
     evaluate.check(own)
     said = capsys.readouterr().out

@@ -12,7 +12,7 @@ SUFFIXES = (".txt", ".md")
 
 def text_files(folder: Path) -> dict[str, Path]:
     """The documents of a folder and its subfolders, by their path within it, sorted."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 

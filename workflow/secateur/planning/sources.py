@@ -1,5 +1,6 @@
 """Finds the files that corpora and data sets are read from: fetched files, paths, or a folder of the user's own."""
 
+import re
 from collections.abc import Iterable
 from glob import glob
 from pathlib import Path
@@ -74,4 +75,14 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
 
 
 def _matches(folder: str, patterns: Iterable[str]) -> list[str]:
-    return sorted(str(path) for pattern in patterns for path in Path(folder).glob(pattern) if path.is_file())
+    found = (path for pattern in patterns for path in Path(folder).glob(_in_any_case(pattern)))
+    return sorted(str(path) for path in found if path.is_file())
+
+
+def _in_any_case(pattern: str) -> str:
+    """A pattern that finds NOTES.TXT by `**/*.txt`; a file's whole name stands as it is.
+
+    >>> _in_any_case("**/*.md"), _in_any_case("questions.jsonl")
+    ('**/*.[mM][dD]', 'questions.jsonl')
+    """
+    return re.sub("[a-z]", lambda one: f"[{one[0]}{one[0].upper()}]", pattern) if "*" in pattern else pattern
