@@ -7,7 +7,7 @@ import polars as pl
 from secateur.answers.ask import fitted, generator, losses
 from secateur.answers.ending import is_refusal
 from secateur.answers.generate import Completion, Generator
-from secateur.contexts.table import made_for
+from secateur.contexts.table import made_for, unmade
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.subsets import answered
@@ -43,6 +43,10 @@ def run(cfg, inputs, outputs, ctx):
     turns = of_shard(sessions(sample, inputs["passages"]), ctx.axes["shard"])
     turns = turns.join(sample.select("question_id", "text"), on="question_id", maintain_order="left")
     _check_budget(inputs["contexts"], cfg.assembly.budget)
+    unknown = [question for question, _ in unmade(inputs["contexts"], [cfg.assembly.budget])]
+    if missing := turns.filter(pl.col("question_id").is_in(unknown)).height:
+        ctx.warn(f"{missing} questions have contexts, but none of budget {cfg.assembly.budget}: they are not answered")
+        turns = turns.filter(~pl.col("question_id").is_in(unknown))
     contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
     rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())
     if not turns.height:

@@ -23,10 +23,19 @@ def _by_hop(inputs) -> dict[str | None, dict]:
 
 
 def _rows(
-    cfg, gold, contexts, ids: Sequence[str], known: Mapping[int, Sequence[str]], has_sources: bool, scorer: str, embed
+    cfg, gold, contexts, known: Mapping[int, Sequence[str]], has_sources: bool, scorer: str, embed
 ) -> Iterator[tuple]:
-    """Yield (question, metric, value) of one ranking's contexts, for some gold evidence. known: of `ids`, by budget."""
-    places = [(qid, budget) for qid in ids for budget in known if qid in known[budget]]
+    """Yield (question, metric, value) of one ranking's contexts, for some gold evidence.
+
+    known: the questions whose context is known, by budget. Floors need two of them.
+    """
+    following = {
+        (qid, budget): after
+        for budget, own in known.items()
+        for qid, after in zip(own, [*own[1:], *own[:1]], strict=True)
+    }
+    ids = dict.fromkeys(qid for own in known.values() for qid in own)
+    places = [(qid, budget) for qid in ids for budget in known if (qid, budget) in following]
 
     def cases(source: Mapping[tuple[str, int], str]) -> list[Case]:
         """Each question with the context of its source question."""
@@ -35,16 +44,13 @@ def _rows(
             Case(gold[qid], read, has_sources, scorer == PEER) for (qid, _), read in zip(places, shown, strict=True)
         ]
 
-    following = {
-        (qid, budget): after
-        for budget, own in known.items()
-        for qid, after in zip(own, [*own[1:], *own[:1]], strict=True)
-    }
-    others = cases(following) if all(len(own) > 1 for own in known.values()) else ()
+    others = cases(following)
     specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
     figures = measure_all(cases({place: place[0] for place in places}), others, specs, "conf/eval/default", embed)
     for (qid, budget), by_metric in zip(places, figures, strict=True):
-        yield from ((qid, f"{name}@{budget}", value) for name, value in by_metric.items())
+        for name, value in by_metric.items():
+            if following[qid, budget] != qid or not name.endswith("_floor"):
+                yield qid, f"{name}@{budget}", value
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -63,14 +69,14 @@ def run(cfg, inputs, outputs, ctx):
         name, order = (scorer, order_of(scorer)) if of_list else (None, cfg.extra.order)
         ids = [qid for qid in golds[hop] if not (of_list and aware) or qid in ranked[scorer]]  # some have no answer
         known = {budget: [qid for qid in ids if (qid, budget) not in unknown] for budget in budgets}
-        rows = _rows(cfg, golds[hop], contexts, ids, known, has_sources, scorer, lambda texts: embedder().embed(texts))
+        rows = _rows(cfg, golds[hop], contexts, known, has_sources, scorer, lambda texts: embedder().embed(texts))
         tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
     unmeasured = sum(len(gold.passages) - len(gold.measurable) for gold in golds[None].values())
     ctx.note_counts({"gold_passages_without_words": unmeasured})
     if unknown:
         ctx.warn(
-            f"{len(unknown)} pairs of a question and a budget have no context, though the question has one of another "
-            "budget: they are left out of that budget's figures"
+            f"{len(unknown)} times a question has no context at a budget, but one at another: that budget's figures "
+            "leave it out"
         )
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}

@@ -1,15 +1,15 @@
-"""Evaluate rankings by the gold articles among the first k, for all evidence and for each hop."""
+"""Evaluate rankings by the gold article_of_passages among the first k, for all evidence and for each hop."""
 
 import polars as pl
 
 from secateur.core.layout import ALL
-from secateur.evaluation.retrieval import articles, by_hop, rank_metrics, recall_metrics
+from secateur.evaluation.retrieval import article_of_passages, by_hop, rank_metrics, recall_metrics
 from secateur.evaluation.rows import SCHEMA, order_of
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    documents, pick = articles(inputs["passages"]), ctx.axes["pick"]
+    documents, pick = article_of_passages(inputs["passages"]), ctx.axes["pick"]
     picked = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
     rankings = picked.join(documents, on="passage_id")
     tables = []

@@ -1,8 +1,8 @@
 """Evaluate selections by F1 at gold size, and rankings by recall and NDCG at the cutoffs of the data set.
 
 The scorer `random` has its expected F1, k / passages, and no metrics at cutoffs; so has `pool_random`, which chooses from the
-pool that a language model reads. A question for which a plain scorer ranks nothing scores 0. Questions without a gold passage are left out,
-as LongMemEval's protocol leaves out abstentions and questions without a target.
+pool that a language model reads. A question for which a plain scorer ranks nothing scores 0. Questions without a gold passage
+are left out, as LongMemEval's protocol leaves out abstentions and questions without a target.
 """
 
 import polars as pl

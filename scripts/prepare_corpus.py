@@ -15,8 +15,8 @@ def run(cfg, inputs, outputs, ctx):
     ctx.note_counts(corpus.counts)
     if moved := corpus.counts.get("conversations_out_of_file_order"):
         ctx.warn(
-            f"{moved} conversations have several docs, which are read in the order of their ids, not of the file. Fix: ids "
-            "that sort in reading order (s02, s10), or one doc with `session`"
+            f"{moved} conversations have documents that are read in the order of their ids, not of the file. Fix: name them "
+            "so that their ids sort in reading order (s02, s10), or use one `doc` and set `session`"
         )
     if warning := english_only(passages["text"].to_list()):
         ctx.warn(warning)

@@ -16,12 +16,12 @@ def _check(reranker, rankings: pl.DataFrame, reranked) -> None:
         raise SecateurError(f"{where} gave a {type(reranked).__name__}, a table is needed. Fix: {fix}.")
     check(TABLES["rankings"], reranked, where, f"{fix}.")
     row = ["question_id", "passage_id", "scorer"]
-    for said, one, other in (
+    for problem, table, other_table in (
         ("ranks {1!r} for {0!r} as {2!r}, which was not ranked", reranked, rankings),
         ("leaves out {1!r} of {0!r}", rankings, reranked),
     ):
-        for question, passage, scorer in one.join(other, on=row, how="anti").select(row).head(1).iter_rows():
-            raise SecateurError(f"{where} {said.format(question, passage, scorer)}. Fix: {fix}.")
+        for question, passage, scorer in table.join(other_table, on=row, how="anti").select(row).head(1).iter_rows():
+            raise SecateurError(f"{where} {problem.format(question, passage, scorer)}. Fix: {fix}.")
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -119,8 +119,8 @@ def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
     assert [row[3] for row in rows_of(one, several, warn=said.append)] == [None, None]  # else the one would be the mean
     assert [row[3] for row in rows_of(one, line(budget=4), warn=said.append)] == [None, "p1"]
     assert [text.partition(":")[0] for text in said] == [
-        "1 of 1 contexts name several passages for one text, so no provenance is used and evidence recall is left out. Fix",
-        "1 of 2 contexts name several passages for one text, so no provenance is used and evidence recall is left out. Fix",
+        "1 of 1 contexts name several passages for one text, so evidence recall is left out. Fix",
+        "1 of 2 contexts name several passages for one text, so evidence recall is left out. Fix",
         "1 of 2 contexts name no passage",
     ]
     assert rows_of(line(budget=8, passages=[])) == rows_of(line(budget=8, passages=None))

@@ -35,7 +35,7 @@ def test_a_text_made_elsewhere_that_is_too_long_for_a_budget_is_no_context_witho
     contexts = TABLES["contexts"].frame([*made("q0", 64, 256), *made("q1", 256)])
     assert unmade(contexts, (64, 256)) == {("q1", 64)}
     known = {64: ["q0", "q2"], 256: ["q0", "q1", "q2"]}
-    rows = _rows(CFG, GOLDS, dict(reads(contexts)), list(GOLDS), known, True, IMPORTED, None)
+    rows = _rows(CFG, GOLDS, dict(reads(contexts)), known, True, IMPORTED, None)
     found = {(question, name): value for question, name, value in rows}
     recall = {place: value for place, value in found.items() if place[1].startswith("evidence_recall@")}
     assert recall == {
@@ -44,6 +44,9 @@ def test_a_text_made_elsewhere_that_is_too_long_for_a_budget_is_no_context_witho
     }
     assert found["q0", "token_recall_floor@64"] == 0.0  # the next one of this budget is q2's
     assert found["q2", "token_recall_floor@64"] == 1.0
+    alone = _rows(CFG, GOLDS, dict(reads(contexts)), {64: ["q0"], 256: ["q0", "q1"]}, True, IMPORTED, None)
+    floors = {(question, name) for question, name, _ in alone if "floor" in name}
+    assert floors == {("q0", "token_recall_floor@256"), ("q1", "token_recall_floor@256")}
 
 
 def test_contexts_that_are_not_made_elsewhere_are_all_known():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from secateur.evaluation.equal_quality import at_equal_quality, equal_quality, tokens_to_reach
 
-CFG = SimpleNamespace(resamples=200, confidence=0.95, seed=7, min_units=10)
+CFG = SimpleNamespace(resamples=200, seed=7, min_units=10)
 values = st.floats(0, 1, width=32)
 curves = st.lists(st.tuples(st.floats(0, 2048, width=32), values), min_size=1, max_size=7)
 quick = settings(max_examples=60)

@@ -17,7 +17,7 @@ from secateur.evaluation.metric import headlines
 from secateur.evaluation.rows import order_of
 from secateur.planning.plan import variants
 
-CFG = SimpleNamespace(resamples=200, permutations=200, confidence=0.95, min_units=2, seed=7)
+CFG = SimpleNamespace(resamples=200, permutations=200, min_units=2, seed=7)
 SCHEMA = {
     "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,

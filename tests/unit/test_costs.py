@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,16 @@ def test_without_a_job_here_the_shipped_coefficients_stand():
     paces = Paces(COEFFICIENTS, [])
     assert (paces.pace("extract_triples", ""), paces.ran("extract_triples")) == (1.0, False)
     assert paces.pace("index_peer", "") is None
+
+
+def test_before_any_job_ran_the_machine_is_as_slow_as_its_products_of_matrices(monkeypatch):
+    monkeypatch.setattr(pace, "product_seconds", lambda: 0.03)
+    assert pace.machine_pace(COEFFICIENTS) == 1.0  # nobody measured the reference machine
+    slow = pace.machine_pace(replace(COEFFICIENTS, product=0.01))
+    paces = Paces(COEFFICIENTS, [], slow)
+    assert (paces.pace("extract_triples", "kind"), paces.overall()) == (pytest.approx(3.0), pytest.approx(3.0))
+    little = Paces(COEFFICIENTS, [ran("extract_triples", 2.0, characters=0)], slow)
+    assert 1.0 < little.pace("extract_triples", "") < 3.0  # a short job has a share
 
 
 def test_a_rule_that_never_ran_here_has_the_pace_of_the_others():

@@ -155,8 +155,14 @@ def test_gain_is_measured_at_budgets_that_have_a_context(write, override):
 def test_what_is_claimed_is_a_mean_over_budgets_that_have_a_context(write):
     """Else no row has a mean, and the finding would be of nothing."""
     given, override = {"datasets": "[stem_dev]", "systems": "[secateur]"}, "eval.budgets=[128,256]"
-    refuse(write, r"eval\.claim names 64, allowed: 128, 256", override, **given)
+    refuse(
+        write,
+        r"eval\.claim has budgets that eval\.budgets lacks: 64.* Fix: eval\.claim=\[128, 256\]",
+        override,
+        **given,
+    )
     assert write(**given, overrides=(override, "eval.claim=[128,256]"))
+    assert write(datasets="[toy_dialogue]", systems="[rankers]", overrides=(override,))  # turns have no budgets
 
 
 # --- the compression policy ------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.evaluation.retrieval import articles, by_hop, rank_metrics, recall_metrics
+from secateur.evaluation.retrieval import article_of_passages, by_hop, rank_metrics, recall_metrics
 from secateur.report.sections.rankings import retrieval_parts
 
 DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
@@ -61,7 +61,7 @@ def test_a_question_to_which_a_ranking_names_nothing_is_one_of_which_it_found_no
 def test_in_a_group_of_one_document_each_passage_is_an_article():
     """Any ranking would find the only document."""
     rows = [("n:0", "notes", "g"), ("n:1", "notes", "g"), ("a:0", "a", "h"), ("a:1", "a", "h"), ("b:0", "b", "h")]
-    found = articles(pl.DataFrame(rows, ["passage_id", "doc_id", "group_id"], orient="row"))
+    found = article_of_passages(pl.DataFrame(rows, ["passage_id", "doc_id", "group_id"], orient="row"))
     assert found["doc_id"].to_list() == ["n:0", "n:1", "a", "a", "b"]
 
 

@@ -83,6 +83,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
     held = resolved["question_id"].n_unique()
     answers = questions.height - questions["answer"].null_count()
     yield "questions", f"{questions.height:,}: {held:,} with evidence, {answers:,} with an answer"
+    if unknown := _unknown(own):
+        yield "evidence", f"{unknown:,} ids are of no passage of their question's group, and are left out"
     if lost := evidence.height - resolved.height:
         yield (
             "evidence",
@@ -105,12 +107,20 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
 
 
+def _unknown(own: Own) -> int:
+    """The number of evidence ids that are of no passage; quotations that resolve to none have a row."""
+    return own.questions.counts["evidence_unresolved"] - own.questions.evidence["passage_id"].null_count()
+
+
 def _gained(own: Own) -> str:
     """What is measured of questions without evidence. Raises SecateurError for those without answers too."""
     questions = own.questions.questions
     if questions["answer"].null_count() == questions.height or own.form == "dialogues":
         needed = "evidence" if own.form == "dialogues" else "evidence or answers"
-        raise SecateurError(f"no question has {needed}, so nothing can be measured. Fix: add `evidence` (docs/data.md)")
+        lost = f" ({unknown:,} evidence ids are of no passage)" if (unknown := _unknown(own)) else ""
+        raise SecateurError(
+            f"no question has {needed}{lost}, so nothing can be measured. Fix: add `evidence` (docs/data.md)"
+        )
     return f"answer gain alone, of {min(GAINED, questions.height)} questions"
 
 

@@ -130,8 +130,8 @@ def _sourced(lines: Sequence[_Line], warn: Callable[[str], object]) -> list[_Lin
     unnamed = sum(all(piece.passage_id is None for piece in line.pieces) for line in lines)
     if several:
         warn(
-            f"{several} of {len(lines)} contexts name several passages for one text, so no provenance is used and "
-            "evidence recall is left out. Fix: text as a list of parts, with one passage id for each"
+            f"{several} of {len(lines)} contexts name several passages for one text, so evidence recall is left out. Fix: "
+            "give the text as a list of parts, with one passage id for each"
         )
         return [replace(line, pieces=[Piece(None, piece.text, whole=False) for piece in line.pieces]) for line in lines]
     if 0 < unnamed < len(lines):

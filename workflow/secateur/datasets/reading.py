@@ -79,7 +79,7 @@ class Problems:
 def read_text(path: Path) -> str:
     """Text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged or not UTF-8."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             return stream.read().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SecateurError(f"{path}: no such file. Fix: run the stage that fetches it, or correct the path") from error

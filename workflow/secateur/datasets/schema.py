@@ -116,8 +116,9 @@ def build_questions(
     """Questions from rows of `questions` and `evidence`, with the counts that every loader reports.
 
     A row without `position` gets its place among the rows, a row without `split` that of its id; its `aliases` are
-    further gold answers. An answer without text is none, and the first alias takes its place. entries: evidence entries before equal ones were joined, if any were; unknown: ids of no passage, which are no
-    evidence, and are counted as unresolved; counts: further counts of the loader.
+    further gold answers. An answer without text is none, and the first alias takes its place. entries: evidence entries
+    before equal ones were joined, if any were; unknown: ids of no passage, which are no evidence, and are counted as
+    unresolved; counts: further counts of the loader.
     """
     questions = questions_frame(
         {"position": n}

@@ -4,7 +4,7 @@
 - `all_gold@k`: whether all of them are.
 
 An article is a document, or a paragraph if these are the documents; it stands where its best passage stands. In a group of a
-single document each passage is an article, since any ranking would find the document (`articles`). If the evidence names
+single document each passage is an article, since any ranking would find the document (`article_of_passages`). If the evidence names
 hops, the metrics are also of each hop; an article belongs to the hop of its first evidence. Rankings are read as far as they
 were kept.
 """
@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-__all__ = ["articles", "by_hop", "evaluated", "rank_metrics", "recall_metrics"]
+__all__ = ["article_of_passages", "by_hop", "evaluated", "rank_metrics", "recall_metrics"]
 
 MEASURES = {"RR": "reciprocal_rank", "nDCG@10": "ndcg@10", "AP": "average_precision"}  # by their name in ir_measures
 ROW = ["question_id", "scorer", "answer_aware"]
 
 
-def articles(passages: pl.DataFrame) -> pl.DataFrame:
+def article_of_passages(passages: pl.DataFrame) -> pl.DataFrame:
     """(passage_id, doc_id) with the article of each passage as doc_id. passages: passage_id, doc_id, group_id."""
     single = pl.col("doc_id").n_unique().over("group_id") == 1
     return passages.select("passage_id", doc_id=pl.when(single).then("passage_id").otherwise("doc_id"))

@@ -24,8 +24,9 @@ def _model(lm: str) -> Any:
 def score(question: str, answer: str | None, candidates: Iterable[str], lm: str = "smollm2") -> pl.DataFrame:
     """Candidates, best first: rank, place in the input (`candidate`), start of the text, signed shift and other scores (nats).
 
-    Without an answer, candidates are ranked by `pmi_q`, the query likelihood, and columns that need it are left out. lm: an
-    option of conf/lm. Source: Entropic Context Shaping, equation 2. Raises SecateurError for an empty question, for no candidate, and for what is no text.
+    Without an answer, candidates are ranked by `pmi_q`, the query likelihood, and columns that need an answer are left out.
+    lm: an option of conf/lm. Source: Entropic Context Shaping, equation 2. Raises SecateurError for an empty question, for no
+    candidate, and for what is no text.
     """
     example = "score('Who bought the mill?', 'Alder Ltd', ['Alder Ltd bought it.'])"
     check(is_text(question) and question.strip() != "", "question", question, "a text with words", example)

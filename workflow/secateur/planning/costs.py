@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
-from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
+from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, machine_pace, total, unseen
 from secateur.planning.plan import Variant
 from secateur.planning.sizes import Data, Sizes, data_of, pairs_of
 from secateur.planning.snakemake_output import Job
@@ -43,7 +43,11 @@ def estimate(
 ) -> "Estimate":
     """The Estimate of jobs that would run for an experiment. ran: the jobs that ran here."""
     data = Data(conf, overrides, {data_of(job.record) for job in jobs if job.rule in PREPARING})
-    read, paces, seen = data.pairs(variants), Paces(coefficients, ran), {(job.rule, job.corpus) for job in ran}
+    read, paces, seen = (
+        data.pairs(variants),
+        Paces(coefficients, ran, machine_pace(coefficients)),
+        {(job.rule, job.corpus) for job in ran},
+    )
     kinds = {(job.rule, job.kind) for job in ran}
     paired, foretold = pairs_of((v.dataset, v.system, v.order) for v in variants), []
     for job in jobs:

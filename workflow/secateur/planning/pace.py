@@ -4,9 +4,11 @@
 
 The coefficients c of a rule stand in data/costs.yaml, fitted to jobs on a reference machine. The pace is calibrated here:
 the CPU time that jobs took on this machine, over the time that the coefficients foretell for the same jobs. It is taken
-from jobs of the same rule and options on any data, of the same rule, and of all rules, in this order: `blended`.
+from jobs of the same rule and options on any data, of the same rule, and of all rules, in this order: `blended`. Before any
+job ran, it is that of a product of matrices (`machine_pace`).
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import yaml
+from threadpoolctl import threadpool_limits
 
 from secateur.config.limits import command
 from secateur.core.artifacts import read_json
@@ -31,6 +34,7 @@ __all__ = [
     "jobs_here",
     "kind_of",
     "load_coefficients",
+    "machine_pace",
     "total",
     "unseen",
     "written",
@@ -39,6 +43,7 @@ __all__ = [
 TOKENS = ("tokens_read", "tokens_in", "tokens_out")  # counts of a record: tokens that a language model reads and writes
 COUNTED = ("pairs", "rivals", "rankings", "requeries", "token_characters")  # sizes that a record's metrics count
 SHORT = 2.0  # CPU seconds below which all jobs weigh the same in fitting
+SIDE = 384  # of the matrices that are multiplied to see how fast a machine is
 TINY = 1e-3  # penalty of a coefficient that the jobs do not determine
 BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times another's time (docs/peers.md)
 ENOUGH = 20.0  # reference seconds of jobs from which on their pace is taken as it is; converting a model once takes ten
@@ -52,12 +57,16 @@ HEAD = """# CPU seconds of a job for each unit of a size, by rule. workflow/seca
 
 @dataclass(frozen=True)
 class Coefficients:
-    """data/costs.yaml. rules, tokens: coefficient by rule and size; start: CPU seconds of a job outside its stage."""
+    """data/costs.yaml. rules, tokens: coefficient by rule and size; start: CPU seconds of a job outside its stage.
+
+    product: CPU seconds of `product_seconds` on the reference machine; None if they were not measured.
+    """
 
     machine: str
     start: float
     rules: Mapping[str, Mapping[str, float | None]]
     tokens: Mapping[str, Mapping[str, float]]
+    product: float | None = None
 
     def seconds(self, rule: str, sizes: Sizes | None) -> float | None:
         """Reference seconds of a job's stage; None if a size is unknown. A coefficient that is null counts as 1."""
@@ -164,11 +173,31 @@ def blended(used: float, reference: float, otherwise: float) -> float:
     return otherwise if not reference else share * used / reference + (1 - share) * otherwise
 
 
-class Paces:
-    """CPU seconds here for each reference second: of all jobs, of a rule, and of its jobs with the same options."""
+def product_seconds() -> float:
+    """CPU seconds of twenty products of matrices on one thread: the least of seven times, since others may be at work."""
+    matrix, seconds = np.linspace(-1, 1, SIDE * SIDE, dtype=np.float32).reshape(SIDE, SIDE), []
+    with threadpool_limits(1):
+        for _ in range(7):
+            start = time.process_time()
+            for _ in range(20):
+                matrix @ matrix
+            seconds.append(time.process_time() - start)
+    return min(seconds)
 
-    def __init__(self, coefficients: Coefficients, ran: Iterable[Ran]) -> None:
-        self.coefficients = coefficients
+
+def machine_pace(coefficients: Coefficients) -> float:
+    """How many times as long as on the reference machine a product of matrices takes here; 1 if it was not measured there."""
+    return product_seconds() / coefficients.product if coefficients.product else 1.0
+
+
+class Paces:
+    """CPU seconds here for each reference second: of all jobs, of a rule, and of its jobs with the same options.
+
+    machine: the pace while nothing ran.
+    """
+
+    def __init__(self, coefficients: Coefficients, ran: Iterable[Ran], machine: float = 1.0) -> None:
+        self.coefficients, self.machine = coefficients, machine
         self._sums: dict[tuple[str, ...], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
         for job in ran:
             reference = coefficients.seconds(job.rule, job.sizes)
@@ -187,14 +216,14 @@ class Paces:
             key = (rule, kind) if rule in BY_OPTIONS or (rule, kind) in self._sums else (rule,)
             used, reference = self._sums.get(key, (0.0, 0.0))
             return used / reference if reference else None
-        pace = 1.0
+        pace = self.machine
         for key in ((), (rule,), (rule, kind)):
             pace = blended(*self._sums.get(key, (0.0, 0.0)), pace)
         return pace
 
     def overall(self) -> float:
         """The pace of all jobs."""
-        return blended(*self._sums.get((), (0.0, 0.0)), 1.0)
+        return blended(*self._sums.get((), (0.0, 0.0)), self.machine)
 
 
 # --- the shipped coefficients --------------------------------------------------------------------
@@ -244,7 +273,7 @@ def written(coefficients: Coefficients, ran: Sequence[Ran], experiment: str, who
     start = (whole - sum(job.seconds for job in jobs)) / len(jobs)
     names = ", ".join(sorted({job.experiment for job in ran if job.experiment}))
     head = HEAD.format(experiment=experiment, whole=whole, jobs=len(ran), experiments=names)
-    lines = [head, f"machine: {machine}", f"start: {start:.2f}"]
+    lines = [head, f"machine: {machine}", f"start: {start:.2f}", f"product: {product_seconds():.4f}"]
     for head, rows in (("rules", fitted(coefficients, ran)), ("tokens", tokens_of(coefficients, ran))):
         lines.append(f"{head}:")
         lines += [f"  {rule}: {{{', '.join(map(_entry, row.items()))}}}" for rule, row in sorted(rows.items())]

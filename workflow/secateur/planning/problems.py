@@ -168,7 +168,10 @@ class _Checks:
         known = [name for spec in metrics for name in plugins.names_in([spec])]
         if twice := sorted({name for name in known if known.count(name) > 1}):
             yield f"eval.metrics and dataset.metrics name {', '.join(twice)} more than once"
-        yield from _unknown("eval.claim", measured.claim, measured.budgets)
+        lacking = [str(budget) for budget in measured.claim if budget not in measured.budgets]
+        if lacking and self.dataset.kind == "documents":
+            there = ", ".join(str(budget) for budget in measured.claim if str(budget) not in lacking)
+            yield f"eval.claim has budgets that eval.budgets lacks: {', '.join(lacking)}. Fix: eval.claim=[{there}]"
         if self.variant.gained:
             budgets = (*measured.gain_budgets, measured.gain_control)
             yield from _unknown("eval.gain_budgets or gain_control", budgets, measured.budgets)

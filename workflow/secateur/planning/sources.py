@@ -85,4 +85,5 @@ def _in_any_case(pattern: str) -> str:
     >>> _in_any_case("**/*.md"), _in_any_case("questions.jsonl")
     ('**/*.[mM][dD]', 'questions.jsonl')
     """
-    return re.sub("[a-z]", lambda one: f"[{one[0]}{one[0].upper()}]", pattern) if "*" in pattern else pattern
+    is_any = pattern.startswith("**/")  # documents, whose names are nobody's convention
+    return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern) if is_any else pattern

@@ -64,7 +64,9 @@ DECLARED = (
             "text": Column(
                 S, "evidence as the source states it, or the text of the passage if the source names only an id", True
             ),
-            "passage_id": Column(S, "passage that holds the evidence; null if it does not resolve", True),
+            "passage_id": Column(
+                S, "passage that holds the evidence; null for a quotation that does not resolve", True
+            ),
             "hop": Column(S, "step of the question that needs the evidence, if the source states it", True),
             "grade": Column(I32, "relevance grade of the source; null counts as 1", True),
         },

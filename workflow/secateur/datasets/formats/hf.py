@@ -51,9 +51,8 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
     for where, row in _rows(files, settings, PASSAGE, "text"):
         for passage in _passages(row):
             if "id" not in settings.columns:
-                content = repr(
-                    (passage.get("group"), passage.get("doc"), passage["text"])
-                )  # repr: invalid values may not be hashable
+                # By repr, since invalid values may not be hashable.
+                content = repr((passage.get("group"), passage.get("doc"), passage["text"]))
                 if content in seen:
                     continue
                 seen.add(content)
