@@ -1,6 +1,7 @@
 """What each adapter makes of its peer's prompts, in the shapes that these packages send."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from secateur.peers.adapters import (
     nano_graphrag,
     raptor,
 )
+from secateur.peers.adapters._client import PART, answer_context
 from secateur.peers.corpus import TracedExtraction
 from secateur.peers.wire import Document, Fact, Prompt
 
@@ -59,6 +61,26 @@ def test_its_filter_keeps_what_shares_a_phrase_with_the_question(question, kept)
     text = f"[[ ## question ## ]]\n{question}\n\n[[ ## fact_before_filter ## ]]\n{offered}\n\nRespond with the fields."
     said = hipporag2.reply(user(text), EXTRACTION)
     assert json.loads(said.split("\n")[1]) == {"fact": kept}
+
+
+def test_its_filter_reads_phrases_with_capitals_and_marks():
+    """Its facts are in lower case."""
+    named = SimpleNamespace(phrases=lambda _: ["Kent,", "Free Guy"])
+    offered = json.dumps({"fact": [["ann lee", "born in", "ghent"], ["kent", "is", "wet"]]})
+    text = f"[[ ## question ## ]]\n?\n\n[[ ## fact_before_filter ## ]]\n{offered}\n\nRespond with the fields."
+    assert hipporag2._filtered(text, named) == [["kent", "is", "wet"]]
+
+
+@pytest.mark.parametrize("text", ["It rains in Kent.", "In Kent, it rains", "The county (Kent) is wet", "kent"])
+def test_a_part_is_relevant_whatever_stands_beside_its_word(text):
+    named = SimpleNamespace(phrases=lambda _: ["Kent"])
+    assert lazy_graphrag.reply(user(f"{lazy_graphrag.TEST}?{lazy_graphrag.TEXT}{text}"), named) == "yes"
+
+
+def test_a_passage_that_asks_a_question_does_not_end_the_context():
+    faq = "Opening hours\nQuestion: When does it open?"
+    prompt = user("Read." + PART.join([faq, "Ann Lee owns it."]) + f"\nQuestion: {QUESTION}\nAnswer:")
+    assert answer_context(prompt, "Read.") == [faq, "Ann Lee owns it."]
 
 
 def test_its_context_is_the_passages_that_it_answers_from():

@@ -129,7 +129,7 @@ class InProcess:
     def _rules(self) -> tuple:
         """What an answer depends on besides model and prompt."""
         cfg = self.cfg
-        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated, "alone")  # before, answers came in batches
+        rules = (cfg.max_tokens, cfg.stop, cfg.repeats, cfg.least_repeated, sorted(end_tokens(self.lm)))
         return (*rules, "spoken", self._template) if self._thinks or self._template else rules
 
     @cached_property

@@ -19,6 +19,9 @@ from secateur.models.word_pieces import word_piece_counter
 
 __all__ = ["Embedder"]
 
+# Files of a model's folder that a vector depends on: weights, poolings and layers after them, tokenizer.
+FILES = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model")
+
 
 class Embedder:
     """A sentence-transformers model behind a cache.
@@ -36,8 +39,8 @@ class Embedder:
     def _digest(self) -> str:
         """Digest of all that a vector depends on, except its string."""
         folder = Path(embedder_folder(self.cfg.model))
-        weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
-        identity = [file_digest(w) for w in weights] or [self.cfg.model]
+        files = sorted(path for pattern in FILES for path in folder.rglob(pattern)) if folder.is_dir() else []
+        identity = [(path.relative_to(folder).as_posix(), file_digest(path)) for path in files] or [self.cfg.model]
         return digest(
             engine(self.cfg), self.cfg.max_tokens, self.cfg.dim, PARTS, STEP[device(self.cfg)], STEADY, *identity
         )
@@ -45,7 +48,7 @@ class Embedder:
     def split(self, texts: Iterable[str]) -> int:
         """Number of strings longer than the model's window; 0 where the model's folder has no tokenizer.json."""
         room = self.cfg.max_tokens - 2  # two special tokens
-        long = [t for t in texts if len(t) > room]  # a token has one character or more
+        long = [t for t in texts if len(t.encode()) > room]  # a token has one byte or more
         if not long or not (Path(embedder_folder(self.cfg.model)) / "tokenizer.json").exists():
             return 0
         return int((word_piece_counter(self.cfg.model)(long) > room).sum())

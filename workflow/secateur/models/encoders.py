@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.artifacts import file_digest, remade, whole, write_json
+from secateur.core.errors import SecateurError
 from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
 from secateur.models.prepare import loading, quiet, refuse_random
@@ -32,6 +33,9 @@ PARTS = "mean of parts"  # how strings beyond the window are read; part of the e
 PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # OpenVINO's precision, by engine
 # Widths are multiples of it: on a CPU so that no product has fewer rows than it needs, on a GPU so that batches are few.
 STEP = {"cpu": ROWS, "cuda": 16}
+OFFSETS = dict.fromkeys(
+    ("camembert", "mpnet", "roberta", "xlm-roberta"), 2
+)  # positions that no token has, by model type
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,18 @@ def sentence_transformer(cfg, device: str):
         model = SentenceTransformer(folder, device=device)
     if network := getattr(model[0], "auto_model", None):  # static embeddings have none; their loader is strict
         refuse_random(network, cfg.model, "embedder.model", unused=("pooler.",))
+        _check_window(cfg, network.config)
     model.max_seq_length = cfg.max_tokens
     return model
+
+
+def _check_window(cfg, network) -> None:
+    """Raise SecateurError for a window beyond the model's positions: OpenVINO would read vectors of none."""
+    positions = getattr(network, "max_position_embeddings", None)
+    if positions and cfg.max_tokens > (room := positions - OFFSETS.get(network.model_type, 0)):
+        raise SecateurError(
+            f"embedder.max_tokens is {cfg.max_tokens}, {cfg.model} has {room} positions. Fix: embedder.max_tokens={room}"
+        )
 
 
 def _torch(cfg, pooled: bool) -> _Model:
@@ -231,19 +245,22 @@ def _convert(cfg, saved: Path, pooled: bool) -> None:
     sys.modules.setdefault("openvino_telemetry", None)  # the converter would report usage over the network
     import openvino
     import torch
+    from sentence_transformers.models import Normalize
 
     model = sentence_transformer(cfg, "cpu").eval()
 
     class Traced(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.transformer, self.pooling = model[0].auto_model, model[1]
+            self.transformer = model[0].auto_model
+            after = (module for module in list(model)[1:] if not isinstance(module, Normalize))  # vectors are anyway
+            self.after = torch.nn.Sequential(*after)
 
         def forward(self, input_ids, attention_mask):
             tokens = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             if not pooled:
                 return tokens
-            return self.pooling({"token_embeddings": tokens, "attention_mask": attention_mask})["sentence_embedding"]
+            return self.after({"token_embeddings": tokens, "attention_mask": attention_mask})["sentence_embedding"]
 
     example = (torch.ones((2, 8), dtype=torch.long), torch.ones((2, 8), dtype=torch.long))
     shape = openvino.PartialShape([-1, -1])

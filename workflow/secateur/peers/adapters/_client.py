@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.peers.wire import Prompt, between
+from secateur.peers.wire import Prompt
 
 __all__ = ["CHARACTERS", "PART", "QUESTION", "Client", "answer_context", "fitting"]
 
@@ -54,4 +54,6 @@ def answer_context(prompt: Prompt, instruction: str) -> list[str] | None:
     """Parts of the context of an answering prompt, which begins with `instruction`; None for any other prompt."""
     if not prompt.last.startswith(instruction):
         return None
-    return between(prompt.last, instruction, QUESTION).split(PART)
+    return (
+        prompt.last.removeprefix(instruction).rpartition(QUESTION)[0].split(PART)
+    )  # a passage may hold a question too

@@ -80,9 +80,9 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
 
 def _filtered(text: str, extraction: Extraction) -> list[list[str]]:
     """The facts that share a word with the question's phrases, or all facts."""
-    from secateur.models.words import parts  # not in a peer's environment, which has none of our packages
+    from secateur.models.words import words  # not in a peer's environment, which has none of our packages
 
     facts = ast.literal_eval(between(text, "[[ ## fact_before_filter ## ]]", "\n\nRespond"))["fact"]
     phrases = extraction.phrases(between(text, "[[ ## question ## ]]", "[["))
-    words = {word for phrase in phrases for word in (phrase.split() if phrase.isascii() else parts(phrase))}
-    return [fact for fact in facts if words & set(parts(f"{fact[0]} {fact[2]}"))] or facts
+    asked = {word for phrase in phrases for word in words(phrase)}
+    return [fact for fact in facts if asked & set(words(f"{fact[0]} {fact[2]}"))] or facts

@@ -144,10 +144,10 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
         return prompt.last.removeprefix(SPLIT)
     part, _, text = prompt.last.partition(TEXT)
     if part.startswith(TEST):
-        from secateur.models.words import parts  # not in a peer's environment, which has none of our packages
+        from secateur.models.words import words  # not in a peer's environment, which has none of our packages
 
-        words = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in parts(phrase)}
-        return "yes" if words & set(parts(text)) else "no"
+        asked = {word for phrase in extraction.phrases(part.removeprefix(TEST)) for word in words(phrase)}
+        return "yes" if asked & set(words(text)) else "no"
     if part.startswith(CLAIMS):
         return "\n".join(dict.fromkeys(fact.passage for fact in extraction.facts(text))) or " ".join(text.split())
     return None
