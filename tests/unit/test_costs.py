@@ -76,7 +76,7 @@ def estimated(*jobs: Job, coefficients: Coefficients = COEFFICIENTS) -> Estimate
 
 def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
-    whole = {"job": 1, "passages": 6, "characters": 60, "bytes": 60}
+    whole = {"job": 1, "passages": 6, "documents": 1, "characters": 60, "bytes": 60}
     assert Data().sizes("results/toy/codebook/openie.minilm/run.json") == whole
     asked = {
         "questions": 4,
@@ -90,6 +90,7 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {
         "job": 1,
         "passages": 2,
+        "documents": 1 / 3,
         "characters": 20,
         "bytes": 20,
     }

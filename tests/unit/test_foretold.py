@@ -1,9 +1,11 @@
 """Tokens and money of endpoints, and hardware, are foretold; what cannot be is said."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from secateur.planning import foretold
 from secateur.planning.foretold import ANOTHER, ENDPOINT, load_prices, needs, unmeasured
 from secateur.planning.plan import variants
 from secateur.planning.sizes import Data
@@ -89,3 +91,11 @@ def test_a_reranker_is_foretold_by_the_passages_that_it_reads_where_it_was_measu
     assert data._depth("results/stem/stem_old/rankings/minilm/run.json") == 0
     reasons = [unmeasured(CONF, "rerank_passages", name(reranker), ()) for reranker in ("pmi_q", "cross_encoder")]
     assert reasons == [None, ANOTHER]
+
+
+def test_an_extractors_requests_end_with_their_documents_and_read_each_question_too():
+    sizes = {"passages": 20, "documents": 10, "questions": 3, "bytes": 400}
+    found = foretold._extraction(SimpleNamespace(block=16), sizes, {"bytes": 4, "extraction": 50})
+    assert found == (2 + 10 + 3, 100 + 15 * 50, 200)
+    alone = foretold._extraction(SimpleNamespace(block=16), sizes | {"documents": 20}, {"bytes": 4, "extraction": 50})
+    assert alone[0] == 20 + 3  # no more than a passage each

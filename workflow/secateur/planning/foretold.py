@@ -169,9 +169,11 @@ def _extracts(variant: Variant) -> bool:
 
 
 def _extraction(extractor: Any, sizes: Sizes | None, assumed: Mapping[str, int]) -> tuple[float, float, float] | None:
+    """At most: a block ends with its document, and each question is a request of its own."""
     if sizes is None:
         return None
-    requests, text = ceil(sizes["passages"] / extractor.block), sizes["bytes"] / assumed["bytes"]
+    blocks = min(sizes["passages"], ceil(sizes["passages"] / extractor.block) + sizes["documents"])
+    requests, text = blocks + sizes["questions"], sizes["bytes"] / assumed["bytes"]
     return requests, text + requests * assumed["extraction"], 2 * text
 
 

@@ -2,6 +2,7 @@
 
 job        1 for every job
 passages   passages of the corpus
+documents  documents of the corpus
 characters characters of these passages
 unseen     the same for the first job of a rule on a corpus, which embeds them; 0 for later ones, which find them in the cache
 bytes      bytes of the passages, in UTF-8
@@ -63,6 +64,7 @@ READ = ("answered", "gain", "trained", "grown")  # counted in questions that a l
 NAMES = (
     "job",
     "passages",
+    "documents",
     "characters",
     "bytes",
     "unseen",
@@ -169,7 +171,8 @@ class Data:
             return None
         passages, questions, evidence = texts
         text = passages["text"].str
-        sizes = {"passages": passages.height, "characters": text.len_chars().sum(), "bytes": text.len_bytes().sum()}
+        sizes = {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
+        sizes |= {"characters": text.len_chars().sum(), "bytes": text.len_bytes().sum()}
         if dataset is None:
             return sizes
         groups = passages.group_by("group_id").len()
