@@ -42,7 +42,7 @@ def test_overrides_at_once_rerun_what_each_of_them_does(matrix):
 
 
 def test_the_same_value_in_another_spelling_reruns_nothing(matrix):
-    assert matrix.rerun("retriever.w_ent=1", "retriever.w_bm25=1.0", "retriever.w_dense=1e0") == set()
+    assert matrix.rerun("retriever.w_ent=1", "retriever.w_bm25=1.0", "retriever.w_run=2.5e-1") == set()
 
 
 def test_a_transferred_policy_is_the_one_learnt_on_the_other_data_set(matrix):
