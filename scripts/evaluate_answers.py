@@ -38,10 +38,11 @@ def run(cfg, inputs, outputs, ctx):
     gold = gold_of(answered, inputs["evidence"], inputs["passages"])
     prompted, figures = reached(inputs["contexts"], answers, cfg.assembly.budget), []
     has_sources = names_passages(inputs["contexts"])
-    contexts = {question: (read, scorer == PEER) for (question, scorer, _), read in reads(prompted)}
+    contexts = {question: read for (question, _, _), read in reads(prompted)}
+    searched = bool((inputs["contexts"]["scorer"] == PEER).any())
     texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
-    read_of = {q.id: contexts.get(q.id, (NOTHING, False)) for q in questions if q.id in gold}
-    cases = {name: Case(gold[name], read, has_sources, searched) for name, (read, searched) in read_of.items()}
+    asked = [question.id for question in questions if question.id in gold]
+    cases = {name: Case(gold[name], contexts.get(name, NOTHING), has_sources, searched) for name in asked}
     specs = select_metrics(cfg.eval.metrics, READ_METRICS)
     read_figures = dict(zip(cases, measure_all(list(cases.values()), (), specs, "conf/eval/default"), strict=True))
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}

@@ -29,28 +29,18 @@ def _rows(
 
     known: the questions whose context is known, by budget. Floors need two of them.
     """
-    following = {
-        (qid, budget): after
-        for budget, own in known.items()
-        for qid, after in zip(own, [*own[1:], *own[:1]], strict=True)
-    }
-    ids = dict.fromkeys(qid for own in known.values() for qid in own)
-    places = [(qid, budget) for qid in ids for budget in known if (qid, budget) in following]
-
-    def cases(source: Mapping[tuple[str, int], str]) -> list[Case]:
-        """Each question with the context of its source question."""
-        shown = [contexts.get((source[place], scorer, place[1]), NOTHING) for place in places]
-        return [
-            Case(gold[qid], read, has_sources, scorer == PEER) for (qid, _), read in zip(places, shown, strict=True)
-        ]
-
-    others = cases(following)
     specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
-    figures = measure_all(cases({place: place[0] for place in places}), others, specs, "conf/eval/default", embed)
-    for (qid, budget), by_metric in zip(places, figures, strict=True):
-        for name, value in by_metric.items():
-            if following[qid, budget] != qid or not name.endswith("_floor"):
-                yield qid, f"{name}@{budget}", value
+
+    def cases(ids: Sequence[str], sources: Sequence[str], budget: int) -> list[Case]:
+        """Each question with the context of its source question."""
+        shown = [contexts.get((source, scorer, budget), NOTHING) for source in sources]
+        return [Case(gold[qid], read, has_sources, scorer == PEER) for qid, read in zip(ids, shown, strict=True)]
+
+    for budget, ids in known.items():
+        others = cases(ids, [*ids[1:], *ids[:1]], budget) if len(ids) > 1 else ()
+        figures = measure_all(cases(ids, ids, budget), others, specs, "conf/eval/default", embed)
+        for qid, by_metric in zip(ids, figures, strict=True):
+            yield from ((qid, f"{name}@{budget}", value) for name, value in by_metric.items())
 
 
 def run(cfg, inputs, outputs, ctx):

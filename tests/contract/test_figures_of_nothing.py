@@ -17,7 +17,7 @@ from secateur.evaluation.comparison import Row as Compared
 from secateur.evaluation.comparison import pairs
 from secateur.evaluation.evidence import Gold
 
-MILL, RAIN = "Alder Ltd bought the mill.", "It rains in Leeds."
+MILL = "Alder Ltd bought the mill."
 GOLDS = {f"q{n}": Gold("Who bought what?", {"p": MILL}, (MILL,)) for n in range(3)}
 CFG = SimpleNamespace(
     eval=SimpleNamespace(metrics=({"kind": "evidence_recall", "min_content": 0.5}, "token_recall")),

@@ -186,9 +186,10 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str,
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
     asked, evidence = (read_table(TABLES[t], row.root / folder / f"{t}.parquet") for t in ("questions", "evidence"))
-    subsets = members(asked := of_split(asked, spec["split"]), evidence, spec)
+    own = of_split(asked, spec["split"])
+    subsets = members(own, evidence, spec)
     subset = next(name for name in MAIN if subsets.get(name))
-    return subset, asked.filter(pl.col("question_id").is_in(list(subsets[subset])))["question_id", "cluster_id"]
+    return subset, own.filter(pl.col("question_id").is_in(list(subsets[subset])))["question_id", "cluster_id"]
 
 
 def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:

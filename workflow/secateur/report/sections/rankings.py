@@ -13,9 +13,9 @@ PLACES = ("passage_recall", "all_gold", "reciprocal_rank", "ndcg", "average_prec
 LEVELS = {"": "Recall and gain among the first k passages", "session_": "Recall and gain among the first k sessions"}
 FIGURES = ("recall_any", "recall_all", "ndcg_any")
 ABOUT = (
-    " passage_recall@k: share of the gold articles among the first k of the ranking, an article standing where its best "
-    "passage stands; in a group of one document each passage is an article. all_gold@k: whether all of them do. By hop: of the articles needed at this step. nDCG counts the "
-    "grade of the evidence, 1 where none is given."
+    " passage_recall@k: share of the gold articles among the first k of the ranking. An article stands where its best passage "
+    "stands; in a group of one document each passage is an article. all_gold@k: whether all of them stand there. By hop: of "
+    "the articles needed at this step. nDCG counts the grade of the evidence, 1 where none is given."
 )
 
 
