@@ -22,6 +22,8 @@ def _check(reranker, rankings: pl.DataFrame, reranked) -> None:
     ):
         for question, passage, scorer in table.join(other_table, on=row, how="anti").select(row).head(1).iter_rows():
             raise SecateurError(f"{where} {problem.format(question, passage, scorer)}. Fix: {fix}.")
+    if reranked.height != rankings.height:
+        raise SecateurError(f"{where} gave {reranked.height} rows for {rankings.height}. Fix: {fix}, each row once.")
 
 
 def run(cfg, inputs, outputs, ctx):

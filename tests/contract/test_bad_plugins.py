@@ -141,6 +141,10 @@ def reranked(ctx):
             "ranks 'p2' for 'q' as 'mines', which was not ranked",
         ),
         ("rankings.head(1)", "leaves out 'p1' of 'q'"),
+        (
+            "rankings.vstack(rankings.with_columns(rank=rankings['rank'] + 2))",
+            "gave 4 rows for 2",
+        ),
         ("rankings['no such column']", "mine.py:5: ColumnNotFoundError"),
     ],
 )

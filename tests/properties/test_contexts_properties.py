@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from secateur.config import compose, plugins
@@ -155,8 +155,18 @@ def test_no_context_is_longer_than_its_budget_as_it_is_sent(count, one, way, nea
         assert context.tokens <= budget
 
 
+def asked_twice() -> Drawn:
+    """A question whose triples are the facts of the last passage, which cost their numbers alone in `matrix`."""
+    old, brown = Edge(2, ("bear", "is", "old")), Edge(3, ("bear", "is", "brown"))
+    fed, lived = Edge(0, ("bear", "eats", "herbs")), Edge(1, ("it", "lived", "in a wood of tall and very old trees"))
+    own = {"p1": [fed], "p2": [lived], "p3": [old, brown]}
+    asked = Query("Is a bear old and brown?", (old.triple, brown.triple))
+    return Drawn(asked, dict.fromkeys(own, "A bear."), own, [Ranked(p) for p in own], dict.fromkeys(own, 0))
+
+
 @quick
 @given(one=drawn(), name=st.sampled_from(FORMS), placement=st.sampled_from(PLACEMENTS), near=near)
+@example(one=asked_twice(), name="matrix", placement="best_first", near=(1, 7))
 def test_refilled_contexts_have_no_room_for_any_piece_that_was_left_out(count, one, name, placement, near):
     assembly = assembled(one, count, name, "refill", placement)
     budget = budget_of(assembly, one, count, *near)

@@ -109,6 +109,13 @@ def test_a_ranker_with_windows_is_order_aware_has_no_suffixed_form_and_says_so_i
         assert problem.startswith(f"rankers.scorers.{name}: the name of an order-aware ranker ends in +window")
 
 
+@pytest.mark.parametrize("inner", [{"kind": "gold"}, {"kind": "import", "run": "mine.run"}])
+def test_what_reads_gold_evidence_or_a_file_cannot_stand_inside_another_ranker(inner):
+    outer = {"kind": "window", "of": {"kind": "zsum", "lexical": inner, "dense": 1.0}, "size": 1}
+    (problem,) = rankers_problems(Rankers({"mine+window": outer}, (), 0.8, 9), "conf/rankers/mine")
+    assert problem.startswith(f"rankers.scorers.mine+window.of.lexical: {inner['kind']} reads gold evidence")
+
+
 def test_late_interaction_counts_the_best_token_for_each_token_of_the_question():
     # MaxSim of a: (1 + 0) / 2 = .5; of b: (.6 + .8) / 2 = .7; of c: 0.
     np.testing.assert_allclose(

@@ -169,6 +169,14 @@ def test_each_question_moves_by_its_own_reading():
     assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
 
 
+def test_the_edges_of_one_passage_move_together_and_stay_one_row_each():
+    edges = RANKED.with_columns(passage_id=pl.Series(["a", "a", "b", "a"]), edge_id=pl.Series(range(4), dtype=pl.Int32))
+    pairs = module.pool_of(edges, 3)
+    assert pairs.rows() == [("q1", "a"), ("q1", "b")]
+    read = pairs.with_columns(value=pl.Series([0.0, 9.0]))
+    assert reranked(edges, read, 1.5).select("passage_id", "edge_id").rows() == [("b", 2), ("a", 0), ("a", 1), ("a", 3)]
+
+
 GAINS = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 9.0}
 AFTER_D = {"a": 9.0, "b": 0.0, "c": 0.0}
 

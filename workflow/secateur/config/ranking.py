@@ -1,5 +1,6 @@
 """Options from ranking to context: lists of rankers, rerankers, and assembly of a ranking into a context."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,6 +80,7 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
                 problems.append(
                     f"rankers.scorers.{name}: the name of an order-aware ranker ends in +window, no other does"
                 )
+            problems += _inner_problems(f"rankers.scorers.{name}", spec)
         twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}]
         problems += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
     for name, spec in rankers.utilities.items():
@@ -90,6 +92,16 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
             needs = sorted(UTILITIES[kind])
             problems.append(f"rankers.utilities.{name} of kind {kind}: has {sorted(parameters)}, needs exactly {needs}")
     return problems
+
+
+def _inner_problems(path: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    """Problems of the rankers inside a ranker, which declares neither gold evidence nor files for them."""
+    for setting, inner in spec.items():
+        if isinstance(inner, Mapping) and "kind" in inner:
+            ranker = plugins.load("ranker", inner["kind"])
+            if ranker.READS_GOLD or ranker.ANSWER_AWARE or ranker.FILES:
+                yield f"{path}.{setting}: {inner['kind']} reads gold evidence, the answer or a file, and can only stand alone"
+            yield from _inner_problems(f"{path}.{setting}", inner)
 
 
 def forms(rankers: Rankers) -> list[str]:

@@ -18,11 +18,16 @@ from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
 
-__all__ = ["choose_in_turn", "pmi_q", "reranked"]
+__all__ = ["choose_in_turn", "pmi_q", "pool_of", "reranked"]
 
 PAIR = ["question_id", "passage_id"]
 BLOCK = 8  # questions of one batch, which a killed job repeats at most
 Request = tuple[Question, Sequence[Passage], Sequence[Passage]]  # question, context C, candidates
+
+
+def pool_of(rankings: pl.DataFrame, top: int) -> pl.DataFrame:
+    """(question_id, passage_id) of the passages in the first `top` rows of each question, each once: edges share them."""
+    return rankings.filter(pl.col("rank") < top).select(PAIR).unique(maintain_order=True)
 
 
 def pmi_q(
@@ -101,7 +106,7 @@ def reranked(rankings: pl.DataFrame, pmi_q: pl.DataFrame, weight: float) -> pl.D
     """The table `rankings` with weight x z(pmi_q) added to the scores of the passages that were read.
 
     z is over a question's passages that were read, minus its minimum, so that none of them falls behind a passage that
-    was not read. pmi_q: question_id, passage_id, value.
+    was not read. pmi_q: question_id, passage_id, value; a pair once.
     """
     value = pl.col("value")
     z = (value - value.min()) / (value.std(ddof=0) + 1e-9)  # a constant pmi_q changes nothing

@@ -31,7 +31,8 @@ class Symbols:
     def parts(self, pieces: Sequence[Piece]) -> list[int]:
         """Tokens that each piece adds at least.
 
-        words: its triples; lines: its relations and tails, as another piece may have its heads; else: its edges' numbers.
+        words: its triples; lines: its relations and tails, as another piece may have its heads; ids: three numbers an edge;
+        matrix: one, as the question may have its triple.
         """
         triples = [[edge.triple for edge in piece.edges] for piece in pieces]
         if self.encoding == "lines" and len({piece.passage_id for piece in pieces}) == len(pieces):
@@ -44,7 +45,7 @@ class Symbols:
         elif self.encoding == "lines":
             texts = [" ".join(f"{r} {t}" for _, r, t in stated) for stated in triples]
         else:
-            texts = ["[0,0,0]," * len(stated) for stated in triples]
+            texts = [{"ids": "[0,0,0],", "matrix": "0,"}[self.encoding] * len(stated) for stated in triples]
         if not texts:
             return []
         return [int(n) - JOIN * len(stated) for n, stated in zip(self.material.count(texts), triples, strict=True)]

@@ -25,12 +25,12 @@ class Settings:
 def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, passages: pl.DataFrame, cfg, ctx):
     """The rankings in their new order."""
     from secateur.contexts.piece import head_of, passage_text
-    from secateur.ecs.rerank import reranked
+    from secateur.ecs.rerank import pool_of, reranked
 
     shown = passages.select("passage_id", "text", head_of(settings.titles), "date")
     texts = {row[0]: passage_text(*row[1:]) for row in shown.iter_rows()}
     by_id = dict(questions.select("question_id", "text").iter_rows())
-    pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
+    pool = pool_of(rankings, settings.top)
     pairs = [(by_id[question], texts[passage]) for question, passage in pool.iter_rows()]
     scores = _scores(settings, list(dict.fromkeys(pairs)), ctx)
     values = pool.with_columns(value=pl.Series([scores[pair] for pair in pairs], dtype=pl.Float64))

@@ -31,11 +31,11 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
     from secateur.contexts.piece import head_of
     from secateur.core.fields import from_dict
     from secateur.ecs.reading.template import require_pmi_q
-    from secateur.ecs.rerank import choose_in_turn, pmi_q
+    from secateur.ecs.rerank import choose_in_turn, pmi_q, pool_of
     from secateur.models.reader import load
 
     require_pmi_q(cfg.ecs, f"reranker {settings.lm}")
-    pool = rankings.filter(pl.col("rank") < settings.top).select("question_id", "passage_id")
+    pool = pool_of(rankings, settings.top)
     pooled = questions.join(pool, on="question_id", how="semi").sort("position")
     lm = load(from_dict(Lm, cfg.extra.model, f"conf/lm/{settings.lm}"), ctx.cache, ctx.device)
     shown = passages.sort("doc_id", "position").with_columns(speaker=head_of(settings.titles))
