@@ -32,6 +32,10 @@ NEVER = [
     ("nonsmokers", "smokers", "polarity"),
     ("5 May 2021", "5 June 2021", "date"),
     ("14 March 2024", "15 March 2024", "number"),
+    ("-7 °C", "7 °C", "sign"),
+    ("C++", "C", "sign"),
+    ("C#", "C++", "sign"),
+    ("LX Legislature", "LXI Legislature", "marker"),
 ]
 ALWAYS = [
     ("brown bear", "brown bears"),
@@ -40,6 +44,8 @@ ALWAYS = [
     ("brown-bear", "brown bear"),
     ("Marrowfield Holdings, plc", "Marrowfield Holdings plc"),
     ("companies", "company"),
+    ("+5", "5"),
+    ("COVID-19", "Covid 19"),
 ]
 
 
@@ -111,10 +117,19 @@ def test_forced_pairs_join_and_forbidden_ones_stay_apart():
         link=0.91,
         guarded=True,
         forced=[(0, 1)],
-        forbidden=lambda a, b: {a, b} == {2, 3},
+        forbidden=[frozenset({2, 3})],
     )
     assert rule[0] == rule[1] == "forced"
     assert not any({2, 3} <= set(group) for group in made)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_no_rule_and_no_third_form_joins_a_forbidden_pair(guarded):
+    vectors = np.ones((3, 1), np.float32)
+    texts = ["DSA", "Digital Services Act", "digital services act"]
+    settings = {"link": 0.91, "guarded": guarded, "short_forms": [(0, 1)], "forbidden": [frozenset({0, 2})]}
+    made, _ = alias_groups(texts, vectors, range_pairs(vectors, 0.93), **settings)
+    assert made == [[0, 1]]
 
 
 def test_the_medoid_is_the_member_closest_to_all_and_ties_go_to_the_earlier():
@@ -125,10 +140,10 @@ def test_the_medoid_is_the_member_closest_to_all_and_ties_go_to_the_earlier():
 PLACE = {"IBM": 0, "Big Blue": 1, "Apple": 2}
 
 
-def test_an_alias_file_gives_pairs_of_ids_and_skips_forms_of_other_corpora(tmp_path):
+def test_an_alias_file_gives_pairs_of_ids_and_the_forms_of_other_corpora(tmp_path):
     path = tmp_path / "aliases.yaml"
-    path.write_text("force: [[IBM, Big Blue], [Nowhere, IBM]]\nforbid: [[IBM, Apple]]\n")
-    assert read_aliases(path, PLACE) == ([(0, 1)], frozenset({frozenset({0, 2})}))
+    path.write_text("force: [[IBM, the Big  Blue], [Nowhere, IBM]]\nforbid: [[IBM, Apple]]\n")
+    assert read_aliases(path, PLACE) == ([(0, 1)], frozenset({frozenset({0, 2})}), ["Nowhere"])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from secateur.core.errors import SecateurError, nearest
+from secateur.graph.triples.surface import normalise
 
 __all__ = ["read_aliases"]
 
@@ -14,7 +15,8 @@ KEYS = ("force", "forbid")
 FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms of the corpus"
 
 
-def _pairs(path: Path, name: str, value: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
+def _pairs(path: Path, name: str, value: Any) -> list[list[str]]:
+    """The pairs of forms under a key, as surface forms."""
     pairs = []
     if not isinstance(value or [], list):
         raise SecateurError(f"{path}: {name} is {value!r:.80}, allowed: a list of pairs. {FIX}")
@@ -23,13 +25,16 @@ def _pairs(path: Path, name: str, value: Any, place: Mapping[str, int]) -> list[
             isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) and pair[0] != pair[1]
         ):
             raise SecateurError(f"{path}: {name}[{n}] is {pair!r:.80}, allowed: two different surface forms. {FIX}")
-        if all(form in place for form in pair):  # one file may serve several corpora
-            pairs.append((place[pair[0]], place[pair[1]]))
+        pairs.append([normalise(form) for form in pair])
     return pairs
 
 
-def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, int]], frozenset[frozenset[int]]]:
-    """(forced pairs, forbidden pairs) of entity ids. place: entity id by surface form.
+def read_aliases(
+    path: Path, place: Mapping[str, int]
+) -> tuple[list[tuple[int, int]], frozenset[frozenset[int]], list[str]]:
+    """(forced pairs, forbidden pairs) of entity ids, and the forms that are no entity. place: entity id by surface form.
+
+    One file may serve several corpora, so that a pair with an unknown form is passed over.
 
     Raises SecateurError for invalid YAML, unknown keys, entries that are not pairs, and a forbidden pair that the
     forced pairs join.
@@ -45,7 +50,9 @@ def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, 
             f"{k!s:.80}{nearest(str(k), KEYS)}" for k in (set(data) - set(KEYS) if isinstance(data, dict) else [data])
         )
         raise SecateurError(f"{path}: unknown key {wrong}; allowed: {', '.join(KEYS)}. {FIX}")
-    forced, forbidden = (_pairs(path, name, data.get(name), place) for name in KEYS)
+    named = [_pairs(path, name, data.get(name)) for name in KEYS]
+    unknown = sorted({form for pairs in named for pair in pairs for form in pair if form not in place})
+    forced, forbidden = ([(place[a], place[b]) for a, b in pairs if a in place and b in place] for pairs in named)
     groups = DisjointSet(place.values())
     for a, b in forced:
         groups.merge(a, b)
@@ -55,4 +62,4 @@ def read_aliases(path: Path, place: Mapping[str, int]) -> tuple[list[tuple[int, 
             raise SecateurError(
                 f"{path}: contradicts itself: {form[a]!r} and {form[b]!r} are forbidden, but forced together. {FIX}"
             )
-    return forced, frozenset(frozenset(pair) for pair in forbidden)
+    return forced, frozenset(frozenset(pair) for pair in forbidden), unknown

@@ -62,7 +62,11 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     texts, vectors = entities["text"].to_list(), entities["embedding"].to_numpy().astype(np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     place = {text: n for n, text in enumerate(texts)}
-    forced, listed = read_aliases(alias_file, place) if alias_file else ([], frozenset())
+    forced, listed, unknown = read_aliases(alias_file, place) if alias_file else ([], frozenset(), [])
+    if unknown:
+        ctx.warn(
+            f"{alias_file}: {len(unknown)} forms are no entity of this corpus, such as {unknown[0]!r}; passed over"
+        )
 
     def forbidden(a: int, b: int) -> bool:
         return frozenset((a, b)) in listed
@@ -72,7 +76,7 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     budget = _budget(cfg, len(texts))
     pairs = _near(cfg, vectors, budget)
     near = _at_least(pairs, cfg.tau)
-    settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": forbidden}
+    settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": listed}
     merged, rules = alias_groups(texts, vectors, near, short_forms=short_forms, **settings)
     ctx.counts |= {"pairs": len(near[0]), "groups": len(merged), "acronyms": len(short_forms)}
     medoid_of = {n: medoid for group, medoid in zip(merged, medoids(vectors, merged), strict=True) for n in group}

@@ -4,7 +4,7 @@ Candidate pairs come from an exact range graph; guards and complete link prevent
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,49 +33,53 @@ def alias_groups(
     link: float,
     guarded: bool,
     forced: Iterable[tuple[int, int]] = (),
-    forbidden: Callable[[int, int], bool] = lambda a, b: False,
+    forbidden: Collection[frozenset[int]] = (),
     short_forms: Iterable[tuple[int, int]] = (),
 ) -> tuple[list[list[int]], dict[int, str]]:
     """(sorted alias groups of two or more entities, the rule by which each member joined).
 
     Forced pairs join first, then acronyms and equal normal forms, then pairs by falling cosine under complete link:
-    every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined.
+    every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined. No group
+    has a pair of `forbidden`.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
     groups, rules = DisjointSet(range(len(texts))), {}
 
-    def allowed(a: int, b: int, least: float) -> bool:
+    def forbids(a: int, b: int) -> bool:
+        ends = {groups[a], groups[b]}
+        return any({groups[n] for n in pair} == ends for pair in forbidden)
+
+    def alike(a: int, b: int, least: float) -> bool:
         across = [(x, y) for x in groups.subset(a) for y in groups.subset(b)]
-        if any(forbidden(x, y) or blocked_by(texts[x], texts[y]) for x, y in across):
+        if any(blocked_by(texts[x], texts[y]) for x, y in across):
             return False
         return least == -1 or all(float(vectors[x] @ vectors[y]) >= least for x, y in across)
 
     def join(a: int, b: int, rule: str) -> None:
-        groups.merge(a, b)
-        for entity in (a, b):
-            rules.setdefault(entity, rule)
+        if not groups.connected(a, b) and not forbids(a, b):
+            groups.merge(a, b)
+            for entity in (a, b):
+                rules.setdefault(entity, rule)
 
-    def join_allowed(a: int, b: int, rule: str, least: float) -> None:
-        if not groups.connected(a, b) and (not guarded or allowed(a, b, least)):
+    def join_alike(a: int, b: int, rule: str, least: float) -> None:
+        if not guarded or groups.connected(a, b) or alike(a, b, least):
             join(a, b, rule)
 
     for a, b in forced:
-        if not groups.connected(a, b):
-            join(a, b, "forced")
+        join(a, b, "forced")
     if guarded:
         for a, b in short_forms:
-            if not forbidden(a, b):
-                join(a, b, "acronym")
+            join(a, b, "acronym")
         by_form: dict[str, list[int]] = defaultdict(list)
         for entity, text in enumerate(texts):
             by_form[normal_form(text)].append(entity)
         for first, *others in by_form.values():
             for other in others:
-                join_allowed(first, other, "form", -1)
+                join_alike(first, other, "form", -1)
     i, j, cosine = pairs
     for n in np.lexsort((j, i, -cosine)):
-        join_allowed(int(i[n]), int(j[n]), "cosine", link)
+        join_alike(int(i[n]), int(j[n]), "cosine", link)
     return sorted(sorted(group) for group in groups.subsets() if len(group) > 1), rules
 
 

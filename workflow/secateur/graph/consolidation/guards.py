@@ -8,7 +8,8 @@ from secateur.models.words import stem, words
 
 __all__ = ["blocked_by", "distinctive_tokens", "normal_form"]
 
-_ROMAN = re.compile(r"^(?=[ivx])x{0,3}(ix|iv|v?i{0,3})$")
+_ROMAN = re.compile(r"^(?=[ivxlc])(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")  # to 99
+_SIGN = re.compile(r"(?<![^\s(\[])[-−–](?=\.?\d)|(?<=[^\W_])[+#]+(?!\w)")  # -7 °C, C++, F#; +5 is 5
 WORDS = {  # of a word in two categories, the later wins
     "number": (
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -42,7 +43,7 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _category(token: str) -> str | None:
-    """Category of a distinctive token: number, date, polarity, direction, marker or single letter; else None."""
+    """Category of a distinctive token: number, date, polarity, direction, marker (a Roman numeral) or single letter; else None."""
     if any(c.isdigit() for c in token):
         return "number"
     if token in CATEGORY:
@@ -54,8 +55,9 @@ def _category(token: str) -> str | None:
 
 @lru_cache(maxsize=1 << 18)
 def distinctive_tokens(text: str) -> tuple[tuple[str, str], ...]:
-    """(category, token) pairs in order, on which two forms of one entity must agree."""
-    return tuple((category, token) for token in _tokens(text) if (category := _category(token)))
+    """(category, token) pairs in order, on which two forms of one entity must agree; signs, which are no words, last."""
+    tokens = tuple((category, token) for token in _tokens(text) if (category := _category(token)))
+    return tokens + tuple(("sign", re.sub("[−–]", "-", sign)) for sign in _SIGN.findall(text))
 
 
 def blocked_by(left: str, right: str) -> str | None:
@@ -67,6 +69,8 @@ def blocked_by(left: str, right: str) -> str | None:
     'number'
     >>> blocked_by("North Korea", "South Korea")
     'direction'
+    >>> blocked_by("−18 °C", "18 °C")
+    'sign'
     >>> blocked_by("the contract", "contracts") is None
     True
     """
