@@ -50,7 +50,7 @@ def once(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def smoke(once) -> Project:
+def smoke(once, converted) -> Project:
     """A copy in which the experiment `smoke` has run, one for all workers. Read only; `rerun` is the one to edit.
 
     SMOKE_RUN: a folder in which `make smoke` has run. What is current there is taken over, what is not is made again.
@@ -60,6 +60,8 @@ def smoke(once) -> Project:
         project = copy_project(target)
         if "SMOKE_RUN" in os.environ:
             project.take_over(Path(os.environ["SMOKE_RUN"]))
+        else:
+            linked(converted, project.root / ".cache")
         done = project.snakemake("--profile", "profiles/smoke")
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,5 +1,7 @@
 """`secateur show`: one question's way, from the tables of a finished run."""
 
+from functools import cache, partial
+
 import polars as pl
 import pytest
 
@@ -15,6 +17,12 @@ def ids(smoke) -> list[str]:
     return questions.sort("position")["question_id"].to_list()
 
 
+@pytest.fixture(scope="module")
+def show(smoke):
+    """Run `secateur show ARGS`, once for the same arguments."""
+    return cache(partial(smoke.secateur, "show"))
+
+
 def context(smoke, pattern: str, question: str) -> str:
     """The text at the budget of answering, as it is sent."""
     (path,) = (smoke.root / DOCUMENTS / "contexts").glob(f"{pattern}/contexts.parquet")
@@ -22,41 +30,41 @@ def context(smoke, pattern: str, question: str) -> str:
     return "".join(rows.sort("place")["text"])
 
 
-def test_a_question_is_shown_from_its_text_to_its_context(smoke, ids):
-    said = smoke.secateur("show", "smoke", ids[0])
+def test_a_question_is_shown_from_its_text_to_its_context(show, ids):
+    said = show("smoke", ids[0])
     assert said.returncode == 0, said.stderr
     heads = ("question  ", "answer    ", "GOLD EVIDENCE", "QUESTION TRIPLES", "CANDIDATE RUNS", "RANKED PASSAGES")
     places = [said.stdout.index(head) for head in (*heads, "FIGURES", "CONTEXT within 512 tokens", "as sent")]
     assert places == sorted(places)
 
 
-def test_no_line_is_wider_than_a_terminal(smoke, ids):
+def test_no_line_is_wider_than_a_terminal(show, ids):
     for extra in ((), ("--full",)):
-        lines = smoke.secateur("show", "smoke", ids[0], *extra).stdout.splitlines()
+        lines = show("smoke", ids[0], *extra).stdout.splitlines()
         assert max(map(len, lines)) <= 120
 
 
-def test_the_context_that_is_sent_is_shown_whole(smoke, ids):
-    said = "".join(smoke.secateur("show", "smoke", ids[0]).stdout.split())
+def test_the_context_that_is_sent_is_shown_whole(show, smoke, ids):
+    said = "".join(show("smoke", ids[0]).stdout.split())
     text = context(smoke, "graph/*.blind.*.default/graph/none/text/*", ids[0])
     assert text
     assert "".join(text.split()) in said
 
 
-def test_a_ranker_of_a_list_and_a_system_without_a_graph_are_shown_too(smoke, ids):
-    said = smoke.secateur("show", "smoke", ids[0], "--system", "rankers/minilm+neighbour").stdout
+def test_a_ranker_of_a_list_and_a_system_without_a_graph_are_shown_too(show, ids):
+    said = show("smoke", ids[0], "--system", "rankers/minilm+neighbour").stdout
     assert "rankers · minilm+neighbour, order-aware" in said
     assert "CANDIDATE RUNS" not in said
-    assert "RANKED PASSAGES" in smoke.secateur("show", "smoke", ids[0], "--system", "rag_zsum").stdout
-    assert "512 tokens: none" in smoke.secateur("show", "smoke", ids[0], "--system", "closed_book").stdout
-    refused = smoke.secateur("show", "smoke", ids[0], "--system", "rankers")
+    assert "RANKED PASSAGES" in show("smoke", ids[0], "--system", "rag_zsum").stdout
+    assert "512 tokens: none" in show("smoke", ids[0], "--system", "closed_book").stdout
+    refused = show("smoke", ids[0], "--system", "rankers")
     assert refused.returncode == 2
     assert "--system rankers/NAME" in refused.stderr
 
 
-def test_the_order_chooses_the_variant(smoke, ids):
-    assert "order-blind" in smoke.secateur("show", "smoke", ids[0]).stdout
-    assert "order-aware" in smoke.secateur("show", "smoke", ids[0], "--order", "aware").stdout
+def test_the_order_chooses_the_variant(show, ids):
+    assert "order-blind" in show("smoke", ids[0]).stdout
+    assert "order-aware" in show("smoke", ids[0], "--order", "aware").stdout
 
 
 @pytest.mark.parametrize(
@@ -76,28 +84,28 @@ def test_the_order_chooses_the_variant(smoke, ids):
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),
     ],
 )
-def test_an_unknown_name_is_answered_with_what_is_allowed(smoke, args, parts):
-    done = smoke.secateur("show", *args)
+def test_an_unknown_name_is_answered_with_what_is_allowed(show, args, parts):
+    done = show(*args)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert [part for part in parts if part not in done.stderr] == [], done.stderr
 
 
-def test_an_unknown_question_is_answered_with_the_nearest_ids(smoke, ids):
-    done = smoke.secateur("show", "smoke", f"{ids[0]}x")
+def test_an_unknown_question_is_answered_with_the_nearest_ids(show, ids):
+    done = show("smoke", f"{ids[0]}x")
     assert done.returncode == 2
     assert ids[0] in done.stderr
     assert f"{len(ids)} questions" in done.stderr
 
 
-def test_a_question_of_a_dialogue_is_shown_with_the_turns_that_each_scorer_chose(smoke):
+def test_a_question_of_a_dialogue_is_shown_with_the_turns_that_each_scorer_chose(show, smoke):
     table = smoke.root / "results/toy_dialogue_smoke/toy_dialogue_smoke/questions"
     evidence = read_table(TABLES["evidence"], table / "evidence.parquet").drop_nulls("passage_id")
     question, gold = evidence.select("question_id", "passage_id").row(0)
-    said = smoke.secateur("show", "smoke", question)
+    said = show("smoke", question)
     assert said.returncode == 0, said.stderr
     assert f"* [{gold}]" in said.stdout
     assert "rankers: F1 at gold size" in said.stdout
     assert "ecs:quick: F1 at gold size" in said.stdout
-    assert "rankers:" not in smoke.secateur("show", "smoke", question, "--system", "ecs:quick").stdout
+    assert "rankers:" not in show("smoke", question, "--system", "ecs:quick").stdout
     assert max(map(len, said.stdout.splitlines())) <= 120

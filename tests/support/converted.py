@@ -18,4 +18,4 @@ def convert(folder: Path) -> None:
 
 def linked(converted: Path, folder: Path) -> Path:
     """A cache of its own with the same converted weights; nobody writes to them again."""
-    return shutil.copytree(converted, folder, copy_function=os.link)
+    return shutil.copytree(converted, folder, copy_function=os.link, dirs_exist_ok=True)

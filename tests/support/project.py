@@ -11,7 +11,7 @@ from pathlib import Path
 from secateur.config.compose import literal
 from secateur.planning.dry_run import arguments
 
-__all__ = ["PARTS", "ROOT", "Project", "copy_project", "in_folder", "of_folder"]
+__all__ = ["PARTS", "ROOT", "Project", "copy_project", "in_folder", "of_folder", "share_options"]
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
@@ -76,6 +76,7 @@ class Project:
 
     def take_over(self, made: Path) -> None:
         """Copy what was computed elsewhere, but for the runs in MLflow's store, which are tracked again."""
+        shutil.rmtree(self.root / ".cache")
         for part in COMPUTED:
             shutil.copytree(made / part, self.root / part, symlinks=True, copy_function=_copied)
         (self.root / "logs/snakemake.log").unlink(missing_ok=True)  # of `secateur run`
@@ -102,7 +103,16 @@ def copy_project(target: Path) -> Project:
         else:
             shutil.copy2(source, target / part)
     (target / "slurm").symlink_to("profiles/slurm")
+    share_options(target)
     return Project(target)
+
+
+def share_options(root: Path) -> None:
+    """Let a copy of conf/ read what was composed before, by content: composing takes .2 s an option."""
+    composed = ROOT / ".cache/config"
+    composed.mkdir(parents=True, exist_ok=True)
+    (root / ".cache").mkdir(exist_ok=True)
+    (root / ".cache/config").symlink_to(composed)
 
 
 def in_folder(folder: Path) -> tuple[str, ...]:

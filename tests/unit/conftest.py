@@ -5,6 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.support.project import share_options
 
 from secateur.planning.plan import variants
 from secateur.report import tracking
@@ -17,6 +18,7 @@ def write(tmp_path_factory):
     """Write an experiment into a copy of conf/ and resolve it."""
     conf, numbers = tmp_path_factory.mktemp("root") / "conf", count()
     shutil.copytree(CONF, conf)
+    share_options(conf.parent)
 
     def resolve(datasets="[stem]", systems="[rankers, secateur]", axes="{}", exclude="[]", overrides=(), **more):
         text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"

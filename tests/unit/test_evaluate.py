@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.project import share_options
 
 from secateur.commands import evaluate
 from secateur.config.compose import option
@@ -23,6 +24,7 @@ def clone(tmp_path, monkeypatch):
     root = tmp_path / "clone"
     shutil.copytree(ROOT / "conf", root / "conf")
     shutil.copytree(ROOT / evaluate.RANKERS, root / evaluate.RANKERS)
+    share_options(root)
     monkeypatch.chdir(root)
     return root
 

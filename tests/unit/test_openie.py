@@ -4,8 +4,9 @@ import pytest
 
 from secateur.core.errors import SecateurError
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings, extract, load_parser
-from secateur.graph.triples.openie.parsing import LABELS, MODEL, identity_of
+from secateur.graph.triples.openie.parsing import LABELS, identity_of
 from secateur.graph.triples.surface import is_pronoun
+from secateur.models.words import PARSER
 
 CONSTRUCTIONS = {
     "subject verb object": ("The factory produces cars.", [("factory", "produces", "cars")]),
@@ -212,7 +213,7 @@ def test_another_model_with_the_labels_of_the_rules_is_read_and_told_apart_in_th
     front = FrontEnd(Settings(batch=2, model=model), None)
     assert len(front(["Ann bought the mill."], None).triples) == 1
     assert front.identity != FrontEnd(Settings(batch=2), None).identity == ()
-    assert identity_of("spacy")[0] == "spacy" != MODEL
+    assert identity_of("spacy")[0] == "spacy" != PARSER
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +137,14 @@ def test_a_module_imports_downwards_only():
         return [other for other in used(path) if floor(other) > floor(name)]
 
     assert offenders(above, MODULES) == EMPTY
+
+
+def test_no_two_rooms_import_each_other_not_even_by_way_of_a_third():
+    rooms: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        room = name.partition(".")[0]
+        rooms.setdefault(room, set()).update({other.partition(".")[0] for other in used(path)} - {room})
+    TopologicalSorter(rooms).prepare()  # raises CycleError, which names the circle
 
 
 def test_nothing_imports_a_stage():

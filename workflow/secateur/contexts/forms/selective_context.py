@@ -21,7 +21,7 @@ from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ra
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
-from secateur.models.words import MOSTLY, share_outside_latin
+from secateur.models.words import MOSTLY, PARSER, share_outside_latin
 
 BEFORE = "\n"  # what a passage's first token is predicted from
 WORD = re.compile(r"\S+\s*")
@@ -97,9 +97,7 @@ class _SelectiveContext:
     def _parser(self):
         import spacy
 
-        from secateur.graph.triples.openie.parsing import MODEL
-
-        return spacy.load(MODEL, exclude=["ner", "lemmatizer"])
+        return spacy.load(PARSER, exclude=["ner", "lemmatizer"])
 
     def _units(self, text: str) -> list[Span]:
         """The units of a text, with the blanks behind each; together they are the whole text."""

