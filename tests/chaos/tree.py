@@ -42,6 +42,10 @@ class Tree:
                 )
             elif source.exists():
                 shutil.copy2(source, target)
+        if (composed := self.root / ".cache/config").is_symlink():  # shared by copies; a scene harms its own
+            shared = composed.resolve()
+            composed.unlink()
+            shutil.copytree(shared, composed)
         self.specs = found(self.root, EXPERIMENT)
         self.names = set(self._names())
         self.read: dict[str, list[str]] = {}  # by job what it reads of caches, once it was looked at

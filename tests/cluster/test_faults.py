@@ -42,7 +42,7 @@ def driven(slurm, smoke, tmp_path) -> Iterator[Driven]:
     project.edit("profiles/slurm/config.yaml", "CHANGE_ME", "secateur")
     project.edit("profiles/slurm/config.yaml", "latency-wait: 60", "latency-wait: 5")
     cache = project.root / ".cache"
-    for name in ("models", "tokenizers", "embeddings", "config"):
+    for name in ("models", "tokenizers", "embeddings"):
         if (smoke.root / ".cache" / name).exists():
             shutil.copytree(smoke.root / ".cache" / name, cache / name, copy_function=os.link)
     yield Driven(project.root, slurm)
