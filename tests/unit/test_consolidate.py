@@ -35,6 +35,7 @@ NEVER = [
     ("-7 °C", "7 °C", "sign"),
     ("C++", "C", "sign"),
     ("C#", "C++", "sign"),
+    ("Cl−", "Cl", "sign"),
     ("LX Legislature", "LXI Legislature", "marker"),
 ]
 ALWAYS = [
@@ -152,6 +153,7 @@ def test_an_alias_file_gives_pairs_of_ids_and_the_forms_of_other_corpora(tmp_pat
         ("forc: []", "unknown key forc; did you mean 'force'?"),
         ("force: [[IBM]]", r"force\[0\] is \['IBM'\], allowed: two different surface forms"),
         ("force: [[IBM, IBM]]", "two different surface forms"),
+        ("forbid: [[IBM, the IBM]]", "two different surface forms"),
         ("force: [[IBM, Big Blue]]\nforbid: [[Big Blue, IBM]]", "contradicts itself: 'Big Blue' and 'IBM'"),
         (
             "force: [[IBM, Big Blue], [Big Blue, Apple]]\nforbid: [[IBM, Apple]]",

@@ -116,6 +116,14 @@ def test_what_reads_gold_evidence_or_a_file_cannot_stand_inside_another_ranker(i
     assert problem.startswith(f"rankers.scorers.mine+window.of.lexical: {inner['kind']} reads gold evidence")
 
 
+@pytest.mark.parametrize(("inner", "said"), [({"kind": "dens"}, "'dens' is unknown"), (COSINE | {"a": 1}, "of.a")])
+def test_a_ranker_inside_another_is_read_as_strictly_before_anything_runs(inner, said):
+    outer = {"kind": "window", "of": inner, "size": 1}
+    (problem,) = rankers_problems(Rankers({"mine+window": outer}, (), 0.8, 9), "conf/rankers/mine")
+    assert said in problem
+    assert "rankers.scorers.mine+window.of" in problem
+
+
 def test_late_interaction_counts_the_best_token_for_each_token_of_the_question():
     # MaxSim of a: (1 + 0) / 2 = .5; of b: (.6 + .8) / 2 = .7; of c: 0.
     np.testing.assert_allclose(

@@ -80,7 +80,7 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
                 problems.append(
                     f"rankers.scorers.{name}: the name of an order-aware ranker ends in +window, no other does"
                 )
-            problems += _inner_problems(f"rankers.scorers.{name}", spec)
+            problems += _inner_problems(where, f"rankers.scorers.{name}", spec)
         twice = [name for name in rankers.scores if name in {*rankers.utilities, *forms(rankers)}]
         problems += [f"rankers.scores.{name}: another scorer of this list has that name" for name in twice]
     for name, spec in rankers.utilities.items():
@@ -94,14 +94,19 @@ def rankers_problems(rankers: Rankers, where: str) -> list[str]:
     return problems
 
 
-def _inner_problems(path: str, spec: Mapping[str, Any]) -> Iterator[str]:
+def _inner_problems(where: str, path: str, spec: Mapping[str, Any]) -> Iterator[str]:
     """Problems of the rankers inside a ranker, which declares neither gold evidence nor files for them."""
     for setting, inner in spec.items():
         if isinstance(inner, Mapping) and "kind" in inner:
+            try:
+                plugins.settings("ranker", inner, where, f"{path}.{setting}")
+            except ConfigError as error:
+                yield str(error)
+                continue
             ranker = plugins.load("ranker", inner["kind"])
             if ranker.READS_GOLD or ranker.ANSWER_AWARE or ranker.FILES:
                 yield f"{path}.{setting}: {inner['kind']} reads gold evidence, the answer or a file, and can only stand alone"
-            yield from _inner_problems(f"{path}.{setting}", inner)
+            yield from _inner_problems(where, f"{path}.{setting}", inner)
 
 
 def forms(rankers: Rankers) -> list[str]:

@@ -16,16 +16,16 @@ FIX = "Fix: {force: [[form, form]], forbid: [[form, form]]} with surface forms o
 
 
 def _pairs(path: Path, name: str, value: Any) -> list[list[str]]:
-    """The pairs of forms under a key, as surface forms."""
+    """The pairs under a key, normalised as the graph's surface forms are."""
     pairs = []
     if not isinstance(value or [], list):
         raise SecateurError(f"{path}: {name} is {value!r:.80}, allowed: a list of pairs. {FIX}")
     for n, pair in enumerate(value or []):
-        if not (
-            isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) and pair[0] != pair[1]
-        ):
+        named = isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair)
+        forms = [normalise(form) for form in pair] if named else []
+        if len(set(forms)) != 2:
             raise SecateurError(f"{path}: {name}[{n}] is {pair!r:.80}, allowed: two different surface forms. {FIX}")
-        pairs.append([normalise(form) for form in pair])
+        pairs.append(forms)
     return pairs
 
 

@@ -64,9 +64,7 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     place = {text: n for n, text in enumerate(texts)}
     forced, listed, unknown = read_aliases(alias_file, place) if alias_file else ([], frozenset(), [])
     if unknown:
-        ctx.warn(
-            f"{alias_file}: {len(unknown)} forms are no entity of this corpus, such as {unknown[0]!r}; passed over"
-        )
+        ctx.warn(f"{alias_file}: forms that are no entity of this corpus: {len(unknown)}, such as {unknown[0]!r}")
 
     def forbidden(a: int, b: int) -> bool:
         return frozenset((a, b)) in listed

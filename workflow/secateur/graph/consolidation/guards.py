@@ -9,7 +9,7 @@ from secateur.models.words import stem, words
 __all__ = ["blocked_by", "distinctive_tokens", "normal_form"]
 
 _ROMAN = re.compile(r"^(?=[ivxlc])(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")  # to 99
-_SIGN = re.compile(r"(?<![^\s(\[])[-−–](?=\.?\d)|(?<=[^\W_])[+#]+(?!\w)")  # -7 °C, C++, F#; +5 is 5
+_SIGN = re.compile(r"(?<![^\s(\[])[-−–](?=\.?\d)|(?<=[^\W_])[+#−]+(?!\w)")  # -7 °C, C++, F#, Cl−; +5 is 5
 WORDS = {  # of a word in two categories, the later wins
     "number": (
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -43,7 +43,7 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _category(token: str) -> str | None:
-    """Category of a distinctive token: number, date, polarity, direction, marker (a Roman numeral) or single letter; else None."""
+    """Category of a distinctive token: number, date, polarity, direction, marker (Roman numeral) or single letter."""
     if any(c.isdigit() for c in token):
         return "number"
     if token in CATEGORY:
