@@ -73,6 +73,8 @@ def walked(kind, settings, texts=TEXTS, question=QUESTION, first="film:1"):
         ("The end of the war.", []),
         ("In 1999 the 2012 Olympics", ["2012 olympics"]),
         ("Ångström's law", ["angstrom"]),
+        ("the Ballon d'Or of l’Équipe", ["ballon d or of l equipe"]),
+        ("by Ann\nLee Jr", ["ann", "lee jr"]),
         ("", []),
         ("...", []),
     ],
@@ -90,6 +92,13 @@ def test_a_name_inside_a_longer_one_is_said_but_does_not_name():
     known = {"school on fire", "school", "fire", "film"}
     assert spans_of("Which film is School On Fire?", known, 4) == ["film", "school", "school on fire", "fire"]
     assert longest_spans("Which film is School On Fire?", known, 4) == ["school on fire"]
+
+
+def test_a_single_word_names_if_it_is_quoted_or_capitalised_after_an_elided_word():
+    known = {"lulu", "fire", "artagnan", "who"}
+    assert longest_spans('Who made "Lulu" and “Fire”?', known, 4) == ["lulu", "fire"]
+    assert longest_spans('"Lulu" by d\'Artagnan', known, 4) == ["lulu", "artagnan"]
+    assert longest_spans("Lulu and fire", known, 4) == []
 
 
 # --- mentions -------------------------------------------------------------------------------------

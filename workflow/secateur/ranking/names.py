@@ -14,12 +14,18 @@ from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased, un
 
 __all__ = ["canonical", "longest_spans", "names_in", "spans_of", "stands_alone"]
 
+_ELIDED = r"\p{Ll}{1,4}['’](?=\p{Lu})"  # the d' of d'Artagnan, the l' of l'Oréal
 _PART = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][\p{{L}}\p{{M}}\p{{N}}--{UNSPACED}]*"
-_TOKEN = regex.compile(rf"(?V1){_PART}(?:[.'’&-]{_PART})*\.?|{UNSPACED}+|[^\p{{L}}\p{{M}}\p{{N}}_\s\x1c-\x1f]")
+_TOKEN = regex.compile(
+    rf"(?V1){_ELIDED}|{_PART}(?:[.'’&-]{_PART})*\.?|{UNSPACED}+|[^\p{{L}}\p{{M}}\p{{N}}_\s\x1c-\x1f]"
+)
 _MARKED = regex.compile(
     r"(?V1)[「『《〈“«](?P<name>[^「」『』《》〈〉“”«»]{2,40})[」』》〉”»]|(?P<name>[\p{Katakana}ー]{2,}(?:[・＝][\p{Katakana}ー]+)*)"
 )
 _ACCENT = regex.compile(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]\p{M}*)\p{Mn}")
+_QUOTES = "[\"'“”„‘’«»‹›]"
+_LEAD = regex.compile(rf"^{_QUOTES}*(?:{_ELIDED})?")  # before a name
+_QUOTED = regex.compile(rf"{_QUOTES}\S+{_QUOTES}")
 _BETWEEN = regex.compile(rf"[^{WORD_CHARACTER[1:-1]}]+")
 _UNSPACED = regex.compile(rf"(?V1){UNSPACED}")
 _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*$")
@@ -72,10 +78,12 @@ def _spans(text: str, joins: Set[str], skipped: Set[str]) -> Iterator[tuple[int,
             continue
         last = ahead = place
         while ahead + 1 < len(tokens) and not _ends_sentence(tokens[ahead][0]):
-            word = tokens[ahead + 1][0]
+            word, start, _ = tokens[ahead + 1]
+            if "\n" in text[tokens[ahead][2] : start]:
+                break
             if word[0].isupper() or (word[0].isdigit() and last == ahead):
                 last = ahead = ahead + 1
-            elif word in joins:
+            elif word in joins or word[1:].endswith(("'", "’")):  # elided
                 ahead += 1
             else:
                 break
@@ -127,12 +135,13 @@ def spans_of(text: str, names: Set[str], longest: int) -> list[str]:
 
 
 def longest_spans(text: str, names: Set[str], longest: int) -> list[str]:
-    """Those of some names that stand in a text, none inside another; single words only if capitalised and not first.
+    """Those of some names that stand in a text, none inside another; single words only if capitalised, and quoted if first.
 
     >>> longest_spans("Did Ann Lee direct Free Guy before the fire?", {"free guy", "guy", "ann lee", "fire", "did"}, 5)
     ['ann lee', 'free guy']
     """
-    capitals = {canonical(word) for word in text.split()[1:] if word[:1].isupper()}
+    words = (_LEAD.sub("", word) for word in text.split()[0 if _QUOTED.match(text) else 1 :])
+    capitals = {canonical(word) for word in words if word[:1].isupper()}
     found, free = [], 0
     for place, spans in enumerate(_starts(canonical(text), longest)):
         names_here = [(n, s) for n, s in enumerate(spans, 1) if s in names and (stands_alone(s) or s in capitals)]
