@@ -1,5 +1,6 @@
 """Primary families: every declared pair differs in one named thing, and Holm's correction covers the family alone."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -61,6 +62,8 @@ DECLARED = [name for name in names(CONF, "experiment") if experiment(CONF, name)
 def test_the_rows_of_a_declared_pair_differ_in_one_named_thing(name):
     planned = {(v.dataset, v.system, v.order): v for v in variants(CONF, name)}
     for pair in experiment(CONF, name).primary:
+        if pair["differs"] not in DIFFERS:
+            continue
         places = [(dataset, order) for dataset, system, order in planned if system == pair["row"]]
         assert places
         for dataset, order in places:
@@ -72,6 +75,20 @@ def test_the_rows_of_a_declared_pair_differ_in_one_named_thing(name):
             differing = {key for key in left.keys() | right.keys() if left.get(key) != right.get(key)}
             assert differing <= DIFFERS[pair["differs"]], f"{pair['row']} minus {pair['minus']}"
             assert left["named"] == right["named"] > 0
+
+
+@pytest.mark.parametrize("pair", experiment(CONF, "locomo").primary, ids=lambda pair: pair["row"])
+def test_declared_scores_of_ecs_differ_in_scores_of_the_language_model_alone(pair):
+    (ecs,) = {v["rankers"] for v in variants(CONF, "locomo") if v.system == "ecs"}
+    rankers = option(CONF, "rankers", ecs)
+    row, minus = (set(rankers.utilities[pair[side].removeprefix("ecs/")]["of"]) for side in ("row", "minus"))
+    assert row > minus and row - minus <= set(rankers.scores)
+
+
+def test_declared_forms_differ_in_the_form_alone_under_each_reader():
+    tests = [(t["row"].removeprefix("title_zsum"), t["minus"].removeprefix("title_zsum")) for t in declared("forms")]
+    gemma = [(":dense+gemma3_270m", ":gemma3_270m"), (":lines+gemma3_270m", ":best_first+gemma3_270m")]
+    assert sorted(tests) == sorted([(":dense", ""), (":lines", ":best_first"), *gemma])
 
 
 def test_the_walks_of_multihop_are_declared_against_the_same_names_without_a_walk():
@@ -156,6 +173,32 @@ def test_a_pair_that_does_not_fit_names_its_file_and_key(write, changes, message
         write(systems="[secateur, title_zsum]", axes="{assembly: [lines]}", primary=f"[{{{pair}}}]")
 
 
+SCORES = {
+    "row": "ecs/fitted:free",
+    "minus": "ecs/fitted:lexical",
+    "differs": "language_model",
+    "metrics": ["f1_at_gold"],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"row": "esc/fitted:free"}, r"primary\[0\]\.row names esc, allowed: .*did you mean 'ecs'"),
+        ({"row": "ecs/fitted:fre"}, r"primary\[0\]\.row names fitted:fre, .*did you mean 'fitted:free'"),
+        ({"row": "ecs/kl_first"}, r"primary\[0\]\.row names kl_first, allowed: .*fitted:free"),
+        ({"minus": "rankers"}, r"primary\[0\]\.minus names rankers, allowed: ecs"),
+        ({"minus": "ecs/fitted:aware"}, r"primary\[0\]\.minus names fitted:aware, allowed: fitted:lexical"),
+        ({"differs": "reader"}, r"primary\[0\]\.differs names reader, allowed: language_model"),
+        ({"metrics": ["answer_gain@claim"]}, r"primary\[0\]\.metrics names answer_gain@claim, allowed: f1_at_gold"),
+    ],
+)
+def test_scores_that_do_not_fit_are_named(changes, message):
+    spec = replace(experiment(CONF, "locomo"), primary=(SCORES | changes,))
+    with pytest.raises(SecateurError, match=message):
+        primary_tests(spec, variants(CONF, "locomo"), lambda group, name: option(CONF, group, name), "locomo")
+
+
 # --- the family ---------------------------------------------------------------------------------------------
 
 
@@ -188,6 +231,19 @@ def test_p_is_adjusted_over_the_tests_of_all_data_sets_and_metrics():
     tested = found.filter(pl.col("difference") > 0)
     np.testing.assert_allclose(tested["p_holm"], holm(tested["p"].to_numpy()))  # four tests; beam equals its twin
     assert set(found.filter(system="beam")["p_holm"]) == {1}
+
+
+def test_scores_of_one_system_are_tested_where_both_see_the_answer_or_neither():
+    aware, free = (
+        figures(ecs=0.1).with_columns(scorer=pl.lit("plain"), answer_aware=pl.lit(seen)) for seen in (True, False)
+    )
+    joined = aware.with_columns(scorer=pl.lit("joined"), value=pl.col("value") * 2)
+    test = {"row": "ecs/joined", "minus": "ecs/plain", "metric": "a"}
+    found, missing = primary_family({"one": (pl.concat([aware, free, joined]), "all", "test")}, [test], CFG)
+    assert problems(TABLES["comparisons"], found) == [] == missing
+    assert found.select("system", "scorer", "baseline_scorer", "answer_aware").rows() == [
+        ("ecs", "joined", "plain", True)
+    ]
 
 
 def test_an_experiment_without_a_family_has_no_rows_of_it_and_no_table():

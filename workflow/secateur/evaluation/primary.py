@@ -9,7 +9,9 @@ from secateur.evaluation.comparison import PRIMARY, common, paired_differences
 
 __all__ = ["primary_family"]
 
-SIDES = {"row": "system", "minus": "baseline"}  # of a test, and the column of `comparisons`
+SIDES = ("row", "minus")  # of a test
+COLUMNS = ("system", "scorer", "baseline", "baseline_scorer")  # of `comparisons`, for both sides
+GROUP = ("order", "answer_aware")
 
 
 def primary_family(
@@ -22,17 +24,17 @@ def primary_family(
     """
     labels, samples, missing = [], [], []
     for dataset, (figures, subset, split) in parts.items():
-        place = {"dataset": dataset, "subset": subset, "split": split, "answer_aware": False, "axis": PRIMARY}
+        place = {"dataset": dataset, "subset": subset, "split": split, "axis": PRIMARY}
         for test in tests:
-            measured = figures.filter(pl.col("scorer").is_null(), metric=test["metric"])
-            row, minus = (measured.filter(system=test[side]) for side in SIDES)
+            row, minus = (_figures(figures, test[side], test["metric"]) for side in SIDES)
             before = len(samples)
-            for order in row["order"].unique().sort():
-                same = pl.col("order").eq_missing(pl.lit(order))
-                sample = common(row.filter(same), minus.filter(same))
+            for group in row.partition_by(*GROUP, maintain_order=True):
+                same = {column: group[column][0] for column in GROUP}
+                equal = (pl.col(name).eq_missing(pl.lit(value)) for name, value in same.items())
+                sample = common(group, minus.filter(*equal))
                 if sample.height:
-                    sides = {column: test[side] for side, column in SIDES.items()}
-                    labels.append(place | sides | {"order": order, "metric": test["metric"]})
+                    names = [part for side in SIDES for part in _parts(test[side])]
+                    labels.append(place | same | dict(zip(COLUMNS, names, strict=True)) | {"metric": test["metric"]})
                     samples.append(sample)
             if len(samples) == before:
                 missing.append(f"{test['row']} minus {test['minus']}, {test['metric']} on {dataset}")
@@ -42,3 +44,16 @@ def primary_family(
         for own, pair in zip(labels, paired, strict=True)
     ]
     return TABLES["comparisons"].frame(rows), missing
+
+
+def _parts(name: str) -> tuple[str, str | None]:
+    """System and scorer of a row."""
+    system, _, scorer = name.partition("/")
+    return system, scorer or None
+
+
+def _figures(figures: pl.DataFrame, name: str, metric: str) -> pl.DataFrame:
+    """Figures of one row, by order and answer-awareness."""
+    system, scorer = _parts(name)
+    row = figures.filter(pl.col("scorer").eq_missing(pl.lit(scorer, pl.String)), system=system, metric=metric)
+    return row.sort(*GROUP, nulls_last=True)

@@ -4,7 +4,8 @@
       - {row: requery, minus: named_two_step, differs: steps, metrics: [passage_recall@5, evidence_recall@claim]}
 
 `differs` names the one thing in which the rows differ: an axis of comparison, or a part of the ranker. With `under`, an axis
-of the experiment, the rows are also tested under each of its options.
+of the experiment, the rows are also tested under each of its options. `SYSTEM/SCORER` is a joined score of ECS, whose matched
+baseline lacks scores of the language model: `differs: language_model`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,12 +16,14 @@ from secateur.config import inline
 from secateur.config.experiment import Experiment, System
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
-from secateur.evaluation.comparison import AXES, COMPARED
+from secateur.ecs.names import matched_baselines
+from secateur.evaluation.comparison import AXES, COMPARED, MODEL
 from secateur.evaluation.metric import headlines
 
 __all__ = ["primary_tests"]
 
 KEYS, OPTIONAL = ("row", "minus", "differs", "metrics"), ("under",)
+SELECTED = ("f1_at_gold",)  # metrics of scorers that select passages
 RANKED, GAINED = ("passage_recall", "all_gold"), ("answer_gain", "answer_gain_own")
 Option = Callable[[str, str], Any]  # (group, name) -> option
 Test = dict[str, str]  # row, minus, metric
@@ -45,19 +48,33 @@ def _tests(
             f"{at} {'lacks' if unlike - set(pair) else 'has'} {', '.join(sorted(unlike))}; "
             f"allowed: {', '.join(KEYS)}, and optionally {', '.join(OPTIONAL)}. Fix: correct that entry."
         )
+    metrics = [pair["metrics"]] if isinstance(pair["metrics"], str) else pair["metrics"]
+    if "/" in pair["row"]:
+        _check_scorers(at, pair, variants, option)
+        _check(f"{at}.metrics", metrics, SELECTED)
+        yield from ({"row": pair["row"], "minus": pair["minus"], "metric": metric} for metric in metrics)
+        return
     under = pair.get("under")
     _check(f"{at}.under", [under] if under else [], [f.name for f in fields(System)])
     labels = [inline.label(v if isinstance(v, str) else inline.changed("", v)) for v in spec.axes.get(under, ())]
     names = list(dict.fromkeys(v.system for v in variants))
     for side in ("row", "minus"):
         _check(f"{at}.{side}", [pair[side]], names)
-    metrics = [pair["metrics"]] if isinstance(pair["metrics"], str) else pair["metrics"]
-    for suffix in ("", *(f":{label}" for label in labels)):
-        row, minus = (pair[side] + suffix for side in ("row", "minus"))
+    for label in ("", *labels):
+        row, minus = (_under(pair[side], label) for side in ("row", "minus"))
         if row in names and minus in names:
             _check_difference(at, pair, variants, row, minus)
             _check(f"{at}.metrics", metrics, _measured([v for v in variants if v.system == row], option))
             yield from ({"row": row, "minus": minus, "metric": metric} for metric in metrics)
+
+
+def _under(name: str, label: str) -> str:
+    """Name of a row under an option of a further axis.
+
+    >>> _under("beam", "gemma"), _under("beam:lines", "gemma"), _under("beam", "")
+    ('beam:gemma', 'beam:lines+gemma', 'beam')
+    """
+    return f"{name}{'+' if ':' in name else ':'}{label}" if label else name
 
 
 def _check(at: str, values: Sequence[Any], allowed: Sequence[str]) -> None:
@@ -67,6 +84,18 @@ def _check(at: str, values: Sequence[Any], allowed: Sequence[str]) -> None:
             f"{at} names {value}, allowed: {', '.join(allowed) or 'none'}{nearest(str(value), allowed)}. "
             "Fix: correct that entry, or declare no family: experiment.primary=[]"
         )
+
+
+def _check_scorers(at: str, pair: Mapping[str, Any], variants: Sequence, option: Option) -> None:
+    """Raises ConfigError unless both sides are joined scores of one system, and the second a matched baseline of the first."""
+    (system, _, scorer), (other, _, baseline) = (pair[side].partition("/") for side in ("row", "minus"))
+    joined = {v.system: option("rankers", v["rankers"]) for v in variants if v["family"] == "utility"}
+    _check(f"{at}.row", [system], list(joined))
+    _check(f"{at}.minus", [other], [system])
+    matched = matched_baselines(joined[system].scores, joined[system].utilities)
+    _check(f"{at}.row", [scorer], list(matched))
+    _check(f"{at}.minus", [baseline], matched[scorer])
+    _check(f"{at}.differs", [pair["differs"]], [MODEL])
 
 
 def _check_difference(at: str, pair: Mapping[str, Any], variants: Sequence, row: str, minus: str) -> None:
