@@ -15,6 +15,7 @@ from tests.support.project import copy_project, of_folder
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.report.kept import keep, kept_source
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"
@@ -55,6 +56,15 @@ def custom(smoke, tmp_path_factory):
     done = project.snakemake(*config, PYTHONHASHSEED="7", OMP_NUM_THREADS="2")
     assert done.returncode == 0, done.stdout + done.stderr
     return project, config
+
+
+def test_kept_figures_name_the_command_that_makes_them(smoke, custom, tmp_path):
+    for project, name in ((smoke, "smoke"), (custom[0], "custom_mine")):
+        keep(project.root / "results", tmp_path, name)
+    assert kept_source(tmp_path, "smoke")["command"] == "make run EXPERIMENT=smoke"
+    command = kept_source(tmp_path, "custom_mine")["command"]
+    assert command.startswith("make run EXPERIMENT=custom_mine OVERRIDES=")
+    assert "dataset.folder=" in command and str(custom[0].root.parent / "mine") in command
 
 
 def test_no_policy_is_above_the_oracle_and_none_costs_more_than_all(smoke):

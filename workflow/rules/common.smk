@@ -45,9 +45,9 @@ def words(value):
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))
-os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT)  # goes into the records, not into params
 os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; sums depend on it
 OVERRIDES = words(config.get("overrides"))
+os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES))  # for records, not params
 
 if config.get("data"):
     stop(

@@ -4,7 +4,9 @@ The name keeps them apart from whole runs, in every path and table.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from shlex import quote
 from typing import Any
 
 from secateur.config import plugins
@@ -28,14 +30,15 @@ def unlimited(name: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (name, None)
 
 
-def command(experiment: str) -> str:
+def command(experiment: str, overrides: Sequence[str] = ()) -> str:
     """The command that runs an experiment.
 
-    >>> command("peers@20")
-    'make run EXPERIMENT=peers LIMIT=20'
+    >>> command("peers@20", ["dataset.gain=50", "eval.budgets=[64,256]"])
+    "make run EXPERIMENT=peers LIMIT=20 OVERRIDES='dataset.gain=50 eval.budgets=[64,256]'"
     """
     name, count = unlimited(experiment)
-    return f"make run EXPERIMENT={name}" + (f" LIMIT={count}" if count else "")
+    limit = f" LIMIT={count}" if count else ""
+    return f"make run EXPERIMENT={name}{limit}" + (f" OVERRIDES={quote(' '.join(overrides))}" if overrides else "")
 
 
 def limited(option: Any, count: int) -> Any:

@@ -1,7 +1,8 @@
 """Kept figures: small tables of finished experiments in `docs/results`, which pages and paper tables quote.
 
 `docs/results/EXPERIMENT/metrics.parquet` and `comparisons.parquet` hold the rows that a page may quote, rounded to four
-digits. Their Parquet metadata name the command, the commit and the digests of the tables they were taken from.
+digits, `equal_quality.parquet` the tokens at equal quality. Their Parquet metadata name the command with its overrides, the
+commit and the digests of the tables they were taken from.
 """
 
 from collections.abc import Mapping
@@ -17,10 +18,10 @@ from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import PRIMARY
 from secateur.report.format import MEMORY
 
-__all__ = ["KEPT", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
+__all__ = ["COMPARED", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
 
-KEPT = ("metrics", "comparisons")
-PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
+COMPARED = ("metrics", "comparisons")  # the tables that pages quote
+PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain", "answer_gain_own")
 # Kept as METRIC@claim, the mean over the budgets of `eval.claim`.
 CLAIMED = (*PAIRED_CLAIMS, "qualified_kept", "tokens")
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
@@ -44,17 +45,17 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
     quotable |= base.str.starts_with(FAITHFUL)
     paired = pl.col("metric").is_in([*(f"{m}@claim" for m in PAIRED_CLAIMS), *PAIRED]) | (pl.col("axis") == PRIMARY)
+    equal = read_table(TABLES["equal_quality"], home / "equal_quality.parquet")
     rows = {
         "metrics": metrics.filter(quotable & ~pl.col("published")),
         "comparisons": comparisons.filter(paired & pl.col("subset").is_in(SUBSETS) & (pl.col("axis") != "named")),
     }
+    rows |= {"equal_quality": equal} if equal.height else {}
     record = read_json(home / "run.json")
-    source = {
-        "command": command(name),
-        "commit": record["commit"],
-        "finished": record["finished"],
-        "record": file_digest(home / "run.json"),
+    source = {key: record[key] or "unknown" for key in ("commit", "finished")} | {
+        "record": file_digest(home / "run.json")
     }
+    source |= {"command": command(name, record.get("overrides", ()))}
     for table, frame in rows.items():
         digest = {"digest": file_digest(home / f"{table}.parquet")}
         write_kept(frame.with_columns(pl.col(pl.Float64).round(DIGITS)), docs, name, table, source | digest)

@@ -29,7 +29,7 @@ from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
 from secateur.report.finding import PLAIN, Line, both_ways, difference_of, findings
 from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
-from secateur.report.kept import KEPT, SUBSETS, kept_source, kept_table
+from secateur.report.kept import COMPARED, SUBSETS, kept_source, kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import encoded
 from secateur.report.table import Cell, Column, Number, Row, Table, inline, markdown
@@ -78,7 +78,7 @@ class _Column:
         self.source = kept_source(docs, self.experiment)
         self.place = {"subset": subset or "all", "metric": self.metric}
         self.place |= {"order": mark["order"]} if "order" in mark else {}
-        rows, pairs = (kept_table(docs, self.experiment, table).filter(dataset=dataset) for table in KEPT)
+        rows, pairs = (kept_table(docs, self.experiment, table).filter(dataset=dataset) for table in COMPARED)
         self.rows, self.pairs = named(rows), named(both_ways(pairs, mark.get("family") == PRIMARY))
 
     def row(self, name: str) -> Figures | None:
@@ -127,7 +127,7 @@ def _cell(row: Figures | None) -> Cell:
 
 def complete(docs: Path, name: str) -> str:
     """A page with every kept figure and paired difference of an experiment, by data set, order and subset."""
-    source, metrics, pairs = kept_source(docs, name), *(named(kept_table(docs, name, table)) for table in KEPT)
+    source, metrics, pairs = kept_source(docs, name), *(named(kept_table(docs, name, table)) for table in COMPARED)
     keys = ["dataset", "order", "answer_aware", "subset"]
     parts = [f"# Figures of {name}", f"`{source['command']}`, commit {source['commit'][:10]}, {source['finished']}."]
     for place in metrics.filter(pl.col("subset").is_in(SUBSETS)).select(keys).unique(maintain_order=True).iter_rows():
@@ -166,7 +166,7 @@ def _by_metric(rows: pl.DataFrame, *labels: str) -> str:
 
 def kept_picture(conf: Path, docs: Path, name: str, shown: Sequence[str]) -> str:
     """SVG of the primary family: some systems' differences to their matched baseline, by data set."""
-    metrics, comparisons = (kept_table(docs, name, table) for table in KEPT)
+    metrics, comparisons = (kept_table(docs, name, table) for table in COMPARED)
     comparisons = comparisons.filter(axis=PRIMARY).with_columns(axis=pl.lit("ranker"))
     families = dict.fromkeys(comparisons["system"], "graph") | dict.fromkeys(comparisons["baseline"], PLAIN)
     min_units = option(conf, "eval", "default").min_units

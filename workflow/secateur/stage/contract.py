@@ -214,6 +214,7 @@ def _record(
     record = {
         "stage": job.rule,
         "experiment": os.environ.get("SECATEUR_EXPERIMENT"),  # the one that ran the job; others may share its outputs
+        "overrides": json.loads(os.environ.get("SECATEUR_OVERRIDES", "[]")),
         "axes": dict(job.axes),
         "config": values,
         "seeds": {path: value for path, value in values.items() if path.endswith("seed")},
