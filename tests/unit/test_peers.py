@@ -267,6 +267,7 @@ def test_of_equal_passages_the_one_that_follows_is_meant():
     assert tracer.passages("Five six seven. It rained.") == [2, 3]
     assert tracer.passages("One two three four. It rained.") == [0, 1]
     assert tracer.passages("It rained.") == [1]
+    assert Tracer(["It rained.", *texts]).passages("It rained. Five six seven.") == [2, 3]
     assert Tracer(["a b c", "a b c d"]).passages("x a b c d") == [1]
 
 

@@ -50,26 +50,33 @@ class Tracer:
     def _matches(self, text: str) -> Iterator[tuple[int, int, int]]:
         """(start, end, row) of each passage, offsets in characters.
 
-        The longest passage wins; of equal ones the passage after the last match, else the first.
+        The longest passage wins; of equal ones the passage after the last match, else the first that the next passage of
+        the corpus follows here too, else the first.
         """
         spans = list(unit_spans(text))
         words = [word for word, _, _ in spans]
-        at, last = 0, -1
+        at, last = 0, -2  # no passage is after it
         while at < len(words):
             rows = [
                 row
                 for length in range(min(ANCHOR, len(words) - at), 0, -1)
                 for row in self._starts.get(tuple(words[at : at + length]), ())
-                if words[at : at + len(self._words[row])] == self._words[row]
+                if self._stands(row, words, at)
             ]
             if not rows:
                 at += 1
                 continue
             size = max(len(self._words[row]) for row in rows)
             longest = [row for row in rows if len(self._words[row]) == size]
-            last = last + 1 if last + 1 in longest else longest[0]
+            followed = (row for row in longest if self._stands(row + 1, words, at + size))
+            last = last + 1 if last + 1 in longest else next(followed, longest[0])
             yield spans[at][1], spans[at + size - 1][2], last
             at += size
+
+    def _stands(self, row: int, words: list[str], at: int) -> bool:
+        """Whether the words of a passage stand at a place; no passage stands after the last."""
+        passage = self._words[row] if row < len(self._words) else []
+        return passage != [] and words[at : at + len(passage)] == passage
 
 
 def _closes(character: str) -> bool:
