@@ -3,6 +3,7 @@
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.schema import sample_documents, shuffle_passages
+from secateur.datasets.texts import cut_sentences
 from secateur.stage.contract import main
 
 
@@ -18,7 +19,7 @@ def run(cfg, inputs, outputs, ctx):
             f"{moved} conversations have documents that are read in the order of their ids, not of the file. Fix: name them "
             "so that their ids sort in reading order (s02, s10), or use one `doc` and set `session`"
         )
-    if warning := english_only(passages["text"].to_list()):
+    for warning in filter(None, (english_only(passages["text"].to_list()), cut_sentences(passages))):
         ctx.warn(warning)
     return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
 

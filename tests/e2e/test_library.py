@@ -89,7 +89,7 @@ def test_a_memory_retrieves_what_the_pipeline_gives_a_reader(smoke, asked, syste
     same(smoke, asked, secateur.Memory(system, order=order), rows)
 
 
-@pytest.mark.parametrize("assembly", ["default+form=dense", "lines", "paper"])
+@pytest.mark.parametrize("assembly", ["default+form=dense", "default+pieces=2", "lines", "paper"])
 @pytest.mark.parametrize(
     ("system", "ranked"), [("beam", "graph/*.blind.*.beam"), ("title_zsum", "lexical/*.sentences")]
 )
@@ -154,6 +154,27 @@ def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
     assert "Ouse" in made.retrieve("What does the Aire flow into?", 30).text
     assert made.index({"river": "The Aire flows into the sea."}) == 7
     assert "Ouse" not in made.retrieve("What does the Aire flow into?", 200).text
+
+
+def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):
+    texts = [f"The mill has room {n}." for n in range(12)]
+    made = secateur.Memory("title_zsum", assembly="default+placement=as_written")
+    made.index(texts)
+    assert made.retrieve("Which rooms does the mill have?", 500).text.splitlines() == texts
+
+
+@pytest.mark.parametrize("form", ["ids", "matrix"])
+def test_symbols_are_worth_the_facts_that_they_stand_for(smoke, form):
+    values = {}
+    for kind in ("words", form):
+        made = secateur.Memory("secateur", assembly=f"lines+form.kind={kind}")
+        made.index(TEXTS)
+        found = made.retrieve(QUESTION, 400)
+        values[kind] = secateur.evaluate(
+            {"q": found}, {"q": QUESTION}, {"q": list(TEXTS.values())}, metrics=["evidence_coverage"]
+        )["value"][0]
+    assert values[form] > 0.2
+    assert values[form] == pytest.approx(values["words"], abs=0.1)
 
 
 def test_a_system_without_its_reranker_ranks_as_before_it_and_its_parts_can_be_scored(smoke):

@@ -33,7 +33,7 @@ def test_ids_that_two_folders_share_are_refused(smoke, tmp_path):
         (lambda: secateur.Memory("secateur/bm25"), "no list of rankers"),
         (lambda: secateur.Memory("title_zsum").index("A long text that is no folder. " * 50), "no folder with texts"),
         (lambda: secateur.Memory("title_zsum").retrieve("Who?"), r"memory.index\(\[...\]\)"),
-        (lambda: secateur.Memory("title_zsum").index(["  "]), "text:0: without words"),
+        (lambda: secateur.Memory("title_zsum").index(["  "]), "text:000000: without words"),
         (lambda: secateur.Memory("title_zsum").index("no/such/folder"), "no folder with texts"),
         (lambda: secateur.Memory("title_zsum").save("x"), "has no texts to save"),
         (lambda: secateur.Memory.load("no/such/folder"), "holds no memory"),

@@ -68,7 +68,8 @@ def figures(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
 
 
 def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_system():
-    reference = [("top5", "tokens@512", 100.0), ("top5", "evidence_recall@512", 0.4), ("top5", "token_f1", 0.3)]
+    reference = [("top5", "tokens@512", 100.0), ("top5", "tokens@2048", 200.0), ("top5", "evidence_recall@2048", 0.4)]
+    reference += [("top5", "token_f1", 0.3), ("top5", "tokens@claim", 150.0), ("beam", "tokens@claim", 288.0)]
     beam = [("beam", f"tokens@{b}", b) for b in (64, 512)]
     beam += [("beam", "evidence_recall@64", 0.4), ("beam", "evidence_recall@512", 0.9), ("beam", "token_f1", 0.4)]
     short = [("beam:budget=64", f"tokens@{b}", b) for b in (64, 512)] + [("beam:budget=64", "token_f1", 0.2)]
@@ -77,7 +78,8 @@ def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_sy
     table = equal_quality(figures([*reference, *beam, *short]), variants, "top5", CFG)
     found = {(row["system"], row["metric"]): row for row in table.iter_rows(named=True)}
     assert set(found) == {("beam", "evidence_recall"), ("beam", "token_f1")}
-    assert found["beam", "evidence_recall"]["ratio"] == pytest.approx(0.64)
+    assert found["beam", "evidence_recall"]["ratio"] == pytest.approx(0.32)
     assert found["beam", "token_f1"]["tokens"] == pytest.approx((64 + 512) / 2)
+    assert found["beam", "token_f1"]["reference_tokens"] == 100  # at the budget of its answers
     assert not found["beam", "token_f1"]["at_most"]
     assert equal_quality(figures(beam), variants, "top5", CFG).is_empty()

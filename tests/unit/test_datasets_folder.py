@@ -8,8 +8,10 @@ import pytest
 from tests.support.loaded import conform, holders
 
 from secateur.core.errors import SecateurError
+from secateur.datasets.formats._objects import TAKEN
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.schema import split_of
+from secateur.evaluation.subsets import MAIN
 
 PASSAGES = [
     {"id": "p1", "text": "Acme bought Bolt.", "doc": "d1", "title": "Deals", "date": "2020"},
@@ -74,6 +76,8 @@ def test_custom_evidence_may_be_graded_and_what_is_graded_0_is_none(tmp_path):
     assert [row[::2] for row in rows] == [("p1", 2), ("p2", 1)]
     assert found.counts["evidence_unresolved"] == 1  # "gone", which is no gold text whose words could be looked for
     assert [row[3] for row in rows] == ["a", "c"]
+    twice = read(evidence=["p1", "p1", "p2"], grades=[0, 1, 0], hops=["a", "b", "c"])
+    assert twice.evidence.select("passage_id", "grade", "hop").rows() == [("p1", 1, "b")]
     twice = read(evidence=["p1", "p1"], grades=[3, 1])
     assert twice.evidence.select("passage_id", "grade").rows() == [("p1", 3)]
     assert twice.counts["evidence_repeated"] == 1
@@ -103,6 +107,11 @@ def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
         stream.write(lines([QUESTIONS[0] | {"hops": ["named"]}]))
     with pytest.raises(SecateurError, match="line 1: hops has 1 entries, evidence 2"):
+        load_questions("folder", "custom", files, corpus.passages)
+    assert set(MAIN) == TAKEN
+    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
+        stream.write(lines([QUESTIONS[0] | {"hops": ["all", "bridge"]}]))
+    with pytest.raises(SecateurError, match="line 1: hop 'all' is the name of a part"):
         load_questions("folder", "custom", files, corpus.passages)
 
 

@@ -118,6 +118,16 @@ def test_texts_are_documents_and_their_questions_may_quote(tmp_path, capsys):
     assert option(Path("conf"), "corpus", name).format == {"kind": "texts", "root": str(own)}
 
 
+def test_line_breaks_inside_sentences_are_told(tmp_path, capsys):
+    own = tmp_path / "texts"
+    own.mkdir()
+    (own / "a.txt").write_text("Alder Ltd bought the mill in\r\nthe spring of that\r\nyear. It rained.\r\n")
+    (own / "b.txt").write_text("# Title\nThe sun shone\n- one\n- two\n")
+    lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["It rained."]}])
+    evaluate.check(own)
+    assert "25% of the passages end inside a sentence, at a line break. Fix" in capsys.readouterr().out
+
+
 def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
     spoken = [row | {"speaker": "Ann"} for row in PASSAGES]
     name = evaluate.experiment_of(folder(tmp_path / "talk", spoken))
@@ -180,6 +190,7 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
         ("locomo_f20", {}, ["conf/dataset/locomo.yaml: locomo_f20 exists", "--name OTHER"]),
         (None, {"ranker": ["nowhere.py"]}, ["--ranker nowhere.py: no such file"]),
         (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
+        (None, {"run": ["random={here}"]}, ["'random' names rows of ours", "--run my_random="]),
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
         (None, {"run": ["a={here}"], "contexts": ["a={here}"]}, ["both named a", "--contexts OTHER="]),
         (None, {"ranker": ["my-ranker={here}"]}, ["'my-ranker' is no name", "my_ranker="]),

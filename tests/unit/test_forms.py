@@ -157,6 +157,9 @@ def test_no_word_that_negates_counts_compares_or_orders_is_dropped():
         ("She said: \u201cno\u201d.", "said: \u201cno\u201d."),
         ("5 % of the 1990s -> more", "5 % 1990s -> more"),
         ("Is it?", "Is it?"),
+        ("The US and the WHO met in May. Will it rain?", "US WHO met May. rain?"),
+        ("IT WAS IN THE MILL", "MILL"),
+        ("He said: \u201cThe mill is in Who\u2019s Who.\u201d", "said: mill Who\u2019s Who.\u201d"),
         ("", ""),
     ],
 )

@@ -167,10 +167,10 @@ def test_fast_graphrag_gets_json():
 def test_its_context_is_tables_and_sources():
     data = (
         f"## Entities\n```csv\nname\tdescription\nGHENT\t{TEXTS[1]}\n```\n\n## Relationships: Not provided\n\n"
-        f"## Sources\n\n[1]  {TEXTS[0]}\n=====\n\n[2]  {TEXTS[1]}\n=====\n\n"
+        f"## Sources\n\n[1]  {TEXTS[0]}\n=====\n\n[2]  See [3] {TEXTS[1]}\n=====\n\n"
     )
     prompt = user(f"# INPUT DATA\n{data}\n# USER QUERY\n{QUESTION}\n")
-    assert fast_graphrag.context(prompt) == [TEXTS[1], *TEXTS]
+    assert fast_graphrag.context(prompt) == [TEXTS[1], TEXTS[0], f"See [3] {TEXTS[1]}"]
 
 
 # --- RAPTOR ----------------------------------------------------------------------------------------

@@ -172,6 +172,17 @@ def test_gold_is_ranked_in_text_order_with_a_warning_for_questions_without_any(c
     assert ranked(context, {"oracle": {"kind": "gold"}}, evidence=unresolved).height == 0
 
 
+def test_questions_that_a_run_lacks_are_counted_with_a_warning(context, tmp_path):
+    warnings = []
+    context.warn = warnings.append
+    (tmp_path / "mine.run").write_text("q1 Q0 g1.1 1 9.5 x\n")
+    found = ranked(context, {"mine": {"kind": "import", "run": str(tmp_path / "mine.run")}, "bm25": BM25})
+    assert set(found.filter(scorer="mine")["question_id"]) == {"q1"}
+    missing = found["question_id"].n_unique() - 1
+    assert context.counts["questions_not_ranked_mine"] == missing
+    assert warnings == [f"mine ranks nothing for {missing} of {missing + 1} questions: they score 0"]
+
+
 def test_without_questions_or_values_there_are_no_rows(context):
     assert ranked(context, {"closed": {"kind": "nothing"}}).is_empty()
     assert ranked(context, {"bm25": BM25}, asked=questions()).is_empty()

@@ -21,6 +21,7 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS, Own, form_of, read_own
+from secateur.datasets.texts import cut_sentences
 from secateur.evaluation.resampling import units
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
@@ -31,6 +32,7 @@ __all__ = ["check", "evaluate", "experiment_of"]
 CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
+TAKEN = {"all", "graph", "imported", "peer", "pool_random", "random"}  # by rows of other sources
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 GAINED = 40  # questions whose answer gain is measured where nothing else can be
 Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
@@ -103,6 +105,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "measured", f"{_gained(own)}; without evidence there is no evidence recall"
     if warning := english_only(passages["text"].to_list()):
         yield "English", warning
+    if warning := cut_sentences(passages):
+        yield "sentences", warning
     if unread := _unread(own, option(CONF, "experiment", FORMS[own.form][1]).systems):
         yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
 
@@ -274,6 +278,8 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
             raise SecateurError(
                 f"--{kind} {text}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it"
             )
+        if name in TAKEN:
+            raise SecateurError(f"--{kind} {text}: {name!r} names rows of ours. Fix: --{kind} my_{name}={file}")
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
         yield name, path

@@ -3,11 +3,27 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import polars as pl
+
 from secateur.datasets.sentences import sentences
 
-__all__ = ["SUFFIXES", "sentence_rows", "text_files"]
+__all__ = ["SUFFIXES", "cut_sentences", "sentence_rows", "text_files"]
 
 SUFFIXES = (".txt", ".md")
+CUT = 0.1  # share of passages that end inside a sentence from which texts are said to have hard line breaks
+
+
+def cut_sentences(passages: pl.DataFrame) -> str:
+    """Warning for texts with line breaks inside sentences, where a passage ends too. Empty for others.
+
+    passages: doc_id, position, text, and `start`, which only passages of running text have.
+    """
+    running = passages.drop_nulls("start").sort("doc_id", "position")
+    goes_on = pl.col("text").shift(-1).over("doc_id").str.contains(r"^\p{Ll}").fill_null(False)
+    cut = running.select((pl.col("text").str.contains(r"[\p{L}\p{N},]$") & goes_on).mean()).item() or 0
+    if cut < CUT:
+        return ""
+    return f"{cut:.0%} of the passages end inside a sentence, at a line break. Fix: one line for each paragraph, then run again"
 
 
 def text_files(folder: Path) -> dict[str, Path]:

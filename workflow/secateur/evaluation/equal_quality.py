@@ -79,7 +79,8 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
     """The table `equal_quality` of a data set, without its name; no rows where the reference was not measured.
 
     figures: question_id, cluster_id, ROW, metric, value; variants: system, `curve` (the name of variants that differ only
-    in the budget of answers), `budget` (under which they answer); reference: a system, whose largest budget counts.
+    in the budget of answers), `budget` (under which they answer); reference: a system, whose largest budget counts, for
+    answers theirs.
     """
     rows = figures.with_columns(parts=pl.col("metric").str.split_exact("@", 1)).unnest("parts")
     rows = rows.rename({"field_0": "base", "field_1": "at"}).with_columns(pl.col("at").cast(pl.Int32, strict=False))
@@ -89,8 +90,11 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
     lines = []
     if largest is not None:
         about = {v["system"]: (v["curve"], v["budget"]) for v in variants}
-        sent = theirs.filter(base="tokens", at=largest).select("question_id", reference_tokens="value")
         for metric, from_zero in FROM_ZERO.items():
+            budget = (
+                about[reference][1] if metric == "token_f1" else largest
+            )  # answers are read at a budget of their own
+            sent = theirs.filter(base="tokens", at=budget).select("question_id", reference_tokens="value")
             at = pl.col("at").is_null() if metric == "token_f1" else pl.col("at") == largest
             level = theirs.filter(at, base=metric).select("question_id", reference_quality="value")
             own = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system") != reference)
@@ -112,7 +116,8 @@ def _curves(
             orient="row",
         )
         rows = rows.join(budgets, on="system")
-        is_read = pl.col("at").is_null() | ((pl.col("base") == "tokens") & (pl.col("at") == pl.col("budget")))
+        is_tokens = pl.col("base") == "tokens"
+        is_read = pl.when(is_tokens).then(pl.col("at") == pl.col("budget")).otherwise(pl.col("at").is_null())
         rows = rows.filter(is_read).with_columns(system="curve", at="budget")
     keys = ["question_id", "cluster_id", "at"]
     for name, part in rows.group_by(ROW, maintain_order=True):

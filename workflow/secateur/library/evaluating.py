@@ -76,9 +76,9 @@ def evaluate(
 
 
 def _pairs(question: str, context: Given) -> list[tuple[str | None, str]]:
-    """(passage, text) of each part of a context."""
+    """(passage, text) of each part of a context; of symbols, the words that they stand for."""
     if isinstance(context, Retrieved):
-        return [(source.passage_id, source.text) for source in context.sources]
+        return [(s.passage_id, s.text if s.says is None else s.says) for s in context.sources]
     pairs: Sequence[Any] = [(None, context)] if isinstance(context, str) else context
     fits = isinstance(pairs, Sequence) and not isinstance(pairs, bytes) and all(map(_is_pair, pairs))
     check(fits, f"contexts[{question!r}]", context, "a retrieved context, a text, or (passage id, text) pairs", EXAMPLE)

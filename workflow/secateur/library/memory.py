@@ -219,13 +219,14 @@ class Memory:
             LOG.warning("question %r tells no passage from another: they stand in reading order", question)
         context = self._written(ready, question, triples, units, budget)
         sources = tuple(
-            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or "")) for row in context.rows
+            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or ""), row.says)
+            for row in context.rows
         )
         return Retrieved(question, "".join(row.text for row in context.rows), context.tokens, budget, sources)
 
     def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
         kind = plugins.load("form", self.options["assembly"].form["kind"])
-        ranked = [Ranked(passage, edge) for passage, edge, _ in units]
+        ranked = [Ranked(passage, edge) for passage, edge, _ in units[: self.options["assembly"].pieces]]
         with plugins.calling("form", kind):
             return ready.assembly.contexts(Query(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
 

@@ -7,11 +7,15 @@ __all__ = ["Retrieved", "Source"]
 
 @dataclass(frozen=True)
 class Source:
-    """A part of a context: its text, and the passage and document that it comes from (None for headers)."""
+    """A part of a context: its text, and the passage and document that it comes from (None for headers).
+
+    says: the words that the text stands for, where it is symbols.
+    """
 
     text: str
     passage_id: str | None
     doc_id: str | None
+    says: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
-from secateur.datasets.texts import SUFFIXES, sentence_rows, text_files
+from secateur.datasets.texts import SUFFIXES, cut_sentences, sentence_rows, text_files
 from secateur.library.arguments import as_texts, check, is_folder, is_mapping, is_text
 from secateur.library.options import LOG
 
@@ -45,15 +45,16 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         documents = texts
     else:
         listed = as_texts("texts", texts, ALLOWED, EXAMPLE)
-        documents = {f"text:{n}": text for n, text in enumerate(listed, _next(known))}
+        documents = {f"text:{n:06}": text for n, text in enumerate(listed, _next(known))}
     for doc, text in documents.items():
         check(is_text(text), f"text {doc!r}", text, "a text", EXAMPLE)
     rows, empty = sentence_rows(documents, ALL)
     if empty or not rows:
         raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: without words. Fix: texts with at least one sentence.")
-    if warning := english_only([row["text"] for row in rows]):
+    passages = passages_frame(rows)
+    for warning in filter(None, (english_only(passages["text"].to_list()), cut_sentences(passages))):
         LOG.warning(warning)
-    return passages_frame(rows)
+    return passages
 
 
 def _is_folder(path: Path) -> bool:

@@ -21,6 +21,9 @@ FUNCTION_WORDS = """
 """
 
 _UNSPACED = regex.compile(f"(?V1){UNSPACED}")
+_ENDS = regex.compile(r"[.!?:;…]\W*$")  # before the first word of a sentence
+_ACRONYM = regex.compile(r"\W*\p{Lu}{2,}\W*")
+_CAPITALISED = regex.compile(r"[^\p{L}\"'“‘«]*\p{Lu}\p{L}")
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,21 @@ class Settings:
 def without(text: str, drop: frozenset[str]) -> str:
     """A text without the tokens that consist of dropped words alone; unchanged if nothing would remain.
 
-    A token with letters of a script without blanks stays: it is a clause, whatever Latin word stands in it.
+    A token with letters of a script without blanks stays: it is a clause, whatever Latin word stands in it. So do names
+    that are written as dropped words are: those in capitals, and those with a capital inside a sentence.
 
     >>> without("It was never given without the food.", frozenset({"it", "was", "the"}))
     'never given without food.'
+    >>> without("The US and the WHO met in May.", frozenset({"the", "us", "and", "who", "in", "may"}))
+    'US WHO met May.'
     """
-    kept = []
+    kept, first, mixed = [], True, not text.isupper()
     for token in text.split():
         words = with_apostrophes(token)
-        if not words or any(word not in drop for word in words) or _UNSPACED.search(token):
+        is_name = mixed and (_ACRONYM.fullmatch(token) or (not first and _CAPITALISED.match(token)))
+        if not words or any(word not in drop for word in words) or _UNSPACED.search(token) or is_name:
             kept.append(token)
+        first = bool(_ENDS.search(token))
     return " ".join(kept) or text
 
 

@@ -58,6 +58,7 @@ QUESTION: Forms = {
     "split": SPLIT,
 }
 GROUP = "all"  # of objects without a group
+TAKEN = {"all", "cat1-4"}  # parts of the questions, which tables name beside hops
 
 
 def corpus_of(objects: Objects, problems: Problems) -> Corpus:
@@ -114,6 +115,8 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
         for key in ("hops", "grades"):
             if (labels := question.get(key)) and len(labels) != len(named):
                 problems.add(where, f"{key} has {len(labels)} entries, evidence {len(named)}: one for each is needed")
+        for name in sorted(TAKEN.intersection(question.get("hops") or ())):
+            problems.add(where, f"hop {name!r} is the name of a part of the questions: another is needed")
     problems.stop()
 
     quotable = quotable_groups(passages)
@@ -122,7 +125,7 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
     rows, evidence, entries, unknown = [], [], 0, 0
     for _, question in objects:
         name, group, answers = question["id"], question.get("group") or GROUP, _answers(question)
-        graded = _graded(question)
+        named, graded = question.get("evidence") or [], _graded(question)
         pairs = [(passage_of[group, p][0], p) for p, _ in graded if (group, p) in passage_of]
         unknown += len(graded) - len(pairs)
         pairs += [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
@@ -140,7 +143,10 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
                 "split": question.get("split"),
             }
         )
-        hops = dict(zip(question.get("evidence") or [], question.get("hops") or [], strict=False))
+        hops: dict[str, str | None] = {}  # the first of a passage
+        for passage, hop, grade in zip(named, *_labels(question, "hops", "grades"), strict=True):
+            if grade != 0:
+                hops.setdefault(passage, hop)
         grades = dict(sorted(graded, key=lambda pair: pair[1] or 0))  # the highest of a passage named twice
         evidence += [
             row | {"hop": hops.get(row["passage_id"]), "grade": grades.get(row["passage_id"])}
@@ -167,6 +173,10 @@ def _written(value: str | float) -> str:
 
 def _graded(question: dict[str, Any]) -> list[tuple[str, int | None]]:
     """(passage id, grade or None) of the evidence, without what is graded 0."""
-    named = question.get("evidence") or []
-    grades = question.get("grades") or [None] * len(named)
-    return [(name, grade) for name, grade in zip(named, grades, strict=True) if grade != 0]
+    pairs = zip(question.get("evidence") or [], *_labels(question, "grades"), strict=True)
+    return [(name, grade) for name, grade in pairs if grade != 0]
+
+
+def _labels(question: dict[str, Any], *keys: str) -> list[list[Any]]:
+    """For each key a label of each evidence id, None where the question has no such labels."""
+    return [question.get(key) or [None] * len(question.get("evidence") or []) for key in keys]

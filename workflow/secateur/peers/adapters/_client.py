@@ -1,5 +1,6 @@
 """The endpoint's client, context and budget for the peers that are written here."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -7,8 +8,9 @@ from numpy.typing import NDArray
 
 from secateur.peers.wire import Prompt
 
-__all__ = ["CHARACTERS", "PART", "QUESTION", "Client", "answer_context", "fitting"]
+__all__ = ["CHARACTERS", "PART", "QUESTION", "Client", "answer_context", "fitting", "joined"]
 
+BLANK = re.compile(r"\n\s*\n")
 TIMEOUT = 600  # seconds for one call
 CHARACTERS = 4  # of a token, where the peer counts tokens itself
 QUESTION, PART = "\nQuestion: ", "\n\n"  # of an answering prompt: before its question, between the parts of its context
@@ -48,6 +50,15 @@ def fitting(texts: Iterable[str], tokens: int) -> Iterator[str]:
             return
         room -= len(text)
         yield text
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts of a context, which blank lines part; inside of a part they are line breaks.
+
+    >>> joined(["one\\n\\ntwo", "three"])
+    'one\\ntwo\\n\\nthree'
+    """
+    return PART.join(BLANK.sub("\n", part) for part in parts)
 
 
 def answer_context(prompt: Prompt, instruction: str) -> list[str] | None:

@@ -18,7 +18,7 @@ from secateur.peers.wire import Document, Extraction, Prompt, between, column_of
 
 SPLITS = True
 TABLES, RULE = ("Entities", "Relationships"), "\n====="  # of its answering prompt
-NUMBER = re.compile(r"\[\d+\]\s+")  # of a chunk
+NUMBER = re.compile(r"\A\[\d+\]\s+")  # of a chunk
 
 
 @dataclass(frozen=True)

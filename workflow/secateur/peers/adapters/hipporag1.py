@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.peers.adapters._client import PART, QUESTION, Client, answer_context
+from secateur.peers.adapters._client import QUESTION, Client, answer_context, joined
 from secateur.peers.wire import Document, Extraction, Prompt, entity_passages
 
 SPLITS = False  # it indexes each document as one passage
@@ -81,7 +81,7 @@ class Peer:
             mass = masses(load_npz(self._folder / "edges.npz"), restart(counts, linked), self._settings.damping)
             scores = counts @ mass
         best = np.argsort(-scores, kind="stable")[: self._settings.qa_top_k]
-        self._client.ask(f"{ANSWER}{PART.join(texts['passages'][n] for n in best)}{QUESTION}{question}")
+        self._client.ask(f"{ANSWER}{joined(texts['passages'][n] for n in best)}{QUESTION}{question}")
 
     def _triples(self, passage: str) -> list[tuple[str, ...]]:
         """The distinct triples of a passage, cleaned; a malformed one is left out."""

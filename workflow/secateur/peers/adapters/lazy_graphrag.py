@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.peers.adapters._client import PART, QUESTION, Client, answer_context, fitting
+from secateur.peers.adapters._client import QUESTION, Client, answer_context, fitting, joined
 from secateur.peers.wire import Document, Extraction, Prompt
 
 SPLITS = False
@@ -66,9 +66,9 @@ class Peer:
             for chunk in sorted(self._relevant(part, chunks, levels, near, budget), key=lambda n: -near[n]):
                 groups[levels[-1][chunk]].append(chunk)
             for group in groups.values():
-                reply = self._client.ask(f"{CLAIMS}{part}{TEXT}{PART.join(chunks[n] for n in group)}")
+                reply = self._client.ask(f"{CLAIMS}{part}{TEXT}{joined(chunks[n] for n in group)}")
                 claims.update(dict.fromkeys(line.strip() for line in reply.splitlines() if line.strip()))
-        self._client.ask(f"{ANSWER}{PART.join(fitting(claims, self._settings.tokens))}{QUESTION}{question}")
+        self._client.ask(f"{ANSWER}{joined(fitting(claims, self._settings.tokens))}{QUESTION}{question}")
 
     def _relevant(
         self, part: str, chunks: list[str], levels: list[list[int]], near: NDArray[np.float32], budget: int

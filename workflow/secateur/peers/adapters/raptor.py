@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.peers.adapters._client import PART, QUESTION, Client, answer_context, fitting
+from secateur.peers.adapters._client import QUESTION, Client, answer_context, fitting, joined
 from secateur.peers.wire import Document, Extraction, Prompt
 
 SPLITS = False
@@ -51,7 +51,7 @@ class Peer:
             if len(layer) <= self._settings.dimensions + 1:  # too few to cluster
                 break
             clusters = list(_clusters(vectors, self._settings))
-            layer = [self._client.ask(f"{SUMMARISE}\n{PART.join(layer[n] for n in cluster)}") for cluster in clusters]
+            layer = [self._client.ask(f"{SUMMARISE}\n{joined(layer[n] for n in cluster)}") for cluster in clusters]
             vectors = self._client.embed(layer)
             texts += layer
             all_vectors.append(vectors)
@@ -63,7 +63,7 @@ class Peer:
         texts, vectors = json.loads(self._texts.read_text(encoding="utf-8")), np.load(self._vectors)
         order = np.argsort(-(vectors @ self._client.embed([question])[0]), kind="stable")
         nodes = fitting((texts[node] for node in order), self._settings.tokens)
-        self._client.ask(f"{ANSWER}{PART.join(nodes)}{QUESTION}{question}")
+        self._client.ask(f"{ANSWER}{joined(nodes)}{QUESTION}{question}")
 
 
 def _clusters(vectors: NDArray[np.float32], settings: Settings) -> Iterator[list[int]]:
