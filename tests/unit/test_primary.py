@@ -112,6 +112,25 @@ def test_a_pair_is_tested_under_each_option_of_an_axis():
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "systems", "count"),
+    [
+        ("locomo", "[rankers]", 0),
+        ("multihop", "[beam,named_two_step]", 2),
+        ("multihop", "[beam]", 0),
+        ("locomo", "[rankers,ecs]", 6),
+    ],
+)
+def test_an_experiment_that_is_narrowed_has_the_tests_of_the_rows_it_keeps(name, systems, count):
+    overrides = [f"experiment.systems={systems}", "experiment.axes={}", "experiment.exclude=[{order: aware}]"]
+    planned = variants(CONF, name, tuple(overrides))
+    spec = option(CONF, "experiment", name, tuple(overrides))
+    assert (
+        len(primary_tests(spec, planned, lambda g, v: option(CONF, g, v, tuple(overrides)), name, is_whole=False))
+        == count
+    )
+
+
 TEXTS = [  # article, title, sentence
     ("a", "Free Guy", "Free Guy is a comedy film."),
     ("a", "Free Guy", "It was directed by Shawn Levy."),

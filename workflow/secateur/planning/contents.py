@@ -147,7 +147,7 @@ class Planned:
     def primary(self) -> list[Row]:
         """The tests of the primary family: row, minus, metric."""
         where = f"conf/experiment/{self.name}.yaml"
-        return primary_tests(self.option("experiment", self.name), self.variants, self.option, where)
+        return primary_tests(self.option("experiment", self.name), self.variants, self.option, where, is_whole=False)
 
     def report_files(self) -> list[str]:
         """The tables that the report reads, besides metrics and comparisons."""

@@ -24,6 +24,7 @@ from secateur.planning.problems import answer_problems, has_untrained_questions,
 
 __all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
+NARROWING = tuple(f"experiment.{key}" for key in ("systems", "axes", "exclude", "datasets"))  # overrides that drop rows
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name
     for f in fields(System)
@@ -93,7 +94,8 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
         )
     if problems := transfer_problems(conf, spec.datasets, resolved, overrides):
         raise ConfigError(f"{where}: {'; '.join(problems)}. Fix: name dialogues of the experiment, each text once.")
-    primary_tests(spec, resolved, lambda group, name: option(conf, group, name, overrides, where), where)
+    is_whole = not any(text.lstrip("+~").startswith(NARROWING) for text in overrides)
+    primary_tests(spec, resolved, lambda group, name: option(conf, group, name, overrides, where), where, is_whole)
     if not resolved:
         raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")
     return resolved

@@ -29,14 +29,23 @@ Option = Callable[[str, str], Any]  # (group, name) -> option
 Test = dict[str, str]  # row, minus, metric
 
 
-def primary_tests(spec: Experiment, variants: Sequence, option: Option, where: str) -> list[Test]:
+def primary_tests(
+    spec: Experiment, variants: Sequence, option: Option, where: str, is_whole: bool = True
+) -> list[Test]:
     """Every test of the family once for all data sets: row, minus, metric.
 
     Raises ConfigError for an entry with other keys, a row that the experiment lacks, rows that do not differ in exactly one
-    axis of comparison, and a metric that is not measured of the row. where: the experiment's file.
+    axis of comparison, and a metric that is not measured of the row. where: the experiment's file. is_whole: whether the
+    experiment has all of its file's rows; without, pairs of rows that it lacks are left out.
     """
-    tests = [test for n, pair in enumerate(spec.primary) for test in _tests(spec, variants, option, pair, n, where)]
+    pairs = [(n, p) for n, p in enumerate(spec.primary) if is_whole or _present(p) <= {v.system for v in variants}]
+    tests = [test for n, pair in pairs for test in _tests(spec, variants, option, pair, n, where)]
     return [dict(test) for test in dict.fromkeys(tuple(test.items()) for test in tests)]
+
+
+def _present(pair: Mapping[str, Any]) -> set[str]:
+    """The systems that a pair is of."""
+    return {str(pair[side]).partition("/")[0] for side in ("row", "minus") if side in pair}
 
 
 def _tests(
