@@ -89,7 +89,6 @@ def test_an_unknown_experiment_names_the_nearest_one():
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("retriever.top_k=0", r"retriever\.top_k is 0"),
         ("memory.window=-1", r"memory\.window is -1"),
         ("+extractor.settings.colour=x", r"conf/extractor/openie\.yaml: .*unknown key extractor\.settings\.colour"),
         ("system.reader=smollm", r"lm 'smollm' is no option.*'smollm2'"),

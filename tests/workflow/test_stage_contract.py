@@ -250,12 +250,6 @@ def test_an_input_of_another_version_is_refused_before_anything_is_written(tmp_p
     assert files(tmp_path) == {"other.parquet", "failure.json"}
 
 
-def test_success_removes_the_failure_of_an_earlier_attempt(tmp_path):
-    (tmp_path / "failure.json").write_text("{}")
-    run_stage(writes_pool, job_of(tmp_path, "pool"))
-    assert files(tmp_path) == {"pool.parquet", "run.json"}
-
-
 def test_an_interrupt_is_recorded_as_a_failure(tmp_path):
     def run(cfg, inputs, outputs, ctx):
         outputs["pool"] = POOL
