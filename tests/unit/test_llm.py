@@ -14,7 +14,7 @@ from tests.support.loopback import Replying, running
 from secateur.core.errors import SecateurError
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
-from secateur.models.http import KEYS, retry_after
+from secateur.models.http import KEYS
 from secateur.stage import provenance
 
 KEY = "sk-secret-0123456789"
@@ -195,13 +195,6 @@ def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
     server.always = limited
     assert len(extracted(server, context, 2)[0]) == 2
     assert len(server.asked) == 2
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-1", 0.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
-)
-def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
-    assert retry_after(value) == seconds
 
 
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
