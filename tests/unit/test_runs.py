@@ -24,9 +24,6 @@ NOTHING = (np.zeros((0, 2), np.float32), ids(), ids())
 
 def test_no_triples_have_no_runs():
     assert segment(*NOTHING, NO_BONUS) == []
-
-
-def test_no_triples_have_no_runs_after_refinement():
     assert refine(*NOTHING, NO_BONUS, []) == []
 
 
@@ -51,32 +48,21 @@ def test_a_triple_exactly_at_tau_joins():
 
 
 @pytest.mark.parametrize(
-    ("heads", "tails", "joins"),
+    ("tau", "heads", "tails", "joins"),
     [
-        pytest.param((0, 1), (1, 2), True, id="new head is the previous tail"),
-        pytest.param((0, 0), (1, 2), False, id="shared head earns the smaller bonus"),
-        pytest.param((0, 2), (1, 1), False, id="shared tail earns the smaller bonus"),
-        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
+        pytest.param(0.545, (0, 1), (1, 2), True, id="path bonus: new head is the previous tail"),
+        pytest.param(0.545, (0, 0), (1, 2), False, id="shared head earns the smaller bonus"),
+        pytest.param(0.545, (0, 2), (1, 1), False, id="shared tail earns the smaller bonus"),
+        pytest.param(0.545, (0, 2), (1, 3), False, id="no path bonus: nothing shared"),
+        pytest.param(0.525, (0, 0), (1, 2), True, id="node bonus: head occurred as head"),
+        pytest.param(0.525, (0, 2), (1, 0), True, id="node bonus: tail occurred as head"),
+        pytest.param(0.525, (0, 2), (1, 1), True, id="node bonus: tail occurred as tail"),
+        pytest.param(0.525, (0, 2), (1, 3), False, id="no node bonus: nothing shared"),
     ],
 )
-def test_path_bonus_is_earned_by_continuing_the_path_only(heads, tails, joins):
+def test_path_bonus_is_for_continuing_the_path_only_and_node_bonus_for_any_node_of_the_run(tau, heads, tails, joins):
     vectors = at(0, 60)  # cosine .5
-    fit = Fit(tau=0.545, bonus_path=0.05, bonus_node=0.03)
-    assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("heads", "tails", "joins"),
-    [
-        pytest.param((0, 0), (1, 2), True, id="head occurred as head"),
-        pytest.param((0, 2), (1, 0), True, id="tail occurred as head"),
-        pytest.param((0, 2), (1, 1), True, id="tail occurred as tail"),
-        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
-    ],
-)
-def test_node_bonus_is_earned_by_any_node_of_the_run(heads, tails, joins):
-    vectors = at(0, 60)
-    fit = Fit(tau=0.525, bonus_path=0.05, bonus_node=0.03)
+    fit = Fit(tau=tau, bonus_path=0.05, bonus_node=0.03)
     assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
 
 

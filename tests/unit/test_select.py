@@ -11,12 +11,10 @@ def at(*degrees: float) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def test_include_all_keeps_every_run():
+def test_an_action_keeps_every_run_or_none_or_the_member_nearest_to_the_others():
     assert apply_action("include_all", at(0, 0, 90), 0.9) == [0, 1, 2]
-
-
-def test_not_include_keeps_none():
     assert apply_action("not_include", at(0, 0, 90), 0.9) == []
+    assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -26,10 +24,6 @@ def test_a_channel_without_runs_stays_empty(action):
 
 def test_identical_runs_leave_one():
     assert len(apply_action("unique", at(30, 30, 30, 30), 1.0)) == 1
-
-
-def test_representative_is_the_member_nearest_to_the_others():
-    assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
 
 
 def test_links_are_complete_so_a_chain_does_not_join_its_ends():
