@@ -122,8 +122,7 @@ def test_what_rankers_of_a_list_embed_besides_questions_and_passages_is_counted(
 
 def sizes(name: str, *overrides: str) -> dict | None:
     """Sizes of a data set that has not been prepared."""
-    corpus = name
-    return Data(CONF, overrides, {(corpus, None)}).sizes(f"results/{corpus}/{name}/evidence/contexts/run.json")
+    return Data(CONF, overrides, {(name, None)}).sizes(f"results/{name}/{name}/evidence/contexts/run.json")
 
 
 def test_what_is_not_prepared_is_counted_in_the_files_that_are_here(project, monkeypatch):
