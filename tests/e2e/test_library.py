@@ -19,6 +19,7 @@ from secateur.core.tables.table import read_table
 from secateur.graph.triples.extractors import openie
 from secateur.library.options import chosen, context
 
+pytestmark = pytest.mark.usefixtures("smoke_cache")
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = Path("data/toy/documents_smoke")
 DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")
@@ -28,12 +29,6 @@ TEXTS = {
     "leeds": "Leeds lies on the River Aire. It rains a lot.",
 }
 QUESTION = "In which city is the mill that Alder Ltd bought?"
-
-
-@pytest.fixture(autouse=True)
-def own_cache(smoke, monkeypatch):
-    """The caches of the smoke run: what it parsed and embedded is not parsed again."""
-    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
 
 
 def tables(smoke, kind: str, where: str) -> pl.DataFrame:
