@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.refusals import message
 
 from secateur.contexts.imported import Reference, imported_rows
 from secateur.core.errors import SecateurError
@@ -23,15 +24,6 @@ KNOWN = Reference(
     budgets=(2, 4, 8),
     answer_budget=4,
 )
-
-
-def message(call, *args) -> str:
-    """What the user reads: one line that ends in a way out."""
-    with pytest.raises(SecateurError) as caught:
-        call(*args)
-    assert "\n" not in str(caught.value)
-    assert "Fix: " in str(caught.value)
-    return str(caught.value)
 
 
 # --- a TREC run ------------------------------------------------------------------------------------
@@ -128,10 +120,7 @@ def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
 
 def test_parts_are_rows_a_line_each_with_their_passages(rows_of):
     found = rows_of(line(text=["Facts:", "Acme bought Bolt."], passages=[None, "p1"], budget=8))
-    assert found == [
-        ("q1", 8, 0, None, False, "Facts:\n", 4),
-        ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4),
-    ]
+    assert found == [("q1", 8, 0, None, False, "Facts:\n", 4), ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4)]
 
 
 @pytest.mark.parametrize(

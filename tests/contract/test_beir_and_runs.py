@@ -1,14 +1,13 @@
 """BEIR folders and TREC runs as people have them: read as they are meant, or refused; nothing is dropped without a count."""
 
 import importlib
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.support.loaded import conform
+from tests.support.loaded import conform, lines
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
@@ -20,11 +19,6 @@ from secateur.ranking.rank import rank
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
 CONF = Path(__file__).parents[2] / "conf"
-
-
-def lines(rows) -> str:
-    """JSON lines; a row that is a text stands as it is."""
-    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 # --- BEIR ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.support.loaded import conform, holders
+from tests.support.loaded import conform, holders, lines
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
@@ -16,11 +16,6 @@ from secateur.datasets.schema import Questions, evidence_frame, limit_questions,
 from secateur.evaluation.answers import answer_scores
 
 CONF = Path(__file__).parents[2] / "conf"
-
-
-def lines(rows) -> str:
-    """JSON lines; a row that is a text stands as it is."""
-    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 # --- tables ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 from test_bad_input_answers import PROMPTS, remote
 from tests.support.answer_server import answering
-from tests.support.refusals import clear_network_variables, error
+from tests.support.refusals import error
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
@@ -14,11 +14,7 @@ from secateur.datasets.registry import RegistryFile
 from secateur.models.http import KEYS, retry_after
 from secateur.models.network import through
 
-
-@pytest.fixture(autouse=True)
-def _bare(monkeypatch):
-    clear_network_variables(monkeypatch)
-
+pytestmark = pytest.mark.usefixtures("bare")
 
 # --- waits ---------------------------------------------------------------------------------------
 

@@ -5,13 +5,13 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
+from scripts import assemble_contexts
 
 import secateur
 from secateur.core.tables.catalog import TABLES
@@ -20,7 +20,6 @@ from secateur.graph.triples.extractors import openie
 from secateur.library.options import chosen, context
 
 pytestmark = pytest.mark.usefixtures("smoke_cache")
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = Path("data/toy/documents_smoke")
 DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")
 TEXTS = {
@@ -59,14 +58,6 @@ class Tables(dict):
         return []
 
 
-def stage(name: str) -> ModuleType:
-    """A rule's script as a module; nothing runs."""
-    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def same(smoke, asked: dict[str, str], memory: secateur.Memory, rows: pl.DataFrame) -> None:
     """A memory of the smoke run's documents gives each question its context in the table, at every budget."""
     memory.index(smoke.root / DOCUMENTS)
@@ -103,7 +94,7 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
     scorer = "graph" if system == "beam" else system
     ctx = replace(context(), axes={"assembly": assembly, "pick": scorer, "dataset": DATASET.name})
     outputs = {}
-    stage("assemble_contexts").run(SimpleNamespace(**options), Tables(inputs), outputs, ctx)
+    assemble_contexts.run(SimpleNamespace(**options), Tables(inputs), outputs, ctx)
     same(smoke, asked, secateur.Memory(system, assembly=assembly), outputs["contexts"])
 
 

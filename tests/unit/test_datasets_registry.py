@@ -3,12 +3,12 @@
 import gzip
 import hashlib
 import json
-import threading
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.support.loaded import lines
+from tests.support.loopback import running
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
@@ -62,22 +62,12 @@ def server():
         "/other.json": (b"x" * len(CONTENT), len(CONTENT)),
         "/cut.json": (CONTENT[:500], len(CONTENT)),
     }
-    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in RECORDS)
-    forms = {
-        "list": json.dumps(RECORDS, indent=4),
-        "lines": lines,
-        "object": '{"a": NaN, "docs": [1]}',
-        "text": "bears",
-    }
+    forms = {"list": json.dumps(RECORDS, indent=4), "lines": lines(RECORDS)}
+    forms |= {"object": '{"a": NaN, "docs": [1]}', "text": "bears"}
     paths |= {f"/{name}": (text.encode(), len(text.encode())) for name, text in forms.items()}
     methods = {"do_GET": lambda self: answer(self, paths), "log_message": lambda *_: None}
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))
-    thread = threading.Thread(target=partial(httpd.serve_forever, poll_interval=0.01), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{httpd.server_port}"
-    httpd.shutdown()
-    httpd.server_close()
-    thread.join()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))) as httpd:
+        yield f"http://127.0.0.1:{httpd.server_port}"
 
 
 @pytest.mark.parametrize("status", [302, 307, 308])

@@ -20,11 +20,11 @@ from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.score import columns, score
 from secateur.models.causal import CausalLM
-from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
 from secateur.models.reader import load
 from secateur.models.served import Served
 
+pytestmark = pytest.mark.usefixtures("bare")
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
 SMOLLM2 = compose.option(ROOT / "conf", "lm", "smollm2")
@@ -60,13 +60,6 @@ GIVEN = (
     "kl_topk:paper",
     *JUDGES,
 )
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(params=APIS)

@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from test_stage_contract import Named
 from tests.support.project import copy_project
 from tests.support.rules import read_rules
 
@@ -46,12 +47,6 @@ OTHERS = {
 PACKAGE = {"__init__": "", "other": "", "helper": "", "ranker": "from mypackage import helper\n"}
 
 
-class Wildcards(dict):
-    """A job's wildcards, as attributes and as a mapping."""
-
-    __getattr__ = dict.__getitem__
-
-
 class Jobs:
     """The rules of a copy of the project, asked for the code of a job of each option that names plug-ins."""
 
@@ -82,12 +77,12 @@ class Jobs:
             return {job: set(code.removeprefix("code=").split()) for job, code in self.codes(group).items()}
 
     @staticmethod
-    def _wildcards(rule, changed: dict[str, str]) -> Wildcards:
+    def _wildcards(rule, changed: dict[str, str]) -> Named:
         options = dict.fromkeys(rule.wildcard_names, "default") | BASE | changed
         options["ranking"] = "lexical/{embedder}.{rankers}".format(**options)
         options["book"] = "{extractor}.{embedder}.default.blind.default".format(**options)
         options["source"] = "contexts/graph/{book}.default/graph/{reranker}/own/{assembly}.{lm}".format(**options)
-        return Wildcards({name: options[name] for name in rule.wildcard_names})
+        return Named({name: options[name] for name in rule.wildcard_names})
 
     def using(self, group: str, module: str) -> dict[str, set[str]]:
         """By rule, the options of a group with whose jobs' code a module is; rules that use it with none are left out."""
@@ -231,10 +226,10 @@ def test_an_edit_reruns_the_jobs_whose_code_it_is_and_no_cache_of_another_plug_i
 
 def test_an_edit_of_the_reader_that_a_reranker_reads_with_reruns_it(jobs):
     reader = dict(jobs.rules["rerank_passages"].params.items())["reader"]
-    before = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    before = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     add_statement(jobs.library / "models/readers/transformers.py")
     for remembered in (provenance.plugin_digest, provenance.imports):
         remembered.cache_clear()
-    after = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    after = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     assert after[0] != before[0]
     assert after[1] == before[1]
