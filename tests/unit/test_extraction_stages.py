@@ -90,16 +90,13 @@ def triples(*documents) -> pl.DataFrame:
     return TABLES["triples"].frame([row | parts | {"resolved": False} for row in rows])
 
 
-def test_documents_that_gave_no_triple_are_named_and_counted(context):
-    codebook_of(passages(), triples("b"), context)
-    assert context.counts == {"documents_without_triple": 2}
-    assert context.warnings == ["2 of 3 documents have no triple: a, c"]
-
-
-def test_a_corpus_in_which_every_document_speaks_is_not_warned_of(context):
-    codebook_of(passages(), triples("a", "b", "c"), context)
-    assert context.counts == {"documents_without_triple": 0}
-    assert context.warnings == []
+@pytest.mark.parametrize(
+    ("speak", "silent", "warnings"), [("b", 2, ["2 of 3 documents have no triple: a, c"]), ("abc", 0, [])]
+)
+def test_documents_that_gave_no_triple_are_named_and_counted(context, speak, silent, warnings):
+    codebook_of(passages(), triples(*speak), context)
+    assert context.counts == {"documents_without_triple": silent}
+    assert context.warnings == warnings
 
 
 def test_a_corpus_without_a_triple_stops_with_what_happened(context):
