@@ -138,13 +138,8 @@ def test_the_excluded_passage_is_in_no_ranking_and_those_behind_it_move_up():
     rows = [(q, "bm25", n, p, None, -n, False) for q in ("q1", "q2") for n, p in enumerate("bac")]
     columns = ["question_id", "scorer", "rank", "passage_id", "edge_id", "value", "answer_aware"]
     left = select.without_excluded(pl.DataFrame(rows, columns, orient="row"), ASKED)
-    assert left.select(columns[:1] + columns[2:4]).rows() == [
-        ("q1", 0, "a"),
-        ("q1", 1, "c"),
-        ("q2", 0, "b"),
-        ("q2", 1, "a"),
-        ("q2", 2, "c"),
-    ]
+    expected = [("q1", 0, "a"), ("q1", 1, "c"), ("q2", 0, "b"), ("q2", 1, "a"), ("q2", 2, "c")]
+    assert left.select(columns[:1] + columns[2:4]).rows() == expected
 
 
 def test_every_ranking_of_arguments_finds_the_counterargument_first(beir, tmp_path):

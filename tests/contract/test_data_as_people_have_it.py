@@ -187,16 +187,9 @@ def test_an_answer_of_another_form_is_told_that_it_may_be_a_list(tmp_path, answe
 
 # --- dialogues -------------------------------------------------------------------------------------
 
-HISTORY = {
-    "question_id": "a1",
-    "question_type": "multi-session",
-    "question": "What do I row?",
-    "answer": "a skiff",
-    "question_date": "2023/05/30 (Tue) 23:40",
-    "haystack_session_ids": ["s1"],
-    "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-    "answer_session_ids": ["s1"],
-}
+HISTORY = {"question_id": "a1", "question_type": "multi-session", "question": "What do I row?"}
+HISTORY |= {"answer": "a skiff", "question_date": "2023/05/30 (Tue) 23:40", "haystack_session_ids": ["s1"]}
+HISTORY |= {"haystack_dates": ["2023/05/20 (Sat) 02:21"], "answer_session_ids": ["s1"]}
 
 
 @pytest.mark.parametrize("mark", [None, False, 0, 0.0])

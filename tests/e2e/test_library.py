@@ -248,15 +248,7 @@ def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
 
 
 def test_the_packages_face_is_small_and_names_its_parts():
-    assert dir(secateur) == [
-        "Memory",
-        "Retrieved",
-        "SecateurError",
-        "Source",
-        "__version__",
-        "compare",
-        "evaluate",
-        "score",
-    ]
+    expected = ["Memory", "Retrieved", "SecateurError", "Source", "__version__", "compare", "evaluate", "score"]
+    assert dir(secateur) == expected
     with pytest.raises(AttributeError, match="Memmory"):
         _ = secateur.Memmory

@@ -50,14 +50,9 @@ def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
     assert found.questions["answer"].to_list() == ["3", None, "Ann"]
     assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
     assert found.questions["cluster_id"].to_list() == ["d1", "q2", "q3"]
-    assert found.counts == {
-        "questions": 3,
-        "questions_without_answer": 1,
-        "questions_without_evidence": 2,
-        "evidence": 2,
-        "evidence_repeated": 1,
-        "evidence_unresolved": 2,
-    }
+    expected = {"questions": 3, "questions_without_answer": 1, "questions_without_evidence": 2}
+    expected |= {"evidence": 2, "evidence_repeated": 1, "evidence_unresolved": 2}
+    assert found.counts == expected
 
 
 def test_custom_evidence_may_be_graded_and_what_is_graded_0_is_none(tmp_path):

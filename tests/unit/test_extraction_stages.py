@@ -65,13 +65,9 @@ def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_pa
         ("a:0", 0, "Mill", "employs", "40 people", "the Mill")
     ]
     assert metrics == {"passages": 3, "triples": 1, "resolved": 0}
-    assert context.counts == {
-        "dropped_inverse": 1,
-        "dropped_pronoun": 1,
-        "facts_imported": 3,
-        "facts_without_passage": 1,
-        "passages_without_triple": 2,
-    }
+    expected = {"dropped_inverse": 1, "dropped_pronoun": 1, "facts_imported": 3}
+    expected |= {"facts_without_passage": 1, "passages_without_triple": 2}
+    assert context.counts == expected
     assert context.warnings == ["facts_without_passage: 1"]
 
 

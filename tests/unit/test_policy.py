@@ -202,16 +202,9 @@ def test_a_pair_needs_more_than_the_margin_and_ties_make_none():
 def test_statistics_count_ties_coverage_and_the_pairs_of_each_channel():
     value = np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]])
     found = pair_statistics(value, 0.05, lattice(0, 0))
-    assert found == {
-        "questions": 2,
-        "pairs": 2,
-        "coverage": 0.5,
-        "ties": pytest.approx(4 / 6),
-        "equal": 0.5,
-        "pairs_question": 0,
-        "pairs_answer": 0,
-        "pairs_facts": 2,
-    }
+    expected = {"questions": 2, "pairs": 2, "coverage": 0.5, "ties": pytest.approx(4 / 6)}
+    expected |= {"equal": 0.5, "pairs_question": 0, "pairs_answer": 0, "pairs_facts": 2}
+    assert found == expected
 
 
 # --- reference and token price -------------------------------------------------------------------

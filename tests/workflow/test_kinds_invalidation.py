@@ -10,34 +10,12 @@ from tests.support.rules import read_rules
 from secateur.config import compose
 from secateur.stage import provenance
 
-GROUPS = (
-    "lm",
-    "corpus",
-    "dataset",
-    "extractor",
-    "rankers",
-    "retriever",
-    "reranker",
-    "assembly",
-)  # whose options name kinds
-BASE = {
-    "corpus": "toy_documents",
-    "dataset": "toy_documents",
-    "extractor": "openie",
-    "rankers": "sentences",
-    "reranker": "none",
-    "assembly": "default",
-    "memory": "none",
-    "shard": "0of1",
-    "file": "locomo10.json",
-    "imported": "rankers",
-    "order": "blind",
-    "lm": "smollm2",
-    "embedder": "minilm",
-    "pick": "title_zsum",
-    "peer": "raptor",
-    "service": "controlled",
-}
+# Groups whose options name kinds.
+GROUPS = ("lm", "corpus", "dataset", "extractor", "rankers", "retriever", "reranker", "assembly")
+BASE = {"corpus": "toy_documents", "dataset": "toy_documents", "extractor": "openie"}
+BASE |= {"rankers": "sentences", "reranker": "none", "assembly": "default", "memory": "none"}
+BASE |= {"shard": "0of1", "file": "locomo10.json", "imported": "rankers", "order": "blind", "lm": "smollm2"}
+BASE |= {"embedder": "minilm", "pick": "title_zsum", "peer": "raptor", "service": "controlled"}
 NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
 OTHERS = {
     "nested": NESTED,
@@ -141,16 +119,13 @@ FOLDERS = {  # the group whose options name the kinds of a folder
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
 STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
-READS = {  # rules whose stage loads the reader
+READS = {
     "answer_questions",
     "build_preferences",
     "check_red_herrings",
     "evaluate_answers",
-    "measure_answer_gain",
-    "recall_context",
-    "score_candidates",
-    "select_greedily",
-}
+}  # rules whose stage loads the reader
+READS |= {"measure_answer_gain", "recall_context", "score_candidates", "select_greedily"}
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 LISTS = {
     "controls",
@@ -160,11 +135,8 @@ LISTS = {
     "multihop",
     "multihop_standard",
     "nested",
-    "scored",
-    "sentences",
-    "turns",
-    "utility",
 }  # of rules that no list decides
+LISTS |= {"scored", "sentences", "turns", "utility"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},

@@ -25,28 +25,9 @@ from secateur.stage.provenance import device_used
 ROOT = Path(__file__).parents[2]
 POOL = TABLES["pool"].frame([("q1", "p1", 0, True, False, None, None)])  # any small table would do
 # design.md, "A stage". Tokens come with the first stage that asks a language model.
-RECORD = {
-    "stage",
-    "experiment",
-    "axes",
-    "config",
-    "code",
-    "inputs",
-    "outputs",
-    "rows",
-    "seeds",
-    "wall_seconds",
-    "cpu_seconds",
-    "peak_bytes",
-    "counts",
-    "device",
-    "versions",
-    "commit",
-    "slurm_job",
-    "warnings",
-    "metrics",
-    "failure",
-}
+RECORD = {"stage", "experiment", "axes", "config", "code", "inputs", "outputs", "rows"}
+RECORD |= {"seeds", "wall_seconds", "cpu_seconds", "peak_bytes", "counts", "device"}
+RECORD |= {"versions", "commit", "slurm_job", "warnings", "metrics", "failure"}
 
 
 def job_of(folder: Path, *tables: str, **changes) -> Job:
