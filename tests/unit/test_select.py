@@ -33,7 +33,3 @@ def test_links_are_complete_so_a_chain_does_not_join_its_ends():
 
 def test_opposite_runs_never_share_a_cluster_above_theta_minus_one():
     assert representatives(at(0, 180), -0.99) == [0, 1]
-
-
-def test_representatives_stand_in_the_order_given():
-    assert representatives(at(90, 0, 91, 1), 0.99) == sorted(representatives(at(90, 0, 91, 1), 0.99))
