@@ -93,11 +93,8 @@ def line(**keys):
     return {"question_id": "q1", "text": "Acme bought Bolt."} | keys
 
 
-def test_a_context_without_a_budget_counts_for_each_that_it_fits(rows_of):
+def test_a_context_counts_for_the_budget_it_names_or_for_each_that_it_fits(rows_of):
     assert [row[1] for row in rows_of(line())] == [4, 8]
-
-
-def test_a_context_counts_for_the_budget_it_names_and_for_no_other(rows_of):
     assert [row[1] for row in rows_of(line(budget=8))] == [8]
 
 

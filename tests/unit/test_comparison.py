@@ -305,13 +305,9 @@ def test_a_difference_is_that_of_the_means_over_the_questions_that_both_have():
     assert found.select("difference", "n", "units").rows() == [(0.125, 2, 2)]
 
 
-def test_rows_without_a_question_in_common_are_no_pair():
+def test_rows_without_a_question_in_common_are_no_pair_and_costs_are_not_compared():
     known = [row("one", ranker="a"), row("two", ranker="b")]
     assert compared(known, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
-
-
-def test_costs_are_not_compared():
-    known = [row("one", ranker="a"), row("two", ranker="b")]
     assert compared(known, figures_of(*known, metric="tokens@64")).is_empty()
 
 

@@ -81,11 +81,6 @@ def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
     refuse(write, rf"mine\d+\.yaml: {group} 'nothing' is no option", **{argument: "[nothing]"})
 
 
-def test_an_unknown_experiment_names_the_nearest_one():
-    with pytest.raises(ConfigError, match=r"experiment 'quikstart' is no option.*did you mean 'quickstart'"):
-        variants(CONF, "quikstart")
-
-
 @pytest.mark.parametrize(
     ("override", "message"),
     [
