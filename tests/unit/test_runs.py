@@ -32,16 +32,6 @@ def test_one_triple_is_one_run():
     assert refine(at(10), ids(0), ids(1), NO_BONUS, [0]) == [0]
 
 
-def test_a_run_ends_where_the_cosine_to_its_centroid_falls_below_tau():
-    vectors = at(0, 20, 90, 100)
-    assert segment(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS) == [0, 2]
-
-
-def test_the_centroid_is_compared_and_not_the_last_triple():
-    vectors = at(0, 40, 80)  # 80 is 40 from its neighbour, 60 from the centroid at 20
-    assert segment(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS) == [0, 2]
-
-
 def test_a_triple_exactly_at_tau_joins():
     vectors = np.array([EAST, NORTH], np.float32)
     assert segment(vectors, ids(0, 2), ids(1, 3), Fit(0.0, 0.0, 0.0)) == [0]
@@ -76,14 +66,3 @@ def test_nodes_of_an_earlier_run_earn_no_bonus():
     fit = Fit(tau=0.52, bonus_path=0.0, bonus_node=0.03)
     assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), fit) == [0, 1, 2]
     assert segment(vectors, ids(0, 2, 2), ids(1, 3, 5), fit) == [0, 1]
-
-
-def test_refinement_merges_a_boundary_the_segmenter_would_not_cut():
-    vectors = at(0, 5, 10)
-    assert refine(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS, [0, 1, 2]) == [0]
-
-
-def test_refinement_merges_a_boundary_that_stands_in_the_wrong_place():
-    vectors = at(0, 5, 90, 95)  # the segmenter cuts before 90, not before 95
-    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 3]) == [0]
-    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 2]) == [0, 2]
