@@ -128,10 +128,8 @@ def test_a_field_of_the_objects_of_a_list_is_named(tmp_path, ending):
     else:
         path.write_text(json.dumps(rows) if ending == "json" else lines(rows))
     found = corpus(path, text="paragraphs.paragraph_text", doc="paragraphs.title", speaker="paragraphs.by.name")
-    assert found.select("doc_id", "text", "speaker").rows() == [
-        ("Mill", "Alder bought it.", "Ann"),
-        ("Inn", "Rowan runs it.", None),
-    ]
+    expected = [("Mill", "Alder bought it.", "Ann"), ("Inn", "Rowan runs it.", None)]
+    assert found.select("doc_id", "text", "speaker").rows() == expected
     with pytest.raises(SecateurError, match=r"column 'paragraphs' has no field 'text'.*paragraphs.paragraph_text"):
         corpus(path, text="paragraphs.text")
 

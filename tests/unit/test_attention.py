@@ -50,10 +50,8 @@ def test_by_lengths_each_sequence_has_the_keys_of_its_prefix_and_its_own(rows, t
 
 
 def test_short_sequences_behind_one_prefix_are_one_block_and_a_long_one_is_cut():
-    assert blocks([20, 30, 20], [0, 0, 0], [9]) == [
-        Block(slice(0, 50), slice(0, 9), slice(9, 59)),
-        Block(slice(50, 70), slice(0, 9), slice(59, 79)),
-    ]
+    expected = [Block(slice(0, 50), slice(0, 9), slice(9, 59)), Block(slice(50, 70), slice(0, 9), slice(59, 79))]
+    assert blocks([20, 30, 20], [0, 0, 0], [9]) == expected
     assert blocks([BLOCK + 6], [None], []) == [
         Block(slice(0, BLOCK), slice(0, 0), slice(0, BLOCK)),
         Block(slice(BLOCK, BLOCK + 6), slice(0, 0), slice(0, BLOCK + 6)),

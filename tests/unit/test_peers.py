@@ -284,10 +284,8 @@ def test_documents_are_their_passages_and_may_be_cut_between_them():
     own = {"doc_id": ["b", "a", "a"], "title": [None, "A", "A"]}
     own |= {"position": [0, 1, 0], "text": ["x", "three more words", "one"]}
     passages = pl.DataFrame(own)
-    assert [(one.title, one.text) for one in documents_of(passages, count, None)] == [
-        ("A", "one three more words"),
-        ("", "x"),
-    ]
+    expected = [("A", "one three more words"), ("", "x")]
+    assert [(one.title, one.text) for one in documents_of(passages, count, None)] == expected
     assert [one.text for one in documents_of(passages, count, 2)] == ["one", "three more words", "x"]
 
 

@@ -106,10 +106,8 @@ def declared(name: str, *overrides: str) -> list[dict]:
 
 def test_a_pair_is_tested_under_each_option_of_an_axis():
     tests = declared("multihop_readers", "experiment.axes.reader=[qwen2_5_0_5b]")
-    assert [(t["row"], t["minus"]) for t in tests] == [
-        ("requery", "named_two_step"),
-        ("requery:qwen2_5_0_5b", "named_two_step:qwen2_5_0_5b"),
-    ]
+    expected = [("requery", "named_two_step"), ("requery:qwen2_5_0_5b", "named_two_step:qwen2_5_0_5b")]
+    assert [(t["row"], t["minus"]) for t in tests] == expected
 
 
 TEXTS = [  # article, title, sentence
