@@ -9,6 +9,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from secateur.models.http import KEYS
 from secateur.models.kernels import steady
 from tests.support.converted import convert, linked
 from tests.support.project import ROOT, Project, copy_project
@@ -86,6 +87,16 @@ def fresh_cache(converted, tmp_path, monkeypatch) -> Path:
 def rerun(smoke, tmp_path) -> Project:
     """A copy of the finished smoke run, to edit and to run again."""
     return smoke.copied(tmp_path / "rerun")
+
+
+@pytest.fixture
+def bare(monkeypatch) -> None:
+    """An environment without keys, proxies and certificates."""
+    for name in ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
 
 
 # --- language models small enough to compare with one sequence at a time ---------------------------

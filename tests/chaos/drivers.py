@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,14 +18,8 @@ from .trial import REFUSED, RIGHT, WRONG, Trial, ran
 
 __all__ = ["SCENES", "command"]
 
-CHEAP = (
-    "build_runs",
-    "describe_dataset",
-    "evaluate_rankings",
-    "evaluate_selection",
-    "propose_passages",
-    "select_context",
-)
+CHEAP = ("build_runs", "describe_dataset", "evaluate_rankings")
+CHEAP += ("evaluate_selection", "propose_passages", "select_context")
 PROFILE = ("--profile", f"profiles/{EXPERIMENT}", "--cores", "1")
 DAY = 86_400
 SKEWS = (-40 * 365 * DAY, -DAY, -1, 1, DAY, 40 * 365 * DAY)  # seconds by which the clock was wrong
@@ -116,7 +111,7 @@ def _two(tree: Tree, rng: Random) -> Trial:
     """A second driver begins while the first one is at work."""
     spec = _some(tree, rng)
     tree.clear(spec)
-    locks, others = tree.root / ".snakemake/locks", []
+    locks = tree.root / ".snakemake/locks"
 
     def both() -> None:
         first = os.fork()
@@ -127,7 +122,6 @@ def _two(tree: Tree, rng: Random) -> Trial:
         command("secateur.cli:main", "secateur", "run", EXPERIMENT, "--profile", EXPERIMENT, "--cores", "1")()
 
     second = forked(tree.root, both, env=_env(tree))
-    others.append(second)
     waits_for(lambda: not any(locks.glob("*")))
     wrong = _after(tree, spec, Ended(0, "", (), 0))
     verdict = RIGHT if second.code == 0 else REFUSED
@@ -145,7 +139,7 @@ def _skewed(tree: Tree, rng: Random) -> Trial:
     tree.clear(spec)
     before = {path: (tree.root / path).stat() for path in spec.tables}
     for path in spec.tables:
-        now = max(0.0, _now() + skew)
+        now = max(0.0, time.time() + skew)
         os.utime(tree.root / path, (now, now))
     ended = driven(tree, "--allowed-rules", spec.rule, "--", spec.output["record"])
     refused = ended.code == 1 and SKEWED in ended.said and "Traceback" not in ended.said
@@ -184,12 +178,6 @@ def _elsewhere(tree: Tree, rng: Random) -> Trial:
     wrong = wrong or _after(other, spec, driven(other, "--", spec.output["record"]))
     shutil.rmtree(other.root)
     return Trial("", "8 stages and the driver", WRONG if wrong else RIGHT, 0, wrong or "")
-
-
-def _now() -> float:
-    import time
-
-    return time.time()
 
 
 SCENES = {

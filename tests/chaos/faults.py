@@ -93,12 +93,12 @@ def flipped(content: bytes, rng: Random) -> bytes:
     return content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
 
 
-def _harm(how: Callable[[bytes, Random], bytes]) -> Callable:
+def _harm(how: Callable[[bytes, Random], bytes], named: bool = True) -> Callable:
     @contextmanager
     def strike(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
         whole = tree.root / path
         with harmed(whole, how(whole.read_bytes(), rng)):
-            yield Strike(names=(path,))
+            yield Strike(names=(path,) if named else ())
 
     return strike
 
@@ -128,15 +128,6 @@ def _with_records(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
 def _read_of_caches(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
     """The files that a stage reads of its caches, whichever library reads them."""
     return tree.read[spec.name]
-
-
-def _harm_cache(how: Callable[[bytes, Random], bytes]) -> Callable:
-    @contextmanager
-    def strike(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
-        with harmed(tree.root / path, how((tree.root / path).read_bytes(), rng)):
-            yield Strike()
-
-    return strike
 
 
 # --- disks -----------------------------------------------------------------------------------------
@@ -213,8 +204,8 @@ FAULTS = (
     Fault("an input is cut short", _tables, _harm(cut)),
     Fault("a bit of an input is flipped", _tables, _harm(flipped)),
     Fault("the same, and its record is lost", _with_records, _harm_without_record(flipped)),
-    Fault("a file of a cache is cut short", _read_of_caches, _harm_cache(cut)),
-    Fault("a bit of a file of a cache is flipped", _read_of_caches, _harm_cache(flipped)),
+    Fault("a file of a cache is cut short", _read_of_caches, _harm(cut, named=False)),
+    Fault("a bit of a file of a cache is flipped", _read_of_caches, _harm(flipped, named=False)),
     Fault("the disk of the output is full", _folders, _full_output, **MOUNTS),
     Fault("the disk of a cache is full", _stored, _full_cache, **MOUNTS),
     Fault("the disk of the log is full", _once, _full_log, **MOUNTS),

@@ -6,12 +6,11 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
 from tests.support import answer_server, scoring_server
-from tests.support.loopback import Replying
+from tests.support.loopback import Loopback, Replying
 
 from .faults import Strike
 from .jobs import Spec
@@ -28,14 +27,12 @@ STARTING = 120  # until a server listens
 MUTE = 3  # where nothing comes, and what comes takes no time
 
 
-class Unruly(ThreadingHTTPServer):
+class Unruly(Loopback):
     """Answers as its API does, or as `faults` say: one a request, the last of them for good where `always`."""
-
-    daemon_threads = True
 
     def __init__(self, api, faults: list[str], always: bool) -> None:
         self.api, self.faults, self.always, self.count = api, faults, always, 0
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
 
     def next(self) -> str:
         """What happens to a request."""

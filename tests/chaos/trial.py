@@ -102,4 +102,4 @@ def tried(tree: Tree, spec: Spec, fault: Fault, target: Any, rng: Random, cold: 
     if verdict != WRONG and (litter := tree.litter()):
         verdict, why = WRONG, f"litter: {', '.join(litter)}"
     tree.swept()
-    return Trial(fault.name, spec.rule, verdict, int(ended.killed), why, target if fault.targets else None)
+    return Trial(fault.name, spec.rule, verdict, int(ended.killed), why, target)

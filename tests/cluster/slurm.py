@@ -175,12 +175,8 @@ class Cluster:
         user = f"--user={_me()}"
         made = ["mariadb-install-db", "--no-defaults", user, f"--datadir={data}", "--skip-test-db"]
         self._daemon(*made, "--auth-root-authentication-method=normal")
-        own = {
-            "datadir": data,
-            "socket": where,
-            "pid-file": self.root / "run/mariadbd.pid",
-            "port": self.ports["mysql"],
-        }
+        own = {"datadir": data, "socket": where}
+        own |= {"pid-file": self.root / "run/mariadbd.pid", "port": self.ports["mysql"]}
         own |= {"bind-address": "127.0.0.1", "innodb-buffer-pool-size": "64M", "innodb-lock-wait-timeout": 900}
         with (self.root / "log/mariadbd.log").open("w") as log:
             command = ["mariadbd", "--no-defaults", user, "--skip-log-bin", *(f"--{k}={v}" for k, v in own.items())]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scripts import answer_questions
-from tests.support.answer_server import answering, endless
+from tests.support.answer_server import Log, answering, endless
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
@@ -23,26 +23,11 @@ from secateur.models.http import KEYS
 from secateur.planning.plan import variants
 from secateur.stage.contract import Job, run_stage
 
+pytestmark = pytest.mark.usefixtures("bare")
 ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"
 KEY = "sk-secret-0123456789"
 PROMPTS = [f"Be brief.\n\nQuestion: What is {n}?" for n in range(5)]
-
-
-class Log(list):
-    """The lines of a logger."""
-
-    def warning(self, form, *values) -> None:
-        self.append(form % values)
-
-    info = warning
-
-
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
 
 
 def remote(server, cache: Path, backend: str = "chat", **changes) -> Remote:
@@ -154,35 +139,26 @@ CONTEXTS = [
 ]
 
 
+ROWS = {"questions": QUESTIONS, "passages": PASSAGES, "evidence": EVIDENCE, "contexts": CONTEXTS}
+
+
+def staged(folder: Path, rule: str, rows: dict[str, list], outputs: tuple[str, ...], flat: dict, **axes: str) -> Job:
+    """A job whose inputs are tables of these rows."""
+    inputs = {name: [folder / f"{name}.parquet"] for name in rows}
+    made = {name: folder / f"out/{name}.parquet" for name in outputs}
+    for name, own in rows.items():
+        write_table(TABLES[name], TABLES[name].frame(own), inputs[name][0])
+    return Job(rule, inputs, made, folder / "out/run.json", flat, "c", axes, 1, folder / "log.txt", folder)
+
+
 def job_of(folder: Path, url: str, **changes: str) -> Job:
     """A job of answer_questions whose model stands behind an endpoint."""
-    inputs = {}
-    for name, rows in (
-        ("questions", QUESTIONS),
-        ("passages", PASSAGES),
-        ("evidence", EVIDENCE),
-        ("contexts", CONTEXTS),
-    ):
-        frame = TABLES[name].frame(rows)
-        inputs[name] = [folder / f"{name}.parquet"]
-        write_table(TABLES[name], frame, inputs[name][0])
     overrides = [f"answer.url={url}", "answer.backend=chat", "answer.model=m", "answer.concurrency=1"]
     overrides += ["answer.timeout=5", "answer.delays=[0]", "answer.max_wait=1"]
     answer = compose.option(CONF, "answer", "default", tuple(overrides))
     flat = leaves("answer", answer) | leaves("lm", compose.option(CONF, "lm", "smollm2"))
     flat |= {"dataset.split": '"all"', "dataset.answered": "5", "assembly.budget": "512"} | changes
-    return Job(
-        rule="answer_questions",
-        inputs=inputs,
-        outputs={"answers": folder / "out/answers.parquet"},
-        record=folder / "out/run.json",
-        leaves=flat,
-        code="c",
-        axes={"shard": "0of1"},
-        threads=1,
-        log=folder / "log.txt",
-        root=folder,
-    )
+    return staged(folder, "answer_questions", ROWS, ("answers",), flat, shard="0of1")
 
 
 def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, fresh_cache):
@@ -244,10 +220,7 @@ def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path, fresh_
         (("system.ranker=zsun",), r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
         (("system.ranker=zsum+answer",), r"system.ranker names zsum\+answer"),
         (("system.ranker=null",), r"system.answers_only is true, which needs one ranker; system.ranker is null"),
-        (
-            ("system.memory=session",),
-            r"memory is session, which needs contexts of family graph; the family is lexical",
-        ),
+        (("system.memory=session",), r"memory is session, which needs contexts of family graph; the family is lexical"),
         (("answer.backend=chat",), r"answer.url is needed by backend chat"),
         (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
         (

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.refusals import message
 
-from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
@@ -23,15 +23,6 @@ bears.json:
 """
 PASSAGE = {"id": "p1", "text": "Acme bought Bolt."}
 QUESTION = {"id": "q1", "question": "Who?"}
-
-
-def message(call, *args, **kwargs) -> str:
-    """What the user reads; always one line that ends in a way out."""
-    with pytest.raises(SecateurError) as caught:
-        call(*args, **kwargs)
-    assert "\n" not in str(caught.value)
-    assert "Fix: " in str(caught.value)
-    return str(caught.value)
 
 
 def registry(tmp_path, text: str) -> Path:
@@ -277,14 +268,8 @@ def test_upstream_questions(tmp_path, value, said):
     ("body", "said"),
     [
         ({}, "c1: has no session_1"),
-        (
-            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]},
-            "c1 session_1 turn 0: text is missing",
-        ),
-        (
-            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]},
-            "c1 session_1 turn 0: text is empty",
-        ),
+        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]}, "c1 session_1 turn 0: text is missing"),
+        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]}, "c1 session_1 turn 0: text is empty"),
         (
             {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
             "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0",

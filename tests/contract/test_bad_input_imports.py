@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.refusals import message
 
 from secateur.contexts.imported import Reference, imported_rows
 from secateur.core.errors import SecateurError
@@ -23,15 +24,6 @@ KNOWN = Reference(
     budgets=(2, 4, 8),
     answer_budget=4,
 )
-
-
-def message(call, *args) -> str:
-    """What the user reads: one line that ends in a way out."""
-    with pytest.raises(SecateurError) as caught:
-        call(*args)
-    assert "\n" not in str(caught.value)
-    assert "Fix: " in str(caught.value)
-    return str(caught.value)
 
 
 # --- a TREC run ------------------------------------------------------------------------------------
@@ -101,11 +93,8 @@ def line(**keys):
     return {"question_id": "q1", "text": "Acme bought Bolt."} | keys
 
 
-def test_a_context_without_a_budget_counts_for_each_that_it_fits(rows_of):
+def test_a_context_counts_for_the_budget_it_names_or_for_each_that_it_fits(rows_of):
     assert [row[1] for row in rows_of(line())] == [4, 8]
-
-
-def test_a_context_counts_for_the_budget_it_names_and_for_no_other(rows_of):
     assert [row[1] for row in rows_of(line(budget=8))] == [8]
 
 
@@ -128,10 +117,7 @@ def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
 
 def test_parts_are_rows_a_line_each_with_their_passages(rows_of):
     found = rows_of(line(text=["Facts:", "Acme bought Bolt."], passages=[None, "p1"], budget=8))
-    assert found == [
-        ("q1", 8, 0, None, False, "Facts:\n", 4),
-        ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4),
-    ]
+    assert found == [("q1", 8, 0, None, False, "Facts:\n", 4), ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4)]
 
 
 @pytest.mark.parametrize(

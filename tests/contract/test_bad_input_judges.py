@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 from scripts import judge_answers
-from test_bad_input_answers import CONF, CONTEXTS, EVIDENCE, PASSAGES, QUESTIONS
+from test_bad_input_answers import CONF, ROWS, staged
 from tests.support.answer_server import Server
 from tests.support.loopback import running
 from tests.support.rule_judge import ruled
@@ -16,7 +16,7 @@ from secateur.config.answers import judge_problems
 from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table, write_table
+from secateur.core.tables.table import read_table
 from secateur.judging.protocol import Item, judged
 from secateur.models.reader import load
 from secateur.stage.contract import Job, run_stage
@@ -38,34 +38,15 @@ class Judging(Server):
 
 
 def job_of(folder, url: str) -> Job:
-    inputs = {"model": []}
-    rows = {
-        "questions": QUESTIONS,
-        "passages": PASSAGES,
-        "evidence": EVIDENCE,
-        "contexts": CONTEXTS,
-        "answers": ANSWERS,
-    }
-    for name, own in rows.items():
-        inputs[name] = [folder / f"{name}.parquet"]
-        write_table(TABLES[name], TABLES[name].frame(own), inputs[name][0])
     overrides = [f"judge.url={url}", "judge.concurrency=1", "judge.timeout=600", "judge.delays=[0]", "judge.max_wait=1"]
     judge = compose.option(CONF, "judge", "endpoint", tuple(overrides))
     flat = leaves("judge", judge) | leaves("lm", compose.option(CONF, "lm", "smollm2")) | {"assembly.budget": "512"}
     flat |= leaves("embedder", compose.option(CONF, "embedder", "minilm"))
     flat |= {"extra.order": '"blind"', "extra.model": "null", "extra.reader": "null"}
-    return Job(
-        rule="judge_answers",
-        inputs=inputs,
-        outputs={name: folder / f"out/{name}.parquet" for name in ("question_metrics", "verdicts")},
-        record=folder / "out/run.json",
-        leaves=flat,
-        code="c",
-        axes={"judge": "endpoint"},
-        threads=1,
-        log=folder / "log.txt",
-        root=folder,
-    )
+    rows, outputs = ROWS | {"answers": ANSWERS}, ("question_metrics", "verdicts")
+    job = staged(folder, "judge_answers", rows, outputs, flat, judge="endpoint")
+    job.inputs["model"] = []
+    return job
 
 
 def figures(job: Job) -> dict[str, dict[str, float]]:

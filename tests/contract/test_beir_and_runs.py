@@ -1,14 +1,13 @@
 """BEIR folders and TREC runs as people have them: read as they are meant, or refused; nothing is dropped without a count."""
 
 import importlib
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.support.loaded import conform
+from tests.support.loaded import conform, lines
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
@@ -20,11 +19,6 @@ from secateur.ranking.rank import rank
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
 CONF = Path(__file__).parents[2] / "conf"
-
-
-def lines(rows) -> str:
-    """JSON lines; a row that is a text stands as it is."""
-    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 # --- BEIR ----------------------------------------------------------------------------------------
@@ -144,13 +138,8 @@ def test_the_excluded_passage_is_in_no_ranking_and_those_behind_it_move_up():
     rows = [(q, "bm25", n, p, None, -n, False) for q in ("q1", "q2") for n, p in enumerate("bac")]
     columns = ["question_id", "scorer", "rank", "passage_id", "edge_id", "value", "answer_aware"]
     left = select.without_excluded(pl.DataFrame(rows, columns, orient="row"), ASKED)
-    assert left.select(columns[:1] + columns[2:4]).rows() == [
-        ("q1", 0, "a"),
-        ("q1", 1, "c"),
-        ("q2", 0, "b"),
-        ("q2", 1, "a"),
-        ("q2", 2, "c"),
-    ]
+    expected = [("q1", 0, "a"), ("q1", 1, "c"), ("q2", 0, "b"), ("q2", 1, "a"), ("q2", 2, "c")]
+    assert left.select(columns[:1] + columns[2:4]).rows() == expected
 
 
 def test_every_ranking_of_arguments_finds_the_counterargument_first(beir, tmp_path):

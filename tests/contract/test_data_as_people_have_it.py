@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.support.loaded import conform, holders
+from tests.support.loaded import conform, holders, lines
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
@@ -16,11 +16,6 @@ from secateur.datasets.schema import Questions, evidence_frame, limit_questions,
 from secateur.evaluation.answers import answer_scores
 
 CONF = Path(__file__).parents[2] / "conf"
-
-
-def lines(rows) -> str:
-    """JSON lines; a row that is a text stands as it is."""
-    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -133,10 +128,8 @@ def test_a_field_of_the_objects_of_a_list_is_named(tmp_path, ending):
     else:
         path.write_text(json.dumps(rows) if ending == "json" else lines(rows))
     found = corpus(path, text="paragraphs.paragraph_text", doc="paragraphs.title", speaker="paragraphs.by.name")
-    assert found.select("doc_id", "text", "speaker").rows() == [
-        ("Mill", "Alder bought it.", "Ann"),
-        ("Inn", "Rowan runs it.", None),
-    ]
+    expected = [("Mill", "Alder bought it.", "Ann"), ("Inn", "Rowan runs it.", None)]
+    assert found.select("doc_id", "text", "speaker").rows() == expected
     with pytest.raises(SecateurError, match=r"column 'paragraphs' has no field 'text'.*paragraphs.paragraph_text"):
         corpus(path, text="paragraphs.text")
 
@@ -192,16 +185,9 @@ def test_an_answer_of_another_form_is_told_that_it_may_be_a_list(tmp_path, answe
 
 # --- dialogues -------------------------------------------------------------------------------------
 
-HISTORY = {
-    "question_id": "a1",
-    "question_type": "multi-session",
-    "question": "What do I row?",
-    "answer": "a skiff",
-    "question_date": "2023/05/30 (Tue) 23:40",
-    "haystack_session_ids": ["s1"],
-    "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-    "answer_session_ids": ["s1"],
-}
+HISTORY = {"question_id": "a1", "question_type": "multi-session", "question": "What do I row?"}
+HISTORY |= {"answer": "a skiff", "question_date": "2023/05/30 (Tue) 23:40", "haystack_session_ids": ["s1"]}
+HISTORY |= {"haystack_dates": ["2023/05/20 (Sat) 02:21"], "answer_session_ids": ["s1"]}
 
 
 @pytest.mark.parametrize("mark", [None, False, 0, 0.0])

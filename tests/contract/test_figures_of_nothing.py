@@ -75,10 +75,8 @@ def test_a_score_is_compared_with_its_matched_baseline_under_the_same_options():
     names = [(system, scorer) for system in ("ecs", "ecs:other") for scorer in ("with", "without")]
     rows = [Compared(system, None, scorer, False, (("ranker", system),), "", True) for system, scorer in names]
     found = pairs(rows, {row.key: 0.5 for row in rows}, (), {"with": ("without",)})
-    assert [(a.system, a.scorer, b.system, b.scorer) for a, b, _ in found] == [
-        ("ecs", "with", "ecs", "without"),
-        ("ecs:other", "with", "ecs:other", "without"),
-    ]
+    expected = [("ecs", "with", "ecs", "without"), ("ecs:other", "with", "ecs:other", "without")]
+    assert [(a.system, a.scorer, b.system, b.scorer) for a, b, _ in found] == expected
 
 
 @pytest.mark.parametrize(("docs", "moved"), [(("s2", "s10"), 1), (("s02", "s10"), 0)])

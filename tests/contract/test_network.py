@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 from test_bad_input_answers import PROMPTS, remote
 from tests.support.answer_server import answering
-from tests.support.refusals import clear_network_variables, error
+from tests.support.refusals import error
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
@@ -14,11 +14,7 @@ from secateur.datasets.registry import RegistryFile
 from secateur.models.http import KEYS, retry_after
 from secateur.models.network import through
 
-
-@pytest.fixture(autouse=True)
-def _bare(monkeypatch):
-    clear_network_variables(monkeypatch)
-
+pytestmark = pytest.mark.usefixtures("bare")
 
 # --- waits ---------------------------------------------------------------------------------------
 
@@ -41,14 +37,16 @@ def test_a_fraction_of_a_second_is_waited(tmp_path, value, monkeypatch):
     assert waits == [float(value)]
 
 
-@pytest.mark.parametrize(
-    "value", ["soon", "-1", "nan", "inf", "1e999", "0.4s", "400ms", "Wed, 21 Oct 2015 07:28:00 -0000"]
-)
+PAST = ["Wed, 21 Oct 2015 07:28:00 -0000", "Wed, 21 Oct 2015 07:28:00 GMT"]
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-1", "nan", "inf", "1e999", "0.4s", "400ms", *PAST])
 def test_what_is_no_wait_is_none(value):
     assert retry_after(value) == 0
 
 
-def test_a_date_is_waited_for():
+def test_a_wait_is_a_number_of_seconds_or_a_date():
+    assert retry_after("2") == 2
     later = datetime.now(UTC) + timedelta(seconds=30)
     assert 27 < retry_after(format_datetime(later, usegmt=True)) <= 30
     assert 27 < retry_after(later.strftime("%a, %d %b %Y %H:%M:%S -0000")) <= 30  # a date without a zone is in UTC

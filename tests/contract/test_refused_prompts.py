@@ -1,27 +1,27 @@
 """Refused and filtered prompts: which fail alone, which end the stage, and what is said of them; over a real socket."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from scripts import answer_questions, evaluate_answers, judge_answers
-from test_bad_input_answers import CONF, PROMPTS, job_of, remote
+from test_bad_input_answers import CONF, PROMPTS, ROWS, job_of, remote, staged
 from test_bad_input_judges import Judging, figures
 from test_bad_input_judges import job_of as judging_job
 from tests.support.answer_server import answering
 from tests.support.converted import linked
 from tests.support.loopback import running
-from tests.support.refusals import FILTERED, REFUSED, clear_network_variables, error
+from tests.support.refusals import FILTERED, REFUSED, error
 from tests.support.rule_judge import ruled
 
 from secateur.config import compose
 from secateur.config.leaves import leaves
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table, write_table
+from secateur.core.tables.table import read_table
 from secateur.models.refusals import refusal
 from secateur.stage.contract import run_stage
 
+pytestmark = pytest.mark.usefixtures("bare")
 THOUGHT = "The mill.\n\nWho runs it? 1 | Ann | maybe | Carl\n[1]"
 ENDING = {
     "max_tokens": (
@@ -47,11 +47,6 @@ ENDING = {
     "not found": (error("The model `m` does not exist", 404), r"correct answer\.url and answer\.model"),
     "redirect": ((302, {"Location": "/x"}, ""), r"correct answer\.url"),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _bare(monkeypatch):
-    clear_network_variables(monkeypatch)
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -156,20 +151,15 @@ def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, fresh_c
 
 
 def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, fresh_cache):
-    job = job_of(tmp_path, "http://127.0.0.1:9/v1")
     endings = ("failed", "thought", "end", "end", "end")
     rows = [(f"q{n}", "g", n, 0, 9, 1, "" if n < 2 else f"{n}", False, end) for n, end in enumerate(endings)]
-    tables = {"answers": rows, "contexts": []}
-    inputs = dict(job.inputs)
-    for name, own in tables.items():
-        inputs[name] = [tmp_path / f"{name}.parquet"]
-        write_table(TABLES[name], TABLES[name].frame(own), inputs[name][0])
-    flat = dict(job.leaves) | leaves("eval", compose.option(CONF, "eval", "default")) | {"extra.order": '"blind"'}
-    flat |= leaves("ecs", compose.option(CONF, "ecs", "default"))
-    outputs = {"question_metrics": tmp_path / "out/question_metrics.parquet"}
-    job = replace(job, rule="evaluate_answers", inputs=inputs, outputs=outputs, leaves=flat)
+    flat = job_of(tmp_path, "http://127.0.0.1:9/v1").leaves | {"extra.order": '"blind"'}
+    for name in ("eval", "ecs"):
+        flat |= leaves(name, compose.option(CONF, name, "default"))
+    tables = ROWS | {"answers": rows, "contexts": []}
+    job = staged(tmp_path, "evaluate_answers", tables, ("question_metrics",), flat, shard="0of1")
     run_stage(evaluate_answers.run, job)
-    values = read_table(TABLES["question_metrics"], outputs["question_metrics"])
+    values = read_table(TABLES["question_metrics"], job.outputs["question_metrics"])
     by_question = {
         q: dict(zip(m, v, strict=True)) for q, m, v in values.group_by("question_id").agg("metric", "value").iter_rows()
     }

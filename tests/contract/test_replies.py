@@ -4,10 +4,10 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from test_bad_input_answers import CONF, PROMPTS, Log, remote
-from tests.support.answer_server import Server, answering
+from test_bad_input_answers import CONF, PROMPTS, remote
+from tests.support.answer_server import Log, Server, answering
 from tests.support.loopback import running
-from tests.support.refusals import FILTERED, REFUSED, clear_network_variables, error
+from tests.support.refusals import FILTERED, REFUSED, error
 
 from secateur.config import compose
 from secateur.config.answers import answer_problems, judge_problems
@@ -17,12 +17,8 @@ from secateur.graph.triples.extractors.llm import FrontEnd, Settings, parse
 from secateur.models.thoughts import begun_in, spoken
 from secateur.peers.replies import Unanswered, released
 
+pytestmark = pytest.mark.usefixtures("bare")
 THOUGHT = "The mill.\n\nWho runs it? 1 | Ann | maybe | Carl\n[1]"
-
-
-@pytest.fixture(autouse=True)
-def _bare(monkeypatch):
-    clear_network_variables(monkeypatch)
 
 
 # --- thoughts ------------------------------------------------------------------------------------

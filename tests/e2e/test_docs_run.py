@@ -17,8 +17,7 @@ def blocks(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/methods.md"])
-def test_the_python_of_a_page_runs(smoke, monkeypatch, tmp_path, capsys, page):
-    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+def test_the_python_of_a_page_runs(smoke_cache, monkeypatch, tmp_path, capsys, page):
     monkeypatch.chdir(tmp_path)
     space: dict = {}
     found = blocks(page)
@@ -28,8 +27,7 @@ def test_the_python_of_a_page_runs(smoke, monkeypatch, tmp_path, capsys, page):
     assert capsys.readouterr().out.strip()
 
 
-def test_the_notebook_runs(smoke, monkeypatch, tmp_path):
-    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+def test_the_notebook_runs(smoke_cache, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     cells = json.loads((ROOT / "docs/library.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

@@ -5,13 +5,13 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
+from scripts import assemble_contexts
 
 import secateur
 from secateur.core.tables.catalog import TABLES
@@ -19,7 +19,7 @@ from secateur.core.tables.table import read_table
 from secateur.graph.triples.extractors import openie
 from secateur.library.options import chosen, context
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("smoke_cache")
 DOCUMENTS = Path("data/toy/documents_smoke")
 DATASET = Path("results/toy_documents_smoke/toy_documents_smoke")
 TEXTS = {
@@ -28,12 +28,6 @@ TEXTS = {
     "leeds": "Leeds lies on the River Aire. It rains a lot.",
 }
 QUESTION = "In which city is the mill that Alder Ltd bought?"
-
-
-@pytest.fixture(autouse=True)
-def own_cache(smoke, monkeypatch):
-    """The caches of the smoke run: what it parsed and embedded is not parsed again."""
-    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
 
 
 def tables(smoke, kind: str, where: str) -> pl.DataFrame:
@@ -62,14 +56,6 @@ class Tables(dict):
 
     def paths(self, name: str) -> list[Path]:
         return []
-
-
-def stage(name: str) -> ModuleType:
-    """A rule's script as a module; nothing runs."""
-    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def same(smoke, asked: dict[str, str], memory: secateur.Memory, rows: pl.DataFrame) -> None:
@@ -108,7 +94,7 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
     scorer = "graph" if system == "beam" else system
     ctx = replace(context(), axes={"assembly": assembly, "pick": scorer, "dataset": DATASET.name})
     outputs = {}
-    stage("assemble_contexts").run(SimpleNamespace(**options), Tables(inputs), outputs, ctx)
+    assemble_contexts.run(SimpleNamespace(**options), Tables(inputs), outputs, ctx)
     same(smoke, asked, secateur.Memory(system, assembly=assembly), outputs["contexts"])
 
 
@@ -283,15 +269,7 @@ def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
 
 
 def test_the_packages_face_is_small_and_names_its_parts():
-    assert dir(secateur) == [
-        "Memory",
-        "Retrieved",
-        "SecateurError",
-        "Source",
-        "__version__",
-        "compare",
-        "evaluate",
-        "score",
-    ]
+    expected = ["Memory", "Retrieved", "SecateurError", "Source", "__version__", "compare", "evaluate", "score"]
+    assert dir(secateur) == expected
     with pytest.raises(AttributeError, match="Memmory"):
         _ = secateur.Memmory

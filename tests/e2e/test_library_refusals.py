@@ -5,11 +5,7 @@ import pytest
 
 import secateur
 
-
-@pytest.fixture(autouse=True)
-def own_cache(smoke, monkeypatch):
-    """The caches of the smoke run: what it parsed and embedded is not parsed again."""
-    monkeypatch.setenv("SECATEUR_CACHE", str(smoke.root / ".cache"))
+pytestmark = pytest.mark.usefixtures("smoke_cache")
 
 
 def test_ids_that_two_folders_share_are_refused(smoke, tmp_path):

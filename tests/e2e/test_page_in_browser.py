@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, sized, smallest_text, unfold
 from tests.support.scripts import SCRIPTS
 
 from secateur.core.tables.catalog import TABLES
@@ -17,9 +17,6 @@ pytestmark = pytest.mark.slow
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
 SYSTEMS = {"secateur": "graph", "beam": "graph", "hipporag2:controlled": "peer", "title_zsum": "lexical"}
-WIDTHS = (420, 800, 1400)
-HEIGHT = 900
-READABLE = 9  # pixels of a text
 
 
 def _tables() -> tuple[pl.DataFrame, ...]:
@@ -119,12 +116,6 @@ def _written(path: Path, browsed: dict) -> str:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> str:
     return _written(tmp_path_factory.mktemp("page") / "report.html", browsed([_questions()]))
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("profile")) as made:
-        yield made
 
 
 @pytest.fixture

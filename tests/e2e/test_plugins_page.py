@@ -87,10 +87,8 @@ def test_the_score_sees_the_answer_by_what_it_reads_and_is_a_row_of_its_list(min
 
 def test_the_extractor_read_the_texts(mine):
     triples = pl.read_parquet(mine.root / "results/mine/triples/pattern/0of1/triples.parquet")
-    assert set(triples.select("head", "relation", "tail").iter_rows()) == {
-        ("Acme", "bought", "Bolt"),
-        ("Bolt", "makes", "nuts"),
-    }
+    expected = {("Acme", "bought", "Bolt"), ("Bolt", "makes", "nuts")}
+    assert set(triples.select("head", "relation", "tail").iter_rows()) == expected
 
 
 def test_the_ranker_the_reranker_and_the_form_made_the_context(mine):

@@ -2,23 +2,15 @@
 
 import polars as pl
 import pytest
-from tests.support.browser import chromium, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, sized, smallest_text, unfold
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 
 pytestmark = pytest.mark.slow
 
-WIDTHS = (420, 800, 1400)
-HEIGHT, SCREENS = 900, 8
-READABLE = 9  # pixels of a text
+SCREENS = 8
 DOCUMENTS = "toy_documents_smoke"
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("profile")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -40,14 +40,17 @@ def unpacked(tmp_path_factory) -> Path:
     return folder / "site"
 
 
+def outside(unpacked: Path, folder: Path, program: str, **env: str) -> subprocess.CompletedProcess:
+    """A program that reaches the wheel and nothing of the clone."""
+    env = os.environ | {"PYTHONPATH": str(unpacked)} | env
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("system", ["title_zsum", "secateur", "beam"])
 def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system):
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env |= {"PYTHONPATH": str(unpacked), "SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1"}
-    program = PROGRAM.format(home=str(unpacked), system=system)
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
+    env = {"SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1"}
+    done = outside(unpacked, tmp_path, PROGRAM.format(home=str(unpacked), system=system), **env)
     assert done.returncode == 0, done.stderr
     assert "Leeds" in done.stdout
 
@@ -75,16 +78,12 @@ main()
 
 
 def test_the_first_use_of_a_wheel_without_the_pipeline_prints_nothing_but_the_answer(unpacked, tmp_path):
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env |= {"PYTHONPATH": str(unpacked), "SECATEUR_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
     brought = {"networkx", "jinja2"}  # torch needs them
     program = LACKING.format(lacking=sorted(PIPELINE - brought), arguments=[]) + PROGRAM.format(
         home=str(unpacked), system="beam"
     )
     program += "secateur.score('Who?', 'Alder', ['Alder did.'])"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
+    done = outside(unpacked, tmp_path, program, SECATEUR_CACHE=str(tmp_path / "cache"), HF_HUB_OFFLINE="1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Leeds" in done.stdout
 
@@ -93,14 +92,11 @@ def test_the_first_use_of_a_wheel_without_the_pipeline_prints_nothing_but_the_an
     "arguments", [["run"], ["plan", "x"], ["why", "x"], ["report", "x"], ["resume"], ["ui"], ["track"]]
 )
 def test_a_command_that_needs_the_pipeline_says_so(unpacked, tmp_path, arguments):
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONPATH": str(unpacked)}
     program = LACKING.format(lacking=sorted(PIPELINE - {"networkx", "jinja2"}), arguments=arguments) + CALL
     if arguments[0] in ("plan", "why", "report"):
         (tmp_path / "conf/experiment").mkdir(parents=True)
         (tmp_path / "conf/experiment/x.yaml").write_text("")
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
+    done = outside(unpacked, tmp_path, program)
     assert done.returncode == 2, done.stderr
     assert done.stderr.strip().count("\n") == 0
     assert "Fix: pip install 'secateur[pipeline]'" in done.stderr

@@ -20,22 +20,8 @@ from secateur.models.reader import load
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # the conversion of 135M weights is kept
 FEW = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-WORDS = [
-    "Mira",
-    "Jonas",
-    "spaniel",
-    "mill",
-    "June",
-    "1994",
-    "Ghent",
-    "tennis",
-    "ball",
-    "£",
-    "„so“",
-    "🙂",
-    "left",
-    "half",
-]
+WORDS = ["Mira", "Jonas", "spaniel", "mill", "June", "1994", "Ghent"]
+WORDS += ["tennis", "ball", "£", "„so“", "🙂", "left", "half"]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=90).map(" ".join)
 BEGINNING = st.sampled_from(["", "Jonas left his flat by June 1994 . " * 9, "Mira treated a spaniel in Ghent . " * 20])
 TEXTS = st.lists(st.builds(str.__add__, BEGINNING, TEXT), min_size=1, max_size=7, unique=True)

@@ -30,7 +30,7 @@ def test_bm25_equals_a_plain_loop(passages, queries, k1, b):
                 df, tf = sum(term in other for other in words), own.count(term)
                 idf = math.log(1 + (len(words) - df + 0.5) / (df + 0.5))
                 expected[q, n] += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(own) / mean))
-    np.testing.assert_allclose(bm25_matrix(passages, queries, k1, b), expected, atol=1e-9)
+    np.testing.assert_allclose(bm25_matrix(passages, queries, k1, b), expected, atol=1e-12)
 
 
 @quick

@@ -3,25 +3,20 @@
 import json
 import threading
 from collections import deque
-from http.server import ThreadingHTTPServer
 
-from tests.support.loopback import Replying, running
+from tests.support.loopback import Loopback, Replying, running
 
 
-class Server(ThreadingHTTPServer):
+class Server(Loopback):
     """Answers every question with its own words. An entry of `script`, one a request, comes in place of a reply: (status,
     headers, body), or changes to the choice. After `lives` replies it has died: each further request gets a 503."""
 
-    daemon_threads = True
+    base = "/v1"
 
     def __init__(self, lives: int | None) -> None:
         self.script, self.lives, self.asked, self.headers = deque(), lives, [], []
         self._one = threading.Lock()
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+        super().__init__(Handler)
 
     def reply(self, path: str, request: dict, headers: dict) -> tuple[int, dict, str]:
         with self._one:
@@ -56,18 +51,23 @@ def answering(lives: int | None = None):
     return running(Server(lives))
 
 
-class Endless(ThreadingHTTPServer):
+class Log(list):
+    """The lines of a logger."""
+
+    def warning(self, form, *values) -> None:
+        self.append(form % values)
+
+    info = warning
+
+
+class Endless(Loopback):
     """Begins a reply and never ends it: a byte every `pause` seconds, or as many as there is room for where it is 0."""
 
-    daemon_threads = True
+    base = "/v1"
 
     def __init__(self, pause: float) -> None:
         self.pause, self.released = pause, threading.Event()
-        super().__init__(("127.0.0.1", 0), Trickle)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+        super().__init__(Trickle)
 
 
 class Trickle(Replying):

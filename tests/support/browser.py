@@ -10,6 +10,9 @@ import pytest
 # Without these it asks hosts of its own, which a machine may refuse one by one.
 QUIET = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 QUIET += ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-proxy-server"]
+WIDTHS = (420, 800, 1400)
+HEIGHT = 900
+READABLE = 9  # pixels of a text
 PATIENCE = 120  # seconds for a page, on a busy machine too
 
 
@@ -38,7 +41,7 @@ def chromium(profile: Path) -> Iterator:
         made.quit()
 
 
-def sized(driver, width: int, height: int = 900) -> None:
+def sized(driver, width: int, height: int = HEIGHT) -> None:
     """Give its page a size in CSS pixels; a window has a least width of its own."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

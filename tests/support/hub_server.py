@@ -3,10 +3,9 @@
 import hashlib
 import json
 import re
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-from tests.support.loopback import Replying, running
+from tests.support.loopback import Loopback, Replying, running
 
 __all__ = ["Hub", "hub"]
 
@@ -14,14 +13,12 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAMED = r"/(?:api/models/)?(?P<name>[\w-]+/[\w.-]+)"
 
 
-class Hub(ThreadingHTTPServer):
+class Hub(Loopback):
     """Models by name, each with the files of a folder.
 
     refusal: (status, headers) in place of every reply; cut: bytes after which a file's transfer breaks off; claimed: the
     size stated for weights; asked: the paths of all requests, with their ranges.
     """
-
-    daemon_threads = True
 
     def __init__(self, models: dict[str, Path]) -> None:
         self.models = models
@@ -29,11 +26,7 @@ class Hub(ThreadingHTTPServer):
         self.cut: int | None = None
         self.claimed: int | None = None
         self.asked: list[str] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        super().__init__(Handler)
 
     def files(self, name: str) -> list[dict]:
         """Path, size and digest of each file of a model, as the hub lists them."""

@@ -1,9 +1,16 @@
 """What a loader returns, for tests of formats."""
 
+import json
+
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
+
+
+def lines(rows) -> str:
+    """JSON lines; a row that is a text stands as it is."""
+    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def conform(passages: pl.DataFrame, found) -> None:

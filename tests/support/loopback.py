@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-__all__ = ["Replying", "running"]
+__all__ = ["Loopback", "Replying", "running"]
+
+
+class Loopback(ThreadingHTTPServer):
+    """A server on a free port of this machine."""
+
+    base = ""
+
+    def __init__(self, handler: type) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}{self.base}"
 
 
 class Replying(BaseHTTPRequestHandler):

@@ -1,15 +1,19 @@
-"""Refusals of a prompt as servers send them, and an environment without keys or proxies."""
+"""Refusals: of a call, in one message, and of a prompt as servers send them."""
 
 import json
 
-from secateur.models.http import KEYS
+import pytest
 
-VARIABLES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
+from secateur.core.errors import SecateurError
 
 
-def clear_network_variables(monkeypatch) -> None:
-    for name in (*KEYS, *VARIABLES, *map(str.lower, VARIABLES)):
-        monkeypatch.delenv(name, raising=False)
+def message(call, *args, **kwargs) -> str:
+    """What the user reads; always one line that ends in a way out."""
+    with pytest.raises(SecateurError) as caught:
+        call(*args, **kwargs)
+    assert "\n" not in str(caught.value)
+    assert "Fix: " in str(caught.value)
+    return str(caught.value)
 
 
 def error(message: str, status: int = 400, **more) -> tuple[int, dict, str]:

@@ -7,10 +7,9 @@ import json
 import threading
 from collections import deque
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 
 from secateur.models.causal import NOTHING
-from tests.support.loopback import Replying, running
+from tests.support.loopback import Loopback, Replying, running
 
 MAX_LOGPROBS = 20  # vLLM's --max-logprobs, where nothing is said
 
@@ -96,22 +95,16 @@ class Sglang(Api):
 APIS = {"vllm": Vllm, "sglang": Sglang}
 
 
-class Server(ThreadingHTTPServer):
+class Server(Loopback):
     """Answers with `script`, one entry a scoring request, then as its API does; keeps what it was asked.
 
     An entry is (status, headers, body), "silence", or a function that changes the reply.
     """
 
-    daemon_threads = True
-
     def __init__(self, api: Api) -> None:
         self.api, self.script, self.always, self.asked, self.headers = api, deque(), None, [], []
         self.released, self.under_way, self.most, self._counting = threading.Event(), 0, 0, threading.Lock()
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        super().__init__(Handler)
 
     @contextmanager
     def counted(self):

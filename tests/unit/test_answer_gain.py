@@ -15,12 +15,8 @@ ASKED = [
     Question("q2", "Who left his flat?", "Jonas"),
     Question("q3", "When?", "June 1994"),
 ]
-CONTEXTS = {
-    ("q1", 64): "Mira treated a spaniel in Ghent .",
-    ("q1", 128): "Mira treated a spaniel in Ghent .",
-    ("q2", 64): "Jonas left .",
-    ("q2", 128): "Jonas left his flat by June 1994 .",
-}
+CONTEXTS = {("q1", 64): "Mira treated a spaniel in Ghent .", ("q1", 128): "Mira treated a spaniel in Ghent ."}
+CONTEXTS |= {("q2", 64): "Jonas left .", ("q2", 128): "Jonas left his flat by June 1994 ."}
 
 
 @pytest.fixture
@@ -118,11 +114,8 @@ def test_a_context_that_nobody_made_has_no_gain_and_is_no_control(tiny_lm, ecs, 
 
 
 def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):
-    assert {metric for _, metric in gains(tiny_lm(), ecs(), context, ASKED[:1])} == {
-        "answer_gain@64",
-        "answer_gain@128",
-        "closed_book",
-    }
+    expected = {"answer_gain@64", "answer_gain@128", "closed_book"}
+    assert {metric for _, metric in gains(tiny_lm(), ecs(), context, ASKED[:1])} == expected
 
 
 def test_a_unit_supports_an_answer_by_what_it_alone_gains_and_no_answer_at_all(tiny_lm, ecs, naive, context):

@@ -22,14 +22,6 @@ def test_a_closed_book_differs_by_its_context_alone():
     assert shown.replace("It was Ann.\n\n", "") == closed
 
 
-def test_a_context_that_fits_is_kept_whole():
-    assert units_cut(3, lambda cut: 10 - cut, 10, "q") == 0
-
-
-def test_units_go_from_the_end_that_is_farthest_from_the_question():
-    assert units_cut(3, lambda cut: 10 + 3 * (3 - cut), 13, "q") == 2
-
-
 def test_a_question_that_fits_no_window_stops_with_its_name():
     with pytest.raises(SecateurError, match=r"question q7: .* 40 tokens without any context.*the 10 .*Fix:"):
         units_cut(2, lambda cut: 60 - 10 * cut, 10, "q7")

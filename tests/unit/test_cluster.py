@@ -36,32 +36,20 @@ def stands(jobs, **said) -> dict[str, str] | None:
     return asyncio.run(states("run", jobs, told(**said)))
 
 
-def test_the_queue_is_believed_and_accounting_asked_for_what_it_has_forgotten():
-    found = stands(["1", "2", "3"], squeue="1|RUNNING\n9|PENDING\n", sacct="2|COMPLETED\n3|CANCELLED by 1000\n")
-    assert found == {"1": "RUNNING", "2": "COMPLETED", "3": "CANCELLED"}
-
-
 def test_accounting_is_not_asked_where_the_queue_knows_all():
     ask = told(squeue="1|RUNNING\n")
     asyncio.run(states("run", ["1"], ask))
     assert [command[0] for command in ask.asked] == ["squeue"]
 
 
-def test_a_job_that_accounting_takes_for_active_and_the_queue_has_forgotten_is_unknown():
-    assert stands(["1"], squeue="", sacct="1|RUNNING\n") == {}
-
-
-def test_without_accounting_a_forgotten_job_is_unknown():
+def test_the_queue_is_believed_and_accounting_asked_for_what_it_has_forgotten():
+    found = stands(["1", "2", "3"], squeue="1|RUNNING\n9|PENDING\n", sacct="2|COMPLETED\n3|CANCELLED by 1000\n")
+    assert found == {"1": "RUNNING", "2": "COMPLETED", "3": "CANCELLED"}
+    assert stands(["1"], squeue="", sacct="1|RUNNING\n") == {}  # active only where the queue has it
     assert stands(["1"], squeue="") == {}
-
-
-def test_where_the_queue_does_not_answer_only_an_end_that_accounting_knows_counts():
-    """A job that was just submitted is in no database yet: it must not be taken for lost."""
+    # A job that was just submitted is in no database yet: it must not be taken for lost.
     assert stands(["1", "2"], sacct="1|FAILED\n") == {"1": "FAILED", "2": "PENDING"}
-
-
-def test_where_nobody_answers_nothing_is_known():
-    assert stands(["1"]) is None
+    assert stands(["1"]) is None  # nobody answers
 
 
 @pytest.mark.parametrize(
@@ -117,19 +105,6 @@ def test_a_controller_that_is_away_is_asked_again_after_longer_and_longer():
     assert shell.slept == [2, 4, 8]
 
 
-def test_what_is_refused_is_refused_at_once():
-    shell = Shell(("sbatch", 1, "", "sbatch: error: invalid account or account/partition combination specified\n"))
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
-    assert shell.slept == []
-
-
-def test_patience_ends_with_a_word():
-    shell = Shell(*[AWAY, NOTHING] * 3, AWAY)
-    done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
-    assert done.returncode == 1
-    assert "away for 14 s. Fix: repeat the command when `scontrol ping` answers" in done.stderr
-
-
 POLICY = (
     "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 )
@@ -154,11 +129,21 @@ def test_a_limit_on_the_number_of_jobs_is_waited_for_and_said_once(limit, capfd)
     assert capfd.readouterr().err == f"SLURM: {limit}. The next job waits until others end, for 1440 minutes at most\n"
 
 
-def test_the_wait_for_a_limit_ends_with_a_word():
-    shell = Shell(*[refused("AssocMaxSubmitJobLimit"), NOTHING] * 3, refused("AssocMaxSubmitJobLimit"))
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (AWAY, "away for 14 s. Fix: repeat the command when `scontrol ping` answers"),
+        (
+            refused("AssocMaxSubmitJobLimit"),
+            "no job ended that would free the limit in 14 s. Fix: set `jobs` in profiles/slurm",
+        ),
+    ],
+)
+def test_patience_ends_with_a_word(answer, said):
+    shell = Shell(*[answer, NOTHING] * 3, answer)
     done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
     assert done.returncode == 1
-    assert "no job ended that would free the limit in 14 s. Fix: set `jobs` in profiles/slurm" in done.stderr
+    assert said in done.stderr
 
 
 def test_a_limit_without_a_name_is_waited_for_as_long_as_a_controller():
@@ -167,18 +152,14 @@ def test_a_limit_without_a_name_is_waited_for_as_long_as_a_controller():
     assert 900 <= sum(shell.slept) < 1000
 
 
-@pytest.mark.parametrize(
-    "limit",
-    [
-        "QOSMaxWallDurationPerJobLimit",
-        "AssocMaxCpuPerJobLimit",
-        "QOSMaxNodePerJobLimit",
-        "QOSMinGRES",
-        "MaxMemPerLimit",
-    ],
-)
-def test_a_limit_on_the_size_of_a_job_is_final(limit):
-    shell = Shell(refused(limit))
+SIZES = ("QOSMaxWallDurationPerJobLimit", "AssocMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit")
+SIZES += ("QOSMinGRES", "MaxMemPerLimit")
+ACCOUNT = ("sbatch", 1, "", "sbatch: error: invalid account or account/partition combination specified\n")
+
+
+@pytest.mark.parametrize("answer", [ACCOUNT, *map(refused, SIZES)], ids=["account", *SIZES])
+def test_what_is_refused_and_a_limit_on_the_size_of_a_job_are_final(answer):
+    shell = Shell(answer)
     assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
     assert shell.slept == []
 

@@ -121,14 +121,8 @@ def test_a_group_that_cannot_be_submitted_fails(driver):
 
 
 def test_sbatch_is_called_with_patience():
-    given = {
-        "run_uuid": "u",
-        "slurm_logfile": "l",
-        "comment_str": "rule_x",
-        "account": "",
-        "partition": "",
-        "workdir": ".",
-    }
+    given = {"run_uuid": "u", "slurm_logfile": "l", "comment_str": "rule_x"}
+    given |= {"account": "", "partition": "", "workdir": "."}
     asked = MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1)
     commands = [
         command(asked, given)

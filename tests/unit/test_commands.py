@@ -146,10 +146,8 @@ def test_a_folder_of_results_stands_for_its_record_and_that_names_its_experiment
     found = runs._experiment_and_file(f"results/toy/triples/openie/0of2{slash}")
     assert found == ("tiny", Path("results/toy/triples/openie/0of2/run.json"))
     assert runs._experiment_and_file(str(project / FIGURES)) == ("tiny", Path(FIGURES))
-    assert runs._experiment_and_file("results/toy/not/made.by/any") == (
-        "quickstart",
-        Path("results/toy/not/made.by/any/run.json"),
-    )
+    expected = ("quickstart", Path("results/toy/not/made.by/any/run.json"))
+    assert runs._experiment_and_file("results/toy/not/made.by/any") == expected
     assert runs._experiment_and_file(f"{HOME}/metrics.parquet") == ("tiny", Path(f"{HOME}/metrics.parquet"))
     assert runs._experiment_and_file("tiny") == ("tiny", None)
 

@@ -11,14 +11,7 @@ from secateur.core.tables.table import write_table
 from secateur.evaluation.comparison import axes_of
 from secateur.report.compare import compare, lines
 
-EVAL = {
-    "claim": [64],
-    "gain_budgets": [64],
-    "permutations": 1000,
-    "resamples": 200,
-    "min_units": 2,
-    "seed": 7,
-}
+EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "resamples": 200, "min_units": 2, "seed": 7}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
 COUNT = 24

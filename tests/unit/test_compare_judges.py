@@ -19,8 +19,6 @@ def test_two_judges_are_compared_on_the_questions_of_both(tmp_path):
     ctx = SimpleNamespace(axes={"judge": "mine", "judged_too": "yours"})
     assert compare_judges.run(None, inputs, outputs, ctx) == {"questions": 2}
     rows = outputs["question_metrics"].select("question_id", "metric", "value").rows()
-    assert [(q, value) for q, metric, value in rows if metric == "judges_apart@mine.yours"] == [
-        ("q1", 0.25),
-        ("q2", 0.0),
-    ]
+    expected = [("q1", 0.25), ("q2", 0.0)]
+    assert [(q, value) for q, metric, value in rows if metric == "judges_apart@mine.yours"] == expected
     assert [(q, value) for q, metric, value in rows if "by_chance" in metric] == [("q1", 0.5), ("q2", 0.75)]

@@ -27,10 +27,8 @@ def test_every_language_model_fits_together_and_every_backend_has_one():
 
 
 def test_what_a_backend_lacks_and_what_does_not_belong_to_it_is_said_at_once():
-    assert lm("smollm2", "lm.pack=null", "+lm.url=http://x") == [
-        "lm.pack is needed by backend transformers",
-        "lm.url does not belong to backend transformers",
-    ]
+    expected = ["lm.pack is needed by backend transformers", "lm.url does not belong to backend transformers"]
+    assert lm("smollm2", "lm.pack=null", "+lm.url=http://x") == expected
     assert lm("sglang_llama3_1_8b", "lm.url=null", "+lm.dtype={cpu: float32, cuda: float32}") == [
         "lm.url is needed by backend sglang",
         "lm.dtype does not belong to backend sglang",

@@ -98,13 +98,8 @@ def test_pruned_edges_are_tombstones_ids_stay_dense_and_empty_runs_vanish(consol
     made, _ = consolidated("merge=false", "prune=frequency")
     assert made.tombstones.select("edge_id", "count", "reason").rows() == [(n, 1, "frequency") for n in (1, 2, 4)]
     assert made.edges.select("edge_id", "h", "r", "t").rows() == [(0, *EDGES[0]), (1, *EDGES[3])]
-    assert made.run_edges.select("run_id", "edge_id", "passage_id").rows() == [
-        (0, 0, "p0"),
-        (1, 1, "p3"),
-        (2, 1, "p5"),
-        (3, 0, "p6"),
-        (3, 1, "p7"),
-    ]
+    expected = [(0, 0, "p0"), (1, 1, "p3"), (2, 1, "p5"), (3, 0, "p6"), (3, 1, "p7")]
+    assert made.run_edges.select("run_id", "edge_id", "passage_id").rows() == expected
     assert made.edge_sources["edge_id"].to_list() == [0, 1, 1, 0, 1]
 
 

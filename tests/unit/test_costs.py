@@ -78,22 +78,11 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
     whole = {"job": 1, "passages": 6, "documents": 1, "characters": 60, "bytes": 60}
     assert Data().sizes("results/toy/codebook/openie.minilm/run.json") == whole
-    asked = {
-        "questions": 4,
-        "compared": 12,
-        "rankings": 4,
-        "requeries": 0,
-        "token_characters": 0,
-        "reread": 0,
-    }  # each question has the three passages of its group
+    asked = {"questions": 4, "compared": 12}  # each question has the three passages of its group
+    asked |= {"rankings": 4, "requeries": 0, "token_characters": 0, "reread": 0}
     assert Data().sizes("results/toy/toy/evidence/contexts/run.json") == whole | asked
-    assert Data().sizes("results/toy/triples/openie/0of3/run.json") == {
-        "job": 1,
-        "passages": 2,
-        "documents": 1 / 3,
-        "characters": 20,
-        "bytes": 20,
-    }
+    expected = {"job": 1, "passages": 2, "documents": 1 / 3, "characters": 20, "bytes": 20}
+    assert Data().sizes("results/toy/triples/openie/0of3/run.json") == expected
     assert Data().sizes("results/models/smollm2/run.json") == {"job": 1}
     assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
 
@@ -122,8 +111,7 @@ def test_what_rankers_of_a_list_embed_besides_questions_and_passages_is_counted(
 
 def sizes(name: str, *overrides: str) -> dict | None:
     """Sizes of a data set that has not been prepared."""
-    corpus = name
-    return Data(CONF, overrides, {(corpus, None)}).sizes(f"results/{corpus}/{name}/evidence/contexts/run.json")
+    return Data(CONF, overrides, {(name, None)}).sizes(f"results/{name}/{name}/evidence/contexts/run.json")
 
 
 def test_what_is_not_prepared_is_counted_in_the_files_that_are_here(project, monkeypatch):

@@ -9,11 +9,8 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
 
 CORPUS = [{"_id": "d1", "title": "Mill", "text": "The mill stands in Leeds."}, {"_id": "d2", "text": "It rains."}]
-QUERIES = [
-    {"_id": "q1", "text": "Where is the mill?"},
-    {"_id": "q2", "text": "Does it rain?"},
-    {"_id": "q3", "text": "Who?"},
-]
+QUERIES = [{"_id": "q1", "text": "Where is the mill?"}]
+QUERIES += [{"_id": "q2", "text": "Does it rain?"}, {"_id": "q3", "text": "Who?"}]
 QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td2\t1\nq2\tgone\t1\n"
 
 

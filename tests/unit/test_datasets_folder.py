@@ -52,14 +52,9 @@ def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
     assert found.questions["answer"].to_list() == ["3", None, "Ann"]
     assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
     assert found.questions["cluster_id"].to_list() == ["d1", "q2", "q3"]
-    assert found.counts == {
-        "questions": 3,
-        "questions_without_answer": 1,
-        "questions_without_evidence": 2,
-        "evidence": 2,
-        "evidence_repeated": 1,
-        "evidence_unresolved": 2,
-    }
+    expected = {"questions": 3, "questions_without_answer": 1, "questions_without_evidence": 2}
+    expected |= {"evidence": 2, "evidence_repeated": 1, "evidence_unresolved": 2}
+    assert found.counts == expected
 
 
 def test_custom_evidence_may_be_graded_and_what_is_graded_0_is_none(tmp_path):
@@ -99,10 +94,8 @@ def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
         stream.write(lines(hops))
     corpus = load_corpus("folder", files)
     found = load_questions("folder", "custom", files, corpus.passages)
-    assert found.evidence.filter(question_id="q1").select("passage_id", "hop").rows() == [
-        ("p3", "named"),
-        ("p1", "bridge"),
-    ]
+    expected = [("p3", "named"), ("p1", "bridge")]
+    assert found.evidence.filter(question_id="q1").select("passage_id", "hop").rows() == expected
     assert found.evidence["question_id"].unique().to_list() == ["q1"]  # the ids of q2 are of no passage of its group
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
         stream.write(lines([QUESTIONS[0] | {"hops": ["named"]}]))

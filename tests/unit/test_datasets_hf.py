@@ -46,11 +46,8 @@ def test_questions_that_carry_their_context_share_its_passage(tmp_path, ending):
         ("p1", "Rain", "Rain", "It rains in May."),
     ]
     found = asked(path, passages, **ASKED_AS)
-    assert found.questions.select("question_id", "answer", "split").rows() == [
-        ("5a", "Leeds", "dev"),
-        ("5b", "the mill", "dev"),
-        ("5c", None, "dev"),
-    ]
+    expected = [("5a", "Leeds", "dev"), ("5b", "the mill", "dev"), ("5c", None, "dev")]
+    assert found.questions.select("question_id", "answer", "split").rows() == expected
     assert found.evidence.select("question_id", "passage_id").rows() == [("5a", "p0"), ("5b", "p0"), ("5c", "p1")]
 
 

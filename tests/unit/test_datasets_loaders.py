@@ -41,14 +41,8 @@ def test_the_split_follows_the_hash_and_two_sets_are_test_only():
 def test_sentences_are_the_text_between_their_spans_and_never_cross_a_newline():
     text = 'He said "go." Then (in 1848.) 30 men left.\n  no capital\n\nIt is U. arctos. End'
     found = list(sentences(text))
-    assert [sentence for sentence, _, _ in found] == [
-        'He said "go.',
-        "Then (in 1848.",
-        "30 men left.",
-        "no capital",
-        "It is U. arctos.",
-        "End",
-    ]
+    expected = ['He said "go.', "Then (in 1848.", "30 men left.", "no capital", "It is U. arctos.", "End"]
+    assert [sentence for sentence, _, _ in found] == expected
     assert all(text[start:end] == sentence for sentence, start, end in found)
 
 
@@ -90,19 +84,10 @@ def test_locomo_sessions_are_read_in_order_and_turns_without_their_caption(tmp_p
     corpus = load_corpus("locomo", files)
     assert corpus.passages["passage_id"].to_list() == ["conv-1:D2:1", "conv-1:D2:2", "conv-1:D10:1"]
     assert corpus.passages["position"].to_list() == [0, 1, 2]
-    assert corpus.passages.row(0, named=True) == {
-        "passage_id": "conv-1:D2:1",
-        "doc_id": "conv-1",
-        "title": None,
-        "group_id": "conv-1",
-        "session_id": "session_2",
-        "position": 0,
-        "text": "Hello.",
-        "speaker": "Ann",
-        "date": "1 May",
-        "start": None,
-        "end": None,
-    }
+    expected = {"passage_id": "conv-1:D2:1", "doc_id": "conv-1", "title": None}
+    expected |= {"group_id": "conv-1", "session_id": "session_2", "position": 0}
+    expected |= {"text": "Hello.", "speaker": "Ann", "date": "1 May", "start": None, "end": None}
+    assert corpus.passages.row(0, named=True) == expected
     assert corpus.counts == {"passages": 3, "documents": 1, "sessions": 2, "session_dates_without_session": 1}
 
 
@@ -118,15 +103,9 @@ def test_locomo_evidence_is_repaired_and_what_does_not_resolve_is_kept_and_count
     assert found.questions["answer"].to_list() == ["2022", None, "Ann", "x"]
     assert found.questions["type"].to_list() == ["2", "5", "1", "3"]
     assert found.questions["cluster_id"].unique().to_list() == ["conv-1"]
-    assert found.counts == {
-        "questions": 4,
-        "questions_without_answer": 1,
-        "questions_without_evidence": 1,
-        "evidence": 5,
-        "evidence_repeated": 2,
-        "evidence_unresolved": 2,
-        "evidence_strings_repaired": 4,
-    }
+    expected = {"questions": 4, "questions_without_answer": 1, "questions_without_evidence": 1, "evidence": 5}
+    expected |= {"evidence_repeated": 2, "evidence_unresolved": 2, "evidence_strings_repaired": 4}
+    assert found.counts == expected
 
 
 # --- STEM ----------------------------------------------------------------------------------------
@@ -157,14 +136,10 @@ STEM_QUESTIONS = [
 
 def test_stem_keeps_the_first_of_equal_sentences_and_numbers_them_in_their_article(tmp_path):
     corpus = stem_corpus(tmp_path)
-    assert corpus.passages.select("passage_id", "text").rows() == [
-        ("Bear:0", "Bear A bear sleeps in winter."),
-        ("Bear:1", "It eats fish."),
-        ("Bear:2", "They are big, i.e."),
-        ("Bear:3", "Very big indeed."),
-        ("Spacetime:0", "Spacetime A clock ticks."),
-        ("Spacetime:1", "It curves near mass."),
-    ]
+    expected = [("Bear:0", "Bear A bear sleeps in winter."), ("Bear:1", "It eats fish.")]
+    expected += [("Bear:2", "They are big, i.e."), ("Bear:3", "Very big indeed.")]
+    expected += [("Spacetime:0", "Spacetime A clock ticks."), ("Spacetime:1", "It curves near mass.")]
+    assert corpus.passages.select("passage_id", "text").rows() == expected
     assert corpus.passages["title"].to_list() == corpus.passages["doc_id"].to_list()
     assert corpus.counts == {"passages": 6, "documents": 2, "repeated_sentences_dropped": 2}
 
@@ -174,12 +149,8 @@ def test_stem_drops_nothing_and_gold_inside_one_sentence_counts_once_with_all_it
     files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
     found = load_questions("stem", "stem", files, corpus.passages)
     conform(corpus.passages, found)
-    assert [holders(found, name) for name in ("one", "two", "none", "joined")] == [
-        ["Bear:2", "Bear:3"],
-        ["Spacetime:1", None],
-        [None],
-        ["Bear:0"],
-    ]
+    expected = [["Bear:2", "Bear:3"], ["Spacetime:1", None], [None], ["Bear:0"]]
+    assert [holders(found, name) for name in ("one", "two", "none", "joined")] == expected
     assert found.evidence.filter(question_id="joined")["text"].to_list() == ["a bear sleeps sleeps in winter"]
     assert found.questions["cluster_id"].to_list() == ["Bear", "Spacetime", "none", "Bear"]
     assert (found.counts["evidence_repeated"], found.counts["evidence_unresolved"]) == (1, 2)

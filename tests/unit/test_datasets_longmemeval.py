@@ -88,18 +88,10 @@ def test_sessions_of_one_date_stay_in_the_order_of_the_file(tmp_path):
 
 
 def test_what_is_no_passage_is_counted(tmp_path):
-    assert loaded(tmp_path, RECORD)[0].counts == {
-        "passages": 4,
-        "documents": 1,
-        "sessions": 4,
-        "sessions_empty": 1,
-        "sessions_without_user_turn": 1,
-        "sessions_begun_by_assistant": 2,
-        "session_ids_repeated": 1,
-        "histories_reordered": 1,
-        "assistant_turns": 5,
-        "user_turns_empty": 2,
-    }
+    expected = {"passages": 4, "documents": 1, "sessions": 4, "sessions_empty": 1}
+    expected |= {"sessions_without_user_turn": 1, "sessions_begun_by_assistant": 2, "session_ids_repeated": 1}
+    expected |= {"histories_reordered": 1, "assistant_turns": 5, "user_turns_empty": 2}
+    assert loaded(tmp_path, RECORD)[0].counts == expected
 
 
 @pytest.mark.parametrize("kind", LEVELS)
@@ -116,18 +108,10 @@ def test_no_id_of_a_session_gets_out(tmp_path, kind):
 def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
     found = loaded(tmp_path, RECORD)[1]
     assert found.evidence.drop("hop", "grade").rows() == [("q1", 0, "I keep seven hens.", "q1:0:2")]
-    assert found.questions.row(0, named=True) == {
-        "question_id": "q1",
-        "group_id": "q1",
-        "cluster_id": "q1",
-        "position": 0,
-        "text": "How many hens?",
-        "answer": "7",
-        "aliases": None,
-        "excluded": None,
-        "type": "single-session-user",
-        "split": found.questions["split"][0],
-    }
+    expected = {"question_id": "q1", "group_id": "q1", "cluster_id": "q1", "position": 0}
+    expected |= {"text": "How many hens?", "answer": "7", "aliases": None, "excluded": None}
+    expected |= {"type": "single-session-user", "split": found.questions["split"][0]}
+    assert found.questions.row(0, named=True) == expected
     assert loaded(tmp_path, RECORD | {"answer_session_ids": []})[1].evidence.is_empty()
 
 

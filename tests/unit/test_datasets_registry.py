@@ -3,12 +3,12 @@
 import gzip
 import hashlib
 import json
-import threading
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.support.loaded import lines
+from tests.support.loopback import running
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
@@ -17,24 +17,15 @@ from secateur.datasets.registry import RegistryFile, load_registry
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 CONTENT = b'[{"text": "The bear sleeps."}]' * 100
 ADDRESSES = {"hotpot_dev_distractor_v1.json": "http://curtis.ml.cmu.edu/datasets/hotpot/hotpot_dev_distractor_v1.json"}
-RECORDS = [
-    {"score": 1.5, "id": "q1", "text": "Bärlauch \U0001f43b"},
-    {"id": "q2"},
-    {"id": "q3", "text": "", "more": []},
-]
+RECORDS = [{"score": 1.5, "id": "q1", "text": "Bärlauch \U0001f43b"}]
+RECORDS += [{"id": "q2"}, {"id": "q3", "text": "", "more": []}]
 PART = '[{"text": "Bärlauch \U0001f43b", "id": "q1"}, {"text": "", "id": "q3"}]'.encode()
 
 
 def entry(content=CONTENT, **changes) -> RegistryFile:
-    keys = {
-        "name": "bears.json",
-        "source": "owner/repo@" + "0" * 40 + ":bears.json",
-        "url": None,
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "bytes": len(content),
-        "licence": "MIT",
-        "registered_in": Path("data/registry/bears.yaml"),
-    }
+    keys = {"name": "bears.json", "source": "owner/repo@" + "0" * 40 + ":bears.json"}
+    keys |= {"url": None, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    keys |= {"licence": "MIT", "registered_in": Path("data/registry/bears.yaml")}
     return RegistryFile(**keys | changes)
 
 
@@ -57,27 +48,14 @@ def answer(request, paths):
 
 @pytest.fixture
 def server():
-    paths = {
-        "/bears.json": (CONTENT, len(CONTENT)),
-        "/other.json": (b"x" * len(CONTENT), len(CONTENT)),
-        "/cut.json": (CONTENT[:500], len(CONTENT)),
-    }
-    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in RECORDS)
-    forms = {
-        "list": json.dumps(RECORDS, indent=4),
-        "lines": lines,
-        "object": '{"a": NaN, "docs": [1]}',
-        "text": "bears",
-    }
+    paths = {"/bears.json": (CONTENT, len(CONTENT)), "/other.json": (b"x" * len(CONTENT), len(CONTENT))}
+    paths |= {"/cut.json": (CONTENT[:500], len(CONTENT))}
+    forms = {"list": json.dumps(RECORDS, indent=4), "lines": lines(RECORDS)}
+    forms |= {"object": '{"a": NaN, "docs": [1]}', "text": "bears"}
     paths |= {f"/{name}": (text.encode(), len(text.encode())) for name, text in forms.items()}
     methods = {"do_GET": lambda self: answer(self, paths), "log_message": lambda *_: None}
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))
-    thread = threading.Thread(target=partial(httpd.serve_forever, poll_interval=0.01), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{httpd.server_port}"
-    httpd.shutdown()
-    httpd.server_close()
-    thread.join()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (BaseHTTPRequestHandler,), methods))) as httpd:
+        yield f"http://127.0.0.1:{httpd.server_port}"
 
 
 @pytest.mark.parametrize("status", [302, 307, 308])

@@ -87,12 +87,8 @@ def test_what_a_data_set_does_not_have_has_no_row():
     frame = described(
         [p | {"session_id": None} for p in PASSAGES], [q | {"answer": None} for q in QUESTIONS], EVIDENCE[2:3]
     )
-    assert set(frame["statistic"]) == {
-        "passages_per_group",
-        "tokens_per_passage",
-        "candidates_per_question",
-        "questions",
-    }
+    expected = {"passages_per_group", "tokens_per_passage", "candidates_per_question", "questions"}
+    assert set(frame["statistic"]) == expected
 
 
 # --- the report ----------------------------------------------------------------------------------

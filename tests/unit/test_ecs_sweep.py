@@ -200,8 +200,6 @@ def test_bad_input_is_refused_before_anything_is_read(tiny_lm, ecs, change, mess
 
 
 def test_a_model_that_gives_no_numbers_is_refused(tiny_lm, ecs):
-    import torch
-
     lm = tiny_lm()
     lm.logits = lambda sequences, prefixes, rows: torch.full((len(rows), 400), float("nan"))
     with pytest.raises(SecateurError, match=r"tiny llama .* not finite\. Fix: lm\.dtype"):

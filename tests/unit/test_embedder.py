@@ -168,23 +168,8 @@ def test_a_string_beyond_the_window_is_the_mean_of_its_parts(tmp_path, engine):
     assert abs(whole @ parts[0] - 1) > 1e-3
 
 
-WORDS = [
-    "the",
-    "bears",
-    "eat",
-    "salmon",
-    "in",
-    "a",
-    "cold",
-    "river",
-    "near",
-    "Ghent",
-    "and",
-    "sleep",
-    "all",
-    "winter",
-    "long",
-]
+WORDS = ["the", "bears", "eat", "salmon", "in", "a", "cold", "river"]
+WORDS += ["near", "Ghent", "and", "sleep", "all", "winter", "long"]
 SENTENCES = sorted({" ".join((WORDS[k:] + WORDS[:k])[:n]) for n in range(15) for k in (0, 4, 9)})
 SENTENCES += [" ".join(WORDS * n) for n in (10, 20)]  # beyond the window
 

@@ -84,14 +84,6 @@ def test_the_rules_explain_every_key_of_the_view(encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_every_fact_has_a_row_of_its_own_or_of_its_head(encoding):
-    rows = encode(encoding, PAYLOAD)
-    assert [n for _, n in rows if n is not None] == ([0] if encoding == "lines" else [0, 1])
-    two = encode(encoding, Payload((), (), facts(BEAR, FISH, sources=[1, 2])))
-    assert [n for _, n in two if n is not None] == [0, 1]
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_an_empty_payload_decodes_to_nothing(encoding):
     assert decode(encoding, written(encoding, Payload()), ()) == ((), (), ())
 

@@ -52,11 +52,8 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     (tmp_path / "shortest.py").write_text(RANKER)
     (tmp_path / "x.run").write_text("q0 Q0 a:0 1 1.0 x\n")
     lines(tmp_path / "hers.jsonl", [{"question_id": "q0", "text": "Ann 0 bought a.", "passages": ["a:0"]}])
-    given = {
-        "ranker": [str(tmp_path / "shortest.py")],
-        "run": [f"old={tmp_path}/x.run"],
-        "contexts": [f"{tmp_path}/hers.jsonl"],
-    }
+    given = {"ranker": [str(tmp_path / "shortest.py")]}
+    given |= {"run": [f"old={tmp_path}/x.run"], "contexts": [f"{tmp_path}/hers.jsonl"]}
     name = evaluate.experiment_of(own, None, given)
     assert name.startswith("my_notes_x_")
     option_file = Path("conf/rankers/shortest.yaml")
@@ -142,14 +139,8 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
     evaluate.check(own)
     assert "left out   secateur, beam, unless" in capsys.readouterr().out
     name = evaluate.experiment_of(own)
-    assert {v.system for v in variants(Path("conf"), name)} == {
-        "bm25",
-        "minilm",
-        "title_zsum",
-        "two_step",
-        "named_two_step",
-        "requery",
-    }
+    expected = {"bm25", "minilm", "title_zsum", "two_step", "named_two_step", "requery"}
+    assert {v.system for v in variants(Path("conf"), name)} == expected
     assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
     assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name
     assert '"secateur", "beam"]' in Path(f"conf/experiment/{name}.yaml").read_text()

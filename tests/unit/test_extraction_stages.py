@@ -65,13 +65,9 @@ def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_pa
         ("a:0", 0, "Mill", "employs", "40 people", "the Mill")
     ]
     assert metrics == {"passages": 3, "triples": 1, "resolved": 0}
-    assert context.counts == {
-        "dropped_inverse": 1,
-        "dropped_pronoun": 1,
-        "facts_imported": 3,
-        "facts_without_passage": 1,
-        "passages_without_triple": 2,
-    }
+    expected = {"dropped_inverse": 1, "dropped_pronoun": 1, "facts_imported": 3}
+    expected |= {"facts_without_passage": 1, "passages_without_triple": 2}
+    assert context.counts == expected
     assert context.warnings == ["facts_without_passage: 1"]
 
 
@@ -90,16 +86,13 @@ def triples(*documents) -> pl.DataFrame:
     return TABLES["triples"].frame([row | parts | {"resolved": False} for row in rows])
 
 
-def test_documents_that_gave_no_triple_are_named_and_counted(context):
-    codebook_of(passages(), triples("b"), context)
-    assert context.counts == {"documents_without_triple": 2}
-    assert context.warnings == ["2 of 3 documents have no triple: a, c"]
-
-
-def test_a_corpus_in_which_every_document_speaks_is_not_warned_of(context):
-    codebook_of(passages(), triples("a", "b", "c"), context)
-    assert context.counts == {"documents_without_triple": 0}
-    assert context.warnings == []
+@pytest.mark.parametrize(
+    ("speak", "silent", "warnings"), [("b", 2, ["2 of 3 documents have no triple: a, c"]), ("abc", 0, [])]
+)
+def test_documents_that_gave_no_triple_are_named_and_counted(context, speak, silent, warnings):
+    codebook_of(passages(), triples(*speak), context)
+    assert context.counts == {"documents_without_triple": silent}
+    assert context.warnings == warnings
 
 
 def test_a_corpus_without_a_triple_stops_with_what_happened(context):

@@ -19,12 +19,8 @@ DROP = frozenset(FUNCTION_WORDS.split())
 (KEPT,) = select_metrics(compose.option(CONF, "eval", "default").metrics, ["qualified_kept"])
 QUALIFIERS = frozenset(KEPT["words"])
 
-TEXTS = {
-    "p1": "The bears of Katmai eat salmon.",
-    "p2": "They never sleep in June.",
-    "p3": "It is cold.",
-    "p4": "Cubs follow their mothers.",
-}
+TEXTS = {"p1": "The bears of Katmai eat salmon.", "p2": "They never sleep in June."}
+TEXTS |= {"p3": "It is cold.", "p4": "Cubs follow their mothers."}
 EAT, LIVE, SLEEP = ("Katmai bears", "eat", "salmon"), ("Katmai bears", "live in", "Katmai"), ("bears", "sleep", "June")
 EDGES = {"p1": [Edge(0, EAT), Edge(1, LIVE)], "p2": [Edge(2, SLEEP), Edge(0, EAT)]}
 ASKED = Query("What do bears eat?", (("bears", "eat", "what"),))

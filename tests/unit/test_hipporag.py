@@ -67,7 +67,5 @@ def test_a_malformed_document_is_dropped_and_counted_and_too_many_are_refused(tm
 
 def test_an_option_names_one_file_and_one_job():
     option = SimpleNamespace(shards=2, files=["a.csv"])
-    assert [clause.split(" is ")[0] for clause in hipporag.problems(None, option)] == [
-        "extractor.shards",
-        "extractor.files",
-    ]
+    expected = ["extractor.shards", "extractor.files"]
+    assert [clause.split(" is ")[0] for clause in hipporag.problems(None, option)] == expected

@@ -15,12 +15,8 @@ PADDING = "That is what is to be said of it."
 
 
 def item(answer: str, **changes) -> Item:
-    base = {
-        "question": "What of the mill?",
-        "gold": GOLD,
-        "context": CONTEXT,
-        "evidence": ("It stands in Ghent.", "It burns."),
-    }
+    base = {"question": "What of the mill?", "gold": GOLD, "context": CONTEXT}
+    base |= {"evidence": ("It stands in Ghent.", "It burns.")}
     return Item(answer=answer, **base | changes)
 
 

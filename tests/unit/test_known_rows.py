@@ -62,10 +62,7 @@ def ranked(folder, passages, questions, dataset, rankers, scorers, suffixes=()):
     """The table `rankings` of some rankers of a list."""
     own = SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=rankers.neighbour, keep=rankers.keep)
     cfg = SimpleNamespace(
-        rankers=own,
-        dataset=dataset,
-        embedder=compose.option(CONF, "embedder", "minilm"),
-        eval=SimpleNamespace(seed=7),
+        rankers=own, dataset=dataset, embedder=compose.option(CONF, "embedder", "minilm"), eval=SimpleNamespace(seed=7)
     )
     ctx = SimpleNamespace(cache=folder, log=None, counts={}, warn=print, progress=lambda work, total, what: work)
     return rank(cfg, passages, questions, None, ctx).sort("question_id", "scorer", "rank")

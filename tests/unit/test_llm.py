@@ -3,18 +3,16 @@
 import json
 import threading
 import time
-from collections import deque
-from http.server import ThreadingHTTPServer
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from tests.support.loopback import Replying, running
+from tests.support.answer_server import Log, Server
+from tests.support.loopback import running
 
 from secateur.core.errors import SecateurError
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
-from secateur.models.http import KEYS, retry_after
 from secateur.stage import provenance
 
 KEY = "sk-secret-0123456789"
@@ -39,47 +37,24 @@ def echo(request: dict) -> tuple[int, dict, str]:
     return completion("\n".join(f"{n} | {text} | is said in | text" for n, text in enumerate(said(request), 1)))
 
 
-class Server(ThreadingHTTPServer):
-    """Answers with `script`, one entry a request, then with `always`; keeps what it was asked."""
-
-    daemon_threads = True
+class Extracting(Server):
+    """Answers with `script`, one entry a request, then with `always`; a callable makes its reply of the request."""
 
     def __init__(self) -> None:
-        self.script, self.always, self.asked, self.headers = deque(), echo, [], []
-        self.released = threading.Event()
-        super().__init__(("127.0.0.1", 0), Handler)
+        self.always, self.released = echo, threading.Event()
+        super().__init__(None)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(Replying):
-    def do_POST(self) -> None:
-        request = self.asked()
-        self.server.asked.append((self.path, request))
-        self.server.headers.append(dict(self.headers))
-        answer = self.server.script.popleft() if self.server.script else self.server.always
-        if answer == "silence":
-            self.server.released.wait(30)
-            return
-        self.answer(*(answer(request) if callable(answer) else answer))
+    def reply(self, path, request, headers) -> tuple[int, dict, str]:
+        self.asked.append((path, request))
+        self.headers.append(headers)
+        answer = self.script.popleft() if self.script else self.always
+        return answer(request) if callable(answer) else answer
 
 
 @pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
-    with running(Server()) as one:
+def server(bare):
+    with running(Extracting()) as one:
         yield one
-
-
-class Log(list):
-    """The lines of a logger."""
-
-    def warning(self, form, *values) -> None:
-        self.append(form % values)
 
 
 @pytest.fixture
@@ -197,13 +172,6 @@ def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize(
-    ("value", "seconds"), [("2", 2.0), ("", 0.0), ("soon", 0.0), ("-1", 0.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
-)
-def test_a_wait_is_a_number_of_seconds_or_a_date(value, seconds):
-    assert retry_after(value) == seconds
-
-
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
     server.script.append((429, {"Retry-After": "3600"}, ""))
     with pytest.raises(
@@ -213,7 +181,7 @@ def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, conte
 
 
 def test_silence_is_asked_again_after_the_timeout(server, context):
-    server.script.append("silence")
+    server.script.append(lambda request: completion(f"{server.released.wait(30)}, too late"))
     assert len(extracted(server, context, 2, timeout=0.2)[0]) == 2
     assert "ReadTimeout" in context.log[0]
 

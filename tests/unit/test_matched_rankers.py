@@ -40,8 +40,7 @@ def ranked(spec: dict, texts: list[str], docs=None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("relevance", "order"),
-    [(1, ["a", "a again", "b", "far"]), (0.5, ["a", "b", "a again", "far"])],
+    ("relevance", "order"), [(1, ["a", "a again", "b", "far"]), (0.5, ["a", "b", "a again", "far"])]
 )
 def test_mmr_puts_what_is_new_before_what_repeats_the_best(relevance, order):
     # Cosines to q .985, .978, .866, 0, as shares of their range 1, .993, .879, 0. After a at .5: b (.879 - .766) / 2 = .057,
@@ -98,11 +97,8 @@ def test_windows_keep_every_passage_once_and_stay_in_documents(seed, size):
 
 def test_a_ranker_with_windows_is_order_aware_has_no_suffixed_form_and_says_so_in_its_name():
     window = {"kind": "window", "of": COSINE, "size": 1}
-    assert forms(Rankers({"dense+window": window, "dense": COSINE}, ("+neighbour",), 0.8, 9)) == [
-        "dense+window",
-        "dense",
-        "dense+neighbour",
-    ]
+    expected = ["dense+window", "dense", "dense+neighbour"]
+    assert forms(Rankers({"dense+window": window, "dense": COSINE}, ("+neighbour",), 0.8, 9)) == expected
     assert scorer_order("dense+window") == "aware"
     for name, spec in (("dense", window), ("dense+window", COSINE)):
         (problem,) = rankers_problems(Rankers({name: spec}, (), 0.8, 9), "conf/rankers/mine")

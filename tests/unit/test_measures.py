@@ -42,8 +42,5 @@ def test_long_rows_fit_their_table():
 
 
 def test_a_scorer_that_looks_at_neighbours_knows_the_order_of_the_text():
-    assert [order_of(name) for name in ("bm25", "bm25+neighbour", "zsum+neighbour+answer")] == [
-        "blind",
-        "aware",
-        "aware",
-    ]
+    expected = ["blind", "aware", "aware"]
+    assert [order_of(name) for name in ("bm25", "bm25+neighbour", "zsum+neighbour+answer")] == expected

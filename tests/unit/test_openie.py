@@ -111,11 +111,8 @@ def test_triples_come_in_text_order(facts):
 
 def test_originals_are_as_written(parser):
     [[fact]], _ = extract(parser, ["The old wolves never hunt the deer."])
-    assert (fact.head_original, fact.relation_original, fact.tail_original) == (
-        "The old wolves",
-        "never hunt",
-        "the deer",
-    )
+    expected = ("The old wolves", "never hunt", "the deer")
+    assert (fact.head_original, fact.relation_original, fact.tail_original) == expected
     assert not fact.resolved
 
 

@@ -28,13 +28,8 @@ def flagged(*rows: dict) -> pl.DataFrame:
     return with_enough_data(table("comparisons", list(rows)), 10)
 
 
-FAMILIES = {
-    "secateur": "graph",
-    "secateur:dense": "graph",
-    "apr": "graph",
-    "title_zsum": "lexical",
-    "rankers": "lexical",
-}
+FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "apr": "graph"}
+FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 
 # --- paired differences -------------------------------------------------------------------------
@@ -70,14 +65,8 @@ def test_gains_stand_by_budget_then_their_controls():
     ]
     drawn, part = gain_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind", {})
     assert "secateur" in drawn["figures"][0][0]
-    assert part["table"].heads == [
-        "system",
-        "64 tokens",
-        "128 tokens",
-        "another question's, 64",
-        "above it, 64",
-        "closed book",
-    ]
+    expected = ["system", "64 tokens", "128 tokens", "another question's, 64", "above it, 64", "closed book"]
+    assert part["table"].heads == expected
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -237,11 +226,8 @@ def test_a_question_is_shown_with_its_gold_its_tokens_and_its_figures():
     assert first["rows"][0] == first["rows"][1]  # the same text is kept once
     (number,) = first["rows"][0]["p"]
     assert made["texts"][-number - 1] == "text of q0"  # negative: gold
-    assert (first["rows"][0]["k"], first["rows"][0]["f"], first["rows"][0]["s"]) == (
-        9,
-        {"evidence_recall": 0.5},
-        "an answer",
-    )
+    expected = (9, {"evidence_recall": 0.5}, "an answer")
+    assert (first["rows"][0]["k"], first["rows"][0]["f"], first["rows"][0]["s"]) == expected
 
 
 def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how_many_are_shown():

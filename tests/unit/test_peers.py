@@ -252,13 +252,9 @@ def test_a_refusal_is_a_reply():
 
 def test_a_text_is_its_passages_and_what_stands_between_them():
     spans = Tracer(TEXTS).spans('Title\n"Ann Lee was born in Ghent."  She moved to Kent (1999)! And then: it rained')
-    assert [(span.text, span.passage) for span in spans] == [
-        ("Title", None),
-        ('"Ann Lee was born in Ghent."', 0),
-        ("She moved to Kent (1999)!", 1),
-        ("And then:", None),
-        ("it rained", 2),
-    ]
+    expected = [("Title", None), ('"Ann Lee was born in Ghent."', 0)]
+    expected += [("She moved to Kent (1999)!", 1), ("And then:", None), ("it rained", 2)]
+    assert [(span.text, span.passage) for span in spans] == expected
 
 
 def test_of_equal_passages_the_one_that_follows_is_meant():
@@ -286,17 +282,11 @@ def test_no_word_is_lost_and_each_traced_part_says_its_passage(texts, data):
 
 
 def test_documents_are_their_passages_and_may_be_cut_between_them():
-    own = {
-        "doc_id": ["b", "a", "a"],
-        "title": [None, "A", "A"],
-        "position": [0, 1, 0],
-        "text": ["x", "three more words", "one"],
-    }
+    own = {"doc_id": ["b", "a", "a"], "title": [None, "A", "A"]}
+    own |= {"position": [0, 1, 0], "text": ["x", "three more words", "one"]}
     passages = pl.DataFrame(own)
-    assert [(one.title, one.text) for one in documents_of(passages, count, None)] == [
-        ("A", "one three more words"),
-        ("", "x"),
-    ]
+    expected = [("A", "one three more words"), ("", "x")]
+    assert [(one.title, one.text) for one in documents_of(passages, count, None)] == expected
     assert [one.text for one in documents_of(passages, count, 2)] == ["one", "three more words", "x"]
 
 
@@ -323,11 +313,8 @@ def test_parts_of_prompts():
     assert objects('{"a": 1}\n\n{"a": "```"}') == [{"a": 1}, {"a": "```"}]
     assert column_of([["id", "said"], ["0", "x"], ["1"]], "said") == ["x"]
     assert column_of([], "said") == column_of([["id"], ["0"]], "said") == []
-    assert entity_passages(extraction().facts(" ".join(TEXTS))) == {
-        "Ann Lee": TEXTS[0],
-        "Ghent": TEXTS[0],
-        "260,000 people": TEXTS[3],
-    }
+    expected = {"Ann Lee": TEXTS[0], "Ghent": TEXTS[0], "260,000 people": TEXTS[3]}
+    assert entity_passages(extraction().facts(" ".join(TEXTS))) == expected
     prompt = Prompt((("system", "s"), ("user", "u")))
     assert (prompt.system, prompt.last, prompt.text) == ("s", "u", "s\nu")
 

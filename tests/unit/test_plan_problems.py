@@ -81,15 +81,9 @@ def test_an_unknown_name_is_refused_by_its_group(write, argument, group):
     refuse(write, rf"mine\d+\.yaml: {group} 'nothing' is no option", **{argument: "[nothing]"})
 
 
-def test_an_unknown_experiment_names_the_nearest_one():
-    with pytest.raises(ConfigError, match=r"experiment 'quikstart' is no option.*did you mean 'quickstart'"):
-        variants(CONF, "quikstart")
-
-
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("retriever.top_k=0", r"retriever\.top_k is 0"),
         ("memory.window=-1", r"memory\.window is -1"),
         ("+extractor.settings.colour=x", r"conf/extractor/openie\.yaml: .*unknown key extractor\.settings\.colour"),
         ("system.reader=smollm", r"lm 'smollm' is no option.*'smollm2'"),

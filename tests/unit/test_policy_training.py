@@ -218,17 +218,11 @@ def test_a_policy_can_be_asked_of_some_of_its_configurations():
     np.testing.assert_array_equal(part, whole[:, [lattice(3, 3).index(one) for one in fewer]])
 
 
-def test_a_policy_for_other_features_is_refused(tmp_path):
+def test_a_policy_for_other_features_or_another_model_is_refused(tmp_path):
     policy, _ = trained()
     save(policy, tmp_path / "policy.safetensors")
-    asked = feature_names(CHANNELS)
     with pytest.raises(SecateurError, match=r"trained for other features: lacks \['answer_redundancy'.*Fix: "):
-        load(tmp_path / "policy.safetensors", asked, "lm-1")
-
-
-def test_a_policy_for_another_model_is_refused(tmp_path):
-    policy, _ = trained()
-    save(policy, tmp_path / "policy.safetensors")
+        load(tmp_path / "policy.safetensors", feature_names(CHANNELS), "lm-1")
     with pytest.raises(SecateurError, match=r"trained for the language model lm-1; allowed: lm-2\. Fix: "):
         load(tmp_path / "policy.safetensors", policy.standard.names, "lm-2")
 

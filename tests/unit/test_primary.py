@@ -106,10 +106,8 @@ def declared(name: str, *overrides: str) -> list[dict]:
 
 def test_a_pair_is_tested_under_each_option_of_an_axis():
     tests = declared("multihop_readers", "experiment.axes.reader=[qwen2_5_0_5b]")
-    assert [(t["row"], t["minus"]) for t in tests] == [
-        ("requery", "named_two_step"),
-        ("requery:qwen2_5_0_5b", "named_two_step:qwen2_5_0_5b"),
-    ]
+    expected = [("requery", "named_two_step"), ("requery:qwen2_5_0_5b", "named_two_step:qwen2_5_0_5b")]
+    assert [(t["row"], t["minus"]) for t in tests] == expected
 
 
 @pytest.mark.parametrize(
@@ -192,12 +190,8 @@ def test_a_pair_that_does_not_fit_names_its_file_and_key(write, changes, message
         write(systems="[secateur, title_zsum]", axes="{assembly: [lines]}", primary=f"[{{{pair}}}]")
 
 
-SCORES = {
-    "row": "ecs/fitted:free",
-    "minus": "ecs/fitted:lexical",
-    "differs": "language_model",
-    "metrics": ["f1_at_gold"],
-}
+SCORES = {"row": "ecs/fitted:free", "minus": "ecs/fitted:lexical"}
+SCORES |= {"differs": "language_model", "metrics": ["f1_at_gold"]}
 
 
 @pytest.mark.parametrize(
@@ -275,11 +269,8 @@ def test_the_family_is_a_table_of_its_own_and_no_pair_of_other_tables():
     found, _ = family()
     drawn = primary_table(found, 5, (64, 512))
     assert drawn.heads == ["data set", "row", "minus", "a", "b"]
-    assert [row.cells[:3] for row in drawn.rows] == [
-        ("one", "walk", "twin"),
-        ("one", "beam", "twin"),
-        ("two", "walk", "twin"),
-    ]
+    expected = [("one", "walk", "twin"), ("one", "beam", "twin"), ("two", "walk", "twin")]
+    assert [row.cells[:3] for row in drawn.rows] == expected
     assert "(6): p after Holm over these alone" in drawn.caption
     assert both_ways(found).is_empty()
     assert both_ways(found, family=True).height == 12

@@ -1,13 +1,10 @@
 """Rankers against the libraries and formulas they stand for."""
 
-import math
-
 import numpy as np
 import pytest
 
 from secateur.config import plugins
 from secateur.config.ranking import Rankers, rankers_problems
-from secateur.models.words import content_words, word_list
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, z_scores
 
@@ -46,16 +43,6 @@ def test_z_scores_have_mean_zero_and_population_deviation_one_and_are_zero_in_a_
     assert z_scores(np.full((1, 4), 3.0)).tolist() == [[0, 0, 0, 0]]
 
 
-def test_smoothing_adds_a_share_of_the_better_neighbour_and_the_minimum_where_there_is_none():
-    z = z_scores(np.array([[5.0, 4.0, 1.0, 0.0]]))[0]
-    found = neighbour_smoothed(np.array([[5.0, 4.0, 1.0, 0.0]]), np.array([0, 1, 2, 2]), 1.0)[0]
-    np.testing.assert_allclose(found, [z[0] + z.min(), z[1] + z.min(), z[2] + z[3], z[3] + z[2]])
-    z = z_scores(np.array([[0.0, 4.0, 1.0]]))[0]
-    found = neighbour_smoothed(np.array([[0.0, 4.0, 1.0]]), np.zeros(3, int), 0.5)[0]
-    np.testing.assert_allclose(found, [z[0] + 0.5 * z[1], z[1] + 0.5 * max(z[0], z[2]), z[2] + 0.5 * z[1]])
-    assert neighbour_smoothed(np.array([[3.0]]), np.array([0]), 0.8).tolist() == [[0.0]]
-
-
 def test_a_passage_that_a_ranker_leaves_out_stays_out_and_is_no_neighbour():
     scores = np.array([[2.0, -np.inf, 0.0, 4.0], [-np.inf] * 4])
     found = neighbour_smoothed(scores, np.zeros(4, int), 0.5)
@@ -65,44 +52,11 @@ def test_a_passage_that_a_ranker_leaves_out_stays_out_and_is_no_neighbour():
     assert np.isneginf(found[1]).all()
 
 
-def test_neighbours_never_cross_a_document():
-    quiet, loud = np.array([[0.0, 0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 9.0, 1.0]])
-    docs = np.array([0, 0, 1, 1])
-    for scores in (quiet, loud):
-        z = z_scores(scores)[0]
-        np.testing.assert_allclose(neighbour_smoothed(scores, docs, 0.8)[0, :2], z[:2] + 0.8 * z[:2][::-1])
-
-
-def plain_bm25(texts, query: str, k1: float, b: float) -> list[float]:
-    """BM25 as in Lucene, over content words, each query word once."""
-    words = [word_list(t) for t in texts]
-    mean, found = sum(map(len, words)) / len(words), []
-    for own in words:
-        total = 0.0
-        for term in content_words(query):
-            df = sum(term in other for other in words)
-            tf = own.count(term)
-            idf = math.log(1 + (len(texts) - df + 0.5) / (df + 0.5))
-            total += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(own) / mean)) if tf else 0.0
-        found.append(total)
-    return found
-
-
-@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.0), (2.0, 1.0), (0.0, 0.5)])
-def test_lucene_bm25_equals_its_formula(k1, b):
-    expected = [plain_bm25(TEXTS, q, k1, b) for q in QUERIES]
-    np.testing.assert_allclose(bm25_matrix(TEXTS, QUERIES, k1, b), expected, atol=1e-12)
-
-
 def test_lucene_reads_titles_where_asked():
     titled = [f"{t} {s}" for t, s in zip(GROUP.titles, TEXTS, strict=True)]
     spec = {"kind": "lucene", "k1": 1.2, "b": 0.75}
     np.testing.assert_array_equal(score(spec | {"title": True}), bm25_matrix(titled, QUERIES, 1.2, 0.75))
     np.testing.assert_array_equal(score(spec | {"title": False}), bm25_matrix(TEXTS, QUERIES, 1.2, 0.75))
-
-
-def test_texts_without_words_score_zero():
-    assert bm25_matrix(["the", "of"], ["bears", "the"], 1.2, 0.75).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.9, 0.4), (0.9, 0)])

@@ -66,8 +66,7 @@ def test_html_escapes_text_and_sets_rows_and_the_best_apart():
 
 def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
     same = Table(
-        [Column("row"), Column("n"), Column("x"), Column("none")],
-        [Row(("a", 9, 0.5, None)), Row(("b", 9, 0.25, None))],
+        [Column("row"), Column("n"), Column("x"), Column("none")], [Row(("a", 9, 0.5, None)), Row(("b", 9, 0.25, None))]
     )
     assert (tidy(same).heads, tidy(same).caption) == (["row", "x"], "n: 9 in all rows.")
     one = Table(same.columns, same.rows[:1])
@@ -77,8 +76,7 @@ def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
 @pytest.mark.parametrize(("columns", "blocks"), [(1, [1]), (6, [6]), (7, [4, 4]), (12, [5, 5, 4])])
 def test_html_has_at_most_six_columns_side_by_side(columns, blocks):
     wide = Table(
-        [Column(f"c{n}") for n in range(columns)],
-        [Row(tuple(float(n + r) for n in range(columns))) for r in range(2)],
+        [Column(f"c{n}") for n in range(columns)], [Row(tuple(float(n + r) for n in range(columns))) for r in range(2)]
     )
     parts = html(wide).split("<table>")[1:]
     assert [part.count('scope="col"') for part in parts] == blocks
@@ -88,10 +86,8 @@ def test_html_has_at_most_six_columns_side_by_side(columns, blocks):
 def test_every_block_has_all_labels_of_the_rows():
     rows = [Row(tuple(float(n + r) for n in range(8))) for r in range(2)]
     parts = html(Table([Column(f"c{n}") for n in range(8)], rows, labels=2)).split("<table>")[1:]
-    assert [re.findall("c[0-9]", part) for part in parts] == [
-        ["c0", "c1", "c2", "c3", "c4"],
-        ["c0", "c1", "c5", "c6", "c7"],
-    ]
+    expected = [["c0", "c1", "c2", "c3", "c4"], ["c0", "c1", "c5", "c6", "c7"]]
+    assert [re.findall("c[0-9]", part) for part in parts] == expected
 
 
 def test_a_long_table_shows_its_first_rows_and_folds_the_whole():
@@ -102,15 +98,8 @@ def test_a_long_table_shows_its_first_rows_and_folds_the_whole():
     assert "<details>" not in html(long, 5)
 
 
-SIGNS = (
-    "* starred",
-    "[optional]",
-    "a_b^c~#1 {x} \\",
-    'mine|"x" <= y',
-    "−5 ≥ × – — …",
-    "café naïve “quoted” ‘x’ · €",
-    "Δ → ★",
-)
+SIGNS = ("* starred", "[optional]", "a_b^c~#1 {x} \\", 'mine|"x" <= y')
+SIGNS += ("−5 ≥ × – — …", "café naïve “quoted” ‘x’ · €", "Δ → ★")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")

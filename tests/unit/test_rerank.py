@@ -145,18 +145,9 @@ def order(weight: float, **values: float) -> list[str]:
 
 def test_a_passage_under_which_the_question_is_likelier_moves_up():
     assert order(1.5, a=0.0, b=0.0, c=9.0) == ["c", "a", "b", "d"]
-
-
-def test_without_weight_nothing_moves():
-    assert order(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]
-
-
-def test_where_all_read_alike_nothing_moves():
-    assert order(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]
-
-
-def test_what_was_read_never_falls_behind_what_was_not():
-    assert order(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]
+    assert order(0.0, a=0.0, b=5.0, c=9.0) == ["a", "b", "c", "d"]  # without weight nothing moves
+    assert order(1.5, a=2.0, b=2.0, c=2.0) == ["a", "b", "c", "d"]  # all read alike
+    assert order(1.5, a=-50.0, b=0.0) == ["b", "a", "c", "d"]  # what was read is never behind what was not
 
 
 def test_each_question_moves_by_its_own_reading():

@@ -5,14 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from secateur.graph.retrieval.scores import Membership, coarse_scores, fine_scores, symbol_idf
-from secateur.ranking.group import top
+from secateur.graph.retrieval.scores import Membership, fine_scores, symbol_idf
 
 PAPER = SimpleNamespace(
     top_t=3, coverage="share", w_coverage=0.1, tau_coverage=0.45, w_pairs=0.2, tau_pairs=0.55, t_pairs=0.1,
     w_distinct=0.1, tau_distinct=0.5, w_whole=0.1, tau_whole=0.55, t_whole=0.15,
 )  # fmt: skip
-NO_IDF = (None, None)
 
 
 def members(*runs: list[int]) -> Membership:
@@ -30,57 +28,16 @@ def fine(similarity: list[list[list[float]]], cfg=PAPER, whole=()):
     return fine_scores(np.eye(nq), lines, starts, cfg, lambda: np.array(whole or [0.0] * len(similarity)))
 
 
-def test_best_come_first_and_ties_go_to_the_lower_index():
-    assert top(np.array([1, 3, 2, 3, 3], np.float32), 4).tolist() == [1, 3, 4, 2]
-
-
-def test_top_returns_what_there_is():
-    assert top(np.array([1, 2], np.float32), 10).tolist() == [1, 0]
-
-
 def test_membership_drops_repeats_and_keeps_runs_in_order():
     found = members([5, 2, 5], [0], [2])
     assert found.symbols.tolist() == [2, 5, 0, 2]
     assert found.starts.tolist() == [0, 2, 3, 4]
 
 
-def test_idf_is_one_for_the_rarest_symbol_and_falls_with_use():
-    idf = symbol_idf(members([0, 1], [0, 2], [0, 2]), 3)
-    expected = np.log1p([3 / 3, 3 / 1, 3 / 2]) / np.log1p(3)
-    np.testing.assert_allclose(idf, expected, rtol=1e-6)
-
-
 def test_symbols_of_other_groups_do_not_change_the_idf():
     runs = members([0, 1], [0, 1])
     np.testing.assert_array_equal(symbol_idf(runs, 2), symbol_idf(runs, 50)[:2])
     assert symbol_idf(runs, 50).max() == 1
-
-
-def test_coarse_adds_the_weighted_best_pair_of_each_side():
-    entities = np.array([[1, 0], [0.6, 0.8], [0, 1]], np.float32)
-    relations = np.array([[1, 0], [0, 1]], np.float32)
-    runs = members([0, 1], [2]), members([1], [0])
-    asked = np.array([[0, 1]], np.float32)
-    scores = coarse_scores(asked, asked, entities, relations, runs, (1.0, 0.3), NO_IDF)
-    np.testing.assert_allclose(scores, [0.8 + 0.3, 1.0 + 0.0], rtol=1e-6)
-
-
-def test_a_side_without_query_symbols_adds_nothing():
-    symbols, runs = np.eye(2, dtype=np.float32), members([0], [1])
-    none = np.zeros((0, 2), np.float32)
-    scores = coarse_scores(np.eye(2, dtype=np.float32)[:1], none, symbols, symbols, (runs, runs), (1.0, 0.3), NO_IDF)
-    assert scores.tolist() == [1.0, 0.0]
-    nothing = coarse_scores(none, none, symbols, symbols, (runs, runs), (1.0, 0.3), NO_IDF)
-    assert nothing.tolist() == [0.0, 0.0]
-
-
-def test_idf_lets_a_rare_match_beat_a_hub():
-    symbols = np.eye(2, dtype=np.float32)
-    runs = members([0], [0], [0, 1])
-    scores = coarse_scores(
-        symbols, symbols[:0], symbols, symbols, (runs, runs), (1.0, 0.0), (symbol_idf(runs, 2), None)
-    )
-    assert scores[2] > scores[0] == scores[1]
 
 
 def test_rel_top_averages_the_entries_there_are():
@@ -110,9 +67,6 @@ def test_pairs_are_soft_counts_with_a_square_root_norm():
 def test_distinct_uses_each_query_line_and_each_candidate_line_once():
     terms = fine([[[0.9, 0.8], [0.85, 0.6]]])  # greedy: .9, then .6 and not .85
     np.testing.assert_allclose(terms["distinct"], [(0.9 + 0.6) / np.sqrt(2)])
-
-
-def test_distinct_without_a_match_is_zero():
     assert fine([[[0.4, 0.3]]])["distinct"].tolist() == [0.0]
 
 

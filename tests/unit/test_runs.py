@@ -24,9 +24,6 @@ NOTHING = (np.zeros((0, 2), np.float32), ids(), ids())
 
 def test_no_triples_have_no_runs():
     assert segment(*NOTHING, NO_BONUS) == []
-
-
-def test_no_triples_have_no_runs_after_refinement():
     assert refine(*NOTHING, NO_BONUS, []) == []
 
 
@@ -35,48 +32,27 @@ def test_one_triple_is_one_run():
     assert refine(at(10), ids(0), ids(1), NO_BONUS, [0]) == [0]
 
 
-def test_a_run_ends_where_the_cosine_to_its_centroid_falls_below_tau():
-    vectors = at(0, 20, 90, 100)
-    assert segment(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS) == [0, 2]
-
-
-def test_the_centroid_is_compared_and_not_the_last_triple():
-    vectors = at(0, 40, 80)  # 80 is 40 from its neighbour, 60 from the centroid at 20
-    assert segment(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS) == [0, 2]
-
-
 def test_a_triple_exactly_at_tau_joins():
     vectors = np.array([EAST, NORTH], np.float32)
     assert segment(vectors, ids(0, 2), ids(1, 3), Fit(0.0, 0.0, 0.0)) == [0]
 
 
 @pytest.mark.parametrize(
-    ("heads", "tails", "joins"),
+    ("tau", "heads", "tails", "joins"),
     [
-        pytest.param((0, 1), (1, 2), True, id="new head is the previous tail"),
-        pytest.param((0, 0), (1, 2), False, id="shared head earns the smaller bonus"),
-        pytest.param((0, 2), (1, 1), False, id="shared tail earns the smaller bonus"),
-        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
+        pytest.param(0.545, (0, 1), (1, 2), True, id="path bonus: new head is the previous tail"),
+        pytest.param(0.545, (0, 0), (1, 2), False, id="shared head earns the smaller bonus"),
+        pytest.param(0.545, (0, 2), (1, 1), False, id="shared tail earns the smaller bonus"),
+        pytest.param(0.545, (0, 2), (1, 3), False, id="no path bonus: nothing shared"),
+        pytest.param(0.525, (0, 0), (1, 2), True, id="node bonus: head occurred as head"),
+        pytest.param(0.525, (0, 2), (1, 0), True, id="node bonus: tail occurred as head"),
+        pytest.param(0.525, (0, 2), (1, 1), True, id="node bonus: tail occurred as tail"),
+        pytest.param(0.525, (0, 2), (1, 3), False, id="no node bonus: nothing shared"),
     ],
 )
-def test_path_bonus_is_earned_by_continuing_the_path_only(heads, tails, joins):
+def test_path_bonus_is_for_continuing_the_path_only_and_node_bonus_for_any_node_of_the_run(tau, heads, tails, joins):
     vectors = at(0, 60)  # cosine .5
-    fit = Fit(tau=0.545, bonus_path=0.05, bonus_node=0.03)
-    assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("heads", "tails", "joins"),
-    [
-        pytest.param((0, 0), (1, 2), True, id="head occurred as head"),
-        pytest.param((0, 2), (1, 0), True, id="tail occurred as head"),
-        pytest.param((0, 2), (1, 1), True, id="tail occurred as tail"),
-        pytest.param((0, 2), (1, 3), False, id="nothing shared"),
-    ],
-)
-def test_node_bonus_is_earned_by_any_node_of_the_run(heads, tails, joins):
-    vectors = at(0, 60)
-    fit = Fit(tau=0.525, bonus_path=0.05, bonus_node=0.03)
+    fit = Fit(tau=tau, bonus_path=0.05, bonus_node=0.03)
     assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
 
 
@@ -90,14 +66,3 @@ def test_nodes_of_an_earlier_run_earn_no_bonus():
     fit = Fit(tau=0.52, bonus_path=0.0, bonus_node=0.03)
     assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), fit) == [0, 1, 2]
     assert segment(vectors, ids(0, 2, 2), ids(1, 3, 5), fit) == [0, 1]
-
-
-def test_refinement_merges_a_boundary_the_segmenter_would_not_cut():
-    vectors = at(0, 5, 10)
-    assert refine(vectors, ids(0, 2, 4), ids(1, 3, 5), NO_BONUS, [0, 1, 2]) == [0]
-
-
-def test_refinement_merges_a_boundary_that_stands_in_the_wrong_place():
-    vectors = at(0, 5, 90, 95)  # the segmenter cuts before 90, not before 95
-    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 3]) == [0]
-    assert refine(vectors, ids(0, 2, 4, 6), ids(1, 3, 5, 7), NO_BONUS, [0, 2]) == [0, 2]

@@ -11,12 +11,10 @@ def at(*degrees: float) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def test_include_all_keeps_every_run():
+def test_an_action_keeps_every_run_or_none_or_the_member_nearest_to_the_others():
     assert apply_action("include_all", at(0, 0, 90), 0.9) == [0, 1, 2]
-
-
-def test_not_include_keeps_none():
     assert apply_action("not_include", at(0, 0, 90), 0.9) == []
+    assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -28,10 +26,6 @@ def test_identical_runs_leave_one():
     assert len(apply_action("unique", at(30, 30, 30, 30), 1.0)) == 1
 
 
-def test_representative_is_the_member_nearest_to_the_others():
-    assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
-
-
 def test_links_are_complete_so_a_chain_does_not_join_its_ends():
     chain = at(0, 20, 40, 60, 80)  # neighbours at cosine .94, ends at .17
     assert len(representatives(chain, 0.93)) > 1
@@ -39,7 +33,3 @@ def test_links_are_complete_so_a_chain_does_not_join_its_ends():
 
 def test_opposite_runs_never_share_a_cluster_above_theta_minus_one():
     assert representatives(at(0, 180), -0.99) == [0, 1]
-
-
-def test_representatives_stand_in_the_order_given():
-    assert representatives(at(90, 0, 91, 1), 0.99) == sorted(representatives(at(90, 0, 91, 1), 0.99))

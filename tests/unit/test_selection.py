@@ -47,11 +47,8 @@ def test_at_gold_size_takes_as_many_of_the_best_and_leaves_out_questions_without
     every = pl.concat([scores(q, {"a0": 1.0, "a1": 3.0, "a2": 2.0}) for q in ("q1", "q2", "q3")])
     found = at_gold_size(ranked(every, PASSAGES), EVIDENCE)
     check(TABLES["selections"], found, "here", "none")
-    assert found.sort("question_id", "rank").select("question_id", "passage_id").rows() == [
-        ("q1", "a1"),
-        ("q1", "a2"),
-        ("q2", "a1"),
-    ]
+    expected = [("q1", "a1"), ("q1", "a2"), ("q2", "a1")]
+    assert found.sort("question_id", "rank").select("question_id", "passage_id").rows() == expected
 
 
 def test_above_a_threshold_is_strict_and_says_where_nothing_was_selected():

@@ -16,12 +16,8 @@ from secateur.core.errors import SecateurError
 from secateur.planning.plan import variants
 
 CONF = Path(__file__).parents[2] / "conf"
-TEXTS = {
-    "p1": "Mira treated a spaniel in Ghent .",
-    "p2": "Jonas left his flat by June 1994 .",
-    "p3": "Ghent: Zoë's café  opened.",
-    "p4": " ",
-}
+TEXTS = {"p1": "Mira treated a spaniel in Ghent .", "p2": "Jonas left his flat by June 1994 ."}
+TEXTS |= {"p3": "Ghent: Zoë's café  opened.", "p4": " "}
 RANKED = [Ranked(passage) for passage in TEXTS]
 
 

@@ -20,11 +20,11 @@ from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
 from secateur.ecs.scoring.score import columns, score
 from secateur.models.causal import CausalLM
-from secateur.models.http import KEYS
 from secateur.models.prepare import prepare
 from secateur.models.reader import load
 from secateur.models.served import Served
 
+pytestmark = pytest.mark.usefixtures("bare")
 ROOT = Path(__file__).parents[2]
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
 SMOLLM2 = compose.option(ROOT / "conf", "lm", "smollm2")
@@ -49,24 +49,8 @@ PASSAGES = pl.DataFrame(
 )
 SCORES = compose.option(ROOT / "conf", "rankers", "utility").scores
 ASKED = (*JUDGES, "rival_share")
-GIVEN = (
-    "signed",
-    "signed_mean",
-    "signed_share",
-    "signed_contrast",
-    "signed_both",
-    "signed_first",
-    "pmi_q",
-    "kl_topk:paper",
-    *JUDGES,
-)
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
+GIVEN = ("signed", "signed_mean", "signed_share", "signed_contrast")
+GIVEN += ("signed_both", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
 
 
 @pytest.fixture(params=APIS)

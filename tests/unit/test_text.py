@@ -36,18 +36,9 @@ def test_stemmer_follows_harmans_three_rules(word, expected):
 
 def test_words_keep_order_and_repeats():
     assert word_list("Bears eat salmon; bears sleep.") == ("bear", "eat", "salmon", "bear", "sleep")
-
-
-def test_compatibility_forms_are_folded():
-    assert word_list("ﬁsh Ｂｅａｒ ² x²") == ("fish", "bear", "x2")
-
-
-def test_words_of_one_character_are_dropped_and_two_digits_kept():
-    assert word_list("a b 7 42 x1") == ("42", "x1")
-
-
-def test_stop_words_are_dropped_before_stemming():
-    assert word_list("this is his and hers, others") == ()
+    assert word_list("ﬁsh Ｂｅａｒ ² x²") == ("fish", "bear", "x2")  # compatibility forms are folded
+    assert word_list("a b 7 42 x1") == ("42", "x1")  # one character is dropped, two digits are kept
+    assert word_list("this is his and hers, others") == ()  # stop words are dropped before stemming
     assert word_list("thiss") == ("thiss",)
 
 
@@ -74,10 +65,7 @@ def test_letters_and_marks_of_any_script_make_words(text, expected):
     assert list(word_list(text)) == [unicodedata.normalize("NFKC", word) for word in expected]
 
 
-def test_content_words_are_the_types():
+def test_content_words_are_the_types_and_no_text_has_any():
     assert content_words("Bears eat bears") == {"bear", "eat"}
-
-
-def test_no_text_has_no_words():
     assert word_list("") == ()
     assert content_words(" -- ") == frozenset()

@@ -21,15 +21,8 @@ TEXTS = {  # document -> title, sentences
 BEAM = {
     "width": 1, "depth": 1, "step": 10.0, "mention": 0.5, "rest": 0.0, "decay": 0.5, "fade": 0.8, "anchor": 0.0, "named": 0.0, "longest": 6,
 }  # fmt: skip
-RANK = {
-    "linked": 1,
-    "damping": 0.5,
-    "passages": 0.05,
-    "sharpness": 1.0,
-    "tolerance": 1e-10,
-    "weight": 1.0,
-    "longest": 6,
-}
+RANK = {"linked": 1, "damping": 0.5, "passages": 0.05, "sharpness": 1.0}
+RANK |= {"tolerance": 1e-10, "weight": 1.0, "longest": 6}
 QUESTION = "Where was the director of Free Guy born?"
 
 

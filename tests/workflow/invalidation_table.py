@@ -42,14 +42,8 @@ FROM_CODEBOOK = {"build_codebook"} | FROM_RUNS
 FROM_STATISTICS = {"score_candidates", "combine_scores", "select_greedily", "evaluate_selection"} | EXPERIMENT
 FROM_POOL = {"propose_passages"} | FROM_STATISTICS
 FROM_TURNS = {"rank_passages", "select_context"} | FROM_POOL
-FROM_PEER = {
-    *PEERS,
-    "rerank_passages",
-    "evaluate_rankings",
-    "assemble_contexts",
-    "evaluate_contexts",
-    "measure_answer_gain",
-}
+FROM_PEER = {*PEERS, "rerank_passages", "evaluate_rankings"}
+FROM_PEER |= {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"}
 FROM_PEER |= ANSWERS | EXPERIMENT
 # And of studies, which have no figures of contexts.
 POLICIES = PREFERS | EXPERIMENT
@@ -384,7 +378,7 @@ KEYS = {
     "experiment.crossed=[assembly]": FROM_VARIANT,
     "experiment.axes.retriever=[paper]": {"rank_by_graph", "evaluate_rankings"} | FROM_VARIANT,
     "experiment.options={secateur: {retriever: paper}}": {
-        *("rank_by_graph", "evaluate_rankings", "rerank_passages", "sample_questions"),
+        *("rank_by_graph", "evaluate_rankings", "rerank_passages", "sample_questions")
     }
     | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,

@@ -3,40 +3,19 @@
 from functools import cache
 
 import pytest
+from test_stage_contract import Named
 from tests.support.project import copy_project
 from tests.support.rules import read_rules
 
 from secateur.config import compose
 from secateur.stage import provenance
 
-GROUPS = (
-    "lm",
-    "corpus",
-    "dataset",
-    "extractor",
-    "rankers",
-    "retriever",
-    "reranker",
-    "assembly",
-)  # whose options name kinds
-BASE = {
-    "corpus": "toy_documents",
-    "dataset": "toy_documents",
-    "extractor": "openie",
-    "rankers": "sentences",
-    "reranker": "none",
-    "assembly": "default",
-    "memory": "none",
-    "shard": "0of1",
-    "file": "locomo10.json",
-    "imported": "rankers",
-    "order": "blind",
-    "lm": "smollm2",
-    "embedder": "minilm",
-    "pick": "title_zsum",
-    "peer": "raptor",
-    "service": "controlled",
-}
+# Groups whose options name kinds.
+GROUPS = ("lm", "corpus", "dataset", "extractor", "rankers", "retriever", "reranker", "assembly")
+BASE = {"corpus": "toy_documents", "dataset": "toy_documents", "extractor": "openie"}
+BASE |= {"rankers": "sentences", "reranker": "none", "assembly": "default", "memory": "none"}
+BASE |= {"shard": "0of1", "file": "locomo10.json", "imported": "rankers", "order": "blind", "lm": "smollm2"}
+BASE |= {"embedder": "minilm", "pick": "title_zsum", "peer": "raptor", "service": "controlled"}
 NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
 OTHERS = {
     "nested": NESTED,
@@ -44,12 +23,6 @@ OTHERS = {
     "scored": "scorers: {}\nscores: {mine: {kind: js}}\n",
 }
 PACKAGE = {"__init__": "", "other": "", "helper": "", "ranker": "from mypackage import helper\n"}
-
-
-class Wildcards(dict):
-    """A job's wildcards, as attributes and as a mapping."""
-
-    __getattr__ = dict.__getitem__
 
 
 class Jobs:
@@ -82,12 +55,12 @@ class Jobs:
             return {job: set(code.removeprefix("code=").split()) for job, code in self.codes(group).items()}
 
     @staticmethod
-    def _wildcards(rule, changed: dict[str, str]) -> Wildcards:
+    def _wildcards(rule, changed: dict[str, str]) -> Named:
         options = dict.fromkeys(rule.wildcard_names, "default") | BASE | changed
         options["ranking"] = "lexical/{embedder}.{rankers}".format(**options)
         options["book"] = "{extractor}.{embedder}.default.blind.default".format(**options)
         options["source"] = "contexts/graph/{book}.default/graph/{reranker}/own/{assembly}.{lm}".format(**options)
-        return Wildcards({name: options[name] for name in rule.wildcard_names})
+        return Named({name: options[name] for name in rule.wildcard_names})
 
     def using(self, group: str, module: str) -> dict[str, set[str]]:
         """By rule, the options of a group with whose jobs' code a module is; rules that use it with none are left out."""
@@ -146,16 +119,13 @@ FOLDERS = {  # the group whose options name the kinds of a folder
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
 STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
-READS = {  # rules whose stage loads the reader
+READS = {
     "answer_questions",
     "build_preferences",
     "check_red_herrings",
     "evaluate_answers",
-    "measure_answer_gain",
-    "recall_context",
-    "score_candidates",
-    "select_greedily",
-}
+}  # rules whose stage loads the reader
+READS |= {"measure_answer_gain", "recall_context", "score_candidates", "select_greedily"}
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 LISTS = {
     "controls",
@@ -165,11 +135,8 @@ LISTS = {
     "multihop",
     "multihop_standard",
     "nested",
-    "scored",
-    "sentences",
-    "turns",
-    "utility",
 }  # of rules that no list decides
+LISTS |= {"scored", "sentences", "turns", "utility"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
@@ -231,10 +198,10 @@ def test_an_edit_reruns_the_jobs_whose_code_it_is_and_no_cache_of_another_plug_i
 
 def test_an_edit_of_the_reader_that_a_reranker_reads_with_reruns_it(jobs):
     reader = dict(jobs.rules["rerank_passages"].params.items())["reader"]
-    before = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    before = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     add_statement(jobs.library / "models/readers/transformers.py")
     for remembered in (provenance.plugin_digest, provenance.imports):
         remembered.cache_clear()
-    after = [reader(Wildcards(reranker=name)) for name in ("pmi_q", "none")]
+    after = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     assert after[0] != before[0]
     assert after[1] == before[1]

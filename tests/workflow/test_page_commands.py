@@ -109,11 +109,8 @@ def test_every_command_of_a_page_can_be_given(page):
 
 def test_there_are_commands_to_look_at():
     assert len(commands("docs/tutorial.md")) > 15
-    assert {program for command, _ in commands("docs/tutorial.md") for program in command.split()[:1]} == {
-        "make",
-        "secateur",
-        "snakemake",
-    }
+    expected = {"make", "secateur", "snakemake"}
+    assert {program for command, _ in commands("docs/tutorial.md") for program in command.split()[:1]} == expected
 
 
 @pytest.mark.parametrize(

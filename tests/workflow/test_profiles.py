@@ -19,14 +19,8 @@ ROOT = Path(__file__).parents[2]
 # Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
 MODEL_RULES = {"extract_triples", "build_codebook", "rank_by_graph", "rank_passages", "rerank_passages"}
 MODEL_RULES |= {"score_candidates", "select_greedily", "measure_answer_gain"}
-MODEL_RULES |= {
-    "judge_answers",
-    "check_red_herrings",
-    "answer_questions",
-    "evaluate_answers",
-    "build_preferences",
-    "recall_context",
-}
+MODEL_RULES |= {"judge_answers", "check_red_herrings", "answer_questions"}
+MODEL_RULES |= {"evaluate_answers", "build_preferences", "recall_context"}
 # The Snakefile's localrules.
 LOCAL_RULES = {"fetch_dataset", "prepare_model", "compare_variants", "build_report", "track_variants"}
 FILES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))

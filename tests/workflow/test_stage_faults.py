@@ -50,12 +50,8 @@ def test_bad_input_is_final_and_an_endpoint_that_is_away_is_not(tmp_path):
             run_stage(run, job_of(tmp_path, "pool"))
         return record(tmp_path, "failure.json")["final"]
 
-    assert [failing(cause) for cause in (None, ValueError(), Unusable("status 503"), OSError())] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    expected = [True, True, False, False]
+    assert [failing(cause) for cause in (None, ValueError(), Unusable("status 503"), OSError())] == expected
 
 
 def test_an_input_that_is_not_what_its_stage_wrote_is_refused_by_name(tmp_path):
@@ -96,11 +92,8 @@ def test_a_job_that_was_killed_gets_the_record_that_it_could_not_write(tmp_path)
     job = job_of(tmp_path, "pool")
     record_kill(job, "SLURM job 7: OUT_OF_MEMORY (it was granted 8000M)", "7")
     found = record(tmp_path, "failure.json")
-    assert (found["failure"], found["slurm_job"], found["final"]) == (
-        "SLURM job 7: OUT_OF_MEMORY (it was granted 8000M)",
-        "7",
-        False,
-    )
+    expected = ("SLURM job 7: OUT_OF_MEMORY (it was granted 8000M)", "7", False)
+    assert (found["failure"], found["slurm_job"], found["final"]) == expected
     assert found["config"] == {"eval.seed": 7, "retriever.top_k": 200}
     run_stage(writes_pool, job)
     assert files(tmp_path) == {"pool.parquet", "run.json"}
