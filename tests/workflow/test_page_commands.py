@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from secateur.cli import app
-from secateur.config.compose import names
+from secateur.config.compose import names, separated
 from secateur.config.limits import unlimited
 from secateur.planning.plan import variants
 
@@ -60,7 +60,7 @@ def of_make(words: list[str], page: str) -> list[str]:
     wrong += [f"no variable {name}" for name in given if not re.search(rf"\$\({name}\)|^{name} ", MAKEFILE, re.M)]
     if "bench" in words and given["NAME"] != "...":
         wrong += [] if (ROOT / f"benchmarks/{given['NAME']}.py").exists() else [f"no benchmark {given['NAME']}"]
-    return wrong + of_run(given.get("EXPERIMENT", "quickstart"), given.get("OVERRIDES", "").split(), page)
+    return wrong + of_run(given.get("EXPERIMENT", "quickstart"), list(separated(given.get("OVERRIDES", ""))), page)
 
 
 def of_run(experiment: str, overrides: list[str], page: str) -> list[str]:
