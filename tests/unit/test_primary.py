@@ -202,6 +202,7 @@ SCORES |= {"differs": "language_model", "metrics": ["f1_at_gold"]}
         ({"row": "ecs/kl_first"}, r"primary\[0\]\.row names kl_first, allowed: .*fitted:free"),
         ({"minus": "rankers"}, r"primary\[0\]\.minus names rankers, allowed: ecs"),
         ({"minus": "ecs/fitted:aware"}, r"primary\[0\]\.minus names fitted:aware, allowed: fitted:lexical"),
+        ({"under": "reader"}, r"primary\[0\]\.under names reader, allowed: none"),
         ({"differs": "reader"}, r"primary\[0\]\.differs names reader, allowed: language_model"),
         ({"metrics": ["answer_gain@claim"]}, r"primary\[0\]\.metrics names answer_gain@claim, allowed: f1_at_gold"),
     ],

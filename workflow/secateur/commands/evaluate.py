@@ -32,7 +32,14 @@ __all__ = ["check", "evaluate", "experiment_of"]
 CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
-TAKEN = {"all", "graph", "imported", "peer", "pool_random", "random"}  # by rows of other sources
+TAKEN = {
+    "all",
+    "graph",
+    "imported",
+    "peer",
+    "pool_random",
+    "random",
+}  # names of controls, and of rows that are no list of rankers
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 GAINED = 40  # questions whose answer gain is measured where nothing else can be
 Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]

@@ -101,6 +101,7 @@ def _check_scorers(at: str, pair: Mapping[str, Any], variants: Sequence, option:
     joined = {v.system: option("rankers", v["rankers"]) for v in variants if v["family"] == "utility"}
     _check(f"{at}.row", [system], list(joined))
     _check(f"{at}.minus", [other], [system])
+    _check(f"{at}.under", [pair["under"]] if "under" in pair else [], [])
     matched = matched_baselines(joined[system].scores, joined[system].utilities)
     _check(f"{at}.row", [scorer], list(matched))
     _check(f"{at}.minus", [baseline], matched[scorer])

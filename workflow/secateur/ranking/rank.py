@@ -127,7 +127,7 @@ def rank(
                 f"{without} of {questions.height} questions have no gold passage: the ranker gold ranks none for them"
             )
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
-    undecided, ranked_questions = Counter[str](), Counter[str]()
+    undecided: Counter[str] = Counter()
     embedder.tell_split(passages["text"].to_list(), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):
         choices = passages.filter(pl.col("group_id") == in_group["group_id"][0]).sort("doc_id", "position")
@@ -147,16 +147,17 @@ def rank(
                 order = np.stack([top(row, cfg.rankers.keep) for row in scores])
                 values = np.take_along_axis(scores, order, axis=1)
                 tables.append(_rankings(block["question_id"].to_numpy()[ranked], ranker, ids[order], values))
-                ranked_questions[ranker.name] += tables[-1]["question_id"].n_unique()
     ctx.counts |= {f"questions_in_reading_order_{name}": count for name, count in (+undecided).items()}
     if blind := [name for name, count in undecided.items() if count == questions.height]:
         ctx.warn(f"{', '.join(blind)}: no question tells one passage from another, all are ranked in reading order")
-    for ranker in rankers:
-        missing = questions.height - ranked_questions[ranker.name]
-        if 0 < missing < questions.height and not ranker.answer and not ranker.module.READS_GOLD:
-            ctx.counts[f"questions_not_ranked_{ranker.name}"] = missing
-            ctx.warn(f"{ranker.name} ranks nothing for {missing} of {questions.height} questions: they score 0")
-    return pl.concat(tables) if tables else TABLES["rankings"].empty()
+    rankings = pl.concat(tables) if tables else TABLES["rankings"].empty()
+    expected = {ranker.name for ranker in rankers if not ranker.answer and not ranker.module.READS_GOLD}
+    ranked_questions = rankings.group_by("scorer", maintain_order=True).agg(pl.col("question_id").n_unique())
+    for name, count in ranked_questions.iter_rows():
+        if name in expected and (missing := questions.height - count):
+            ctx.counts[f"questions_not_ranked_{name}"] = missing
+            ctx.warn(f"{name} ranks nothing for {missing} of {questions.height} questions: they score 0")
+    return rankings
 
 
 def _undecided(scores: np.ndarray) -> int:

@@ -36,8 +36,8 @@ class Settings:
 def without(text: str, drop: frozenset[str]) -> str:
     """A text without the tokens that consist of dropped words alone; unchanged if nothing would remain.
 
-    A token with letters of a script without blanks stays: it is a clause, whatever Latin word stands in it. So do names
-    that are written as dropped words are: those in capitals, and those with a capital inside a sentence.
+    A token with letters of a script without blanks stays: it is a clause, whatever Latin word stands in it. A dropped
+    word stays where it is written as a name: in capitals, or with a capital inside a sentence.
 
     >>> without("It was never given without the food.", frozenset({"it", "was", "the"}))
     'never given without food.'
