@@ -11,7 +11,7 @@ from secateur.evaluation.metric import headlines
 from secateur.evaluation.primary import primary_family
 from secateur.evaluation.published import published
 from secateur.evaluation.rankings import POOL_RANDOM
-from secateur.evaluation.subsets import MAIN, members, of_split
+from secateur.evaluation.subsets import MAIN, members, of_split, resampled
 from secateur.stage.contract import main
 
 
@@ -61,7 +61,8 @@ def run(cfg, inputs, outputs, ctx):
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (all_questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name, questions = spec["name"], of_split(all_questions, spec["split"])
-        own = figures.filter(dataset=name).join(questions.select("question_id", "cluster_id"), on="question_id")
+        unit = resampled(questions, cfg.eval.min_clusters).select("question_id", "cluster_id")
+        own = figures.filter(dataset=name).join(unit, on="question_id")
         rows, compared = _rows(cfg, own, name), headlines([*cfg.eval.metrics, *spec["metrics"]])
         for subset, part in _subsets(own, members(questions, evidence, spec)):
             labels = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
@@ -78,7 +79,7 @@ def run(cfg, inputs, outputs, ctx):
         reached = equal_quality(whole, variants, cfg.eval.reference, cfg.eval).with_columns(dataset=pl.lit(name))
         equal.append(reached.select(list(TABLES["equal_quality"].columns)))
         clusters = questions["cluster_id"].n_unique()
-        if clusters < cfg.eval.min_units:
+        if clusters < cfg.eval.min_clusters:
             ctx.warn(
                 f"{name}: {clusters} clusters; intervals resample questions instead, so they speak of these clusters alone"
             )

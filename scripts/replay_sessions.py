@@ -49,7 +49,7 @@ def _evidence(cfg, gold: Gold, step: Step, sizes: list[list[Unit]]) -> dict[str,
 
     `_gain` is recall with memory minus recall without it at equal tokens of sent evidence.
     """
-    at_equal_tokens = within(sizes, sum(unit.tokens for unit in step.fresh))
+    at_equal_tokens = within(sizes, sum(unit.tokens for unit in step.fresh), cfg.assembly.placement)
     memory, equal = _recall(cfg, gold, step.held, ""), _recall(cfg, gold, at_equal_tokens, "_equal")
     gains = {
         f"{name}_gain": value - equal[f"{name}_equal"] for name, value in memory.items() if f"{name}_equal" in equal

@@ -83,3 +83,18 @@ def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_sy
     assert found["beam", "token_f1"]["reference_tokens"] == 100  # at the budget of its answers
     assert not found["beam", "token_f1"]["at_most"]
     assert equal_quality(figures(beam), variants, "top5", CFG).is_empty()
+
+
+def test_a_reference_of_two_orders_is_compared_order_by_order_and_one_of_a_single_order_with_all():
+    rows = figures([("top5", "tokens@64", 50.0), ("top5", "evidence_recall@64", 0.4)])
+    beam = figures([("beam", "tokens@64", 40.0), ("beam", "evidence_recall@64", 0.4)])
+    cheap = pl.when(pl.col("metric") == "tokens@64").then(pl.col("value") / 2).otherwise("value")
+    aware = [part.with_columns(order=pl.lit("aware")) for part in (rows.with_columns(value=cheap), beam)]
+    variants = [{"system": name, "curve": name, "budget": 64} for name in ("top5", "beam")]
+
+    def ratios(*parts: pl.DataFrame) -> dict[str, float]:
+        table = equal_quality(pl.concat(parts), variants, "top5", CFG)
+        return dict(table.select("order", "ratio").iter_rows())
+
+    assert ratios(rows, beam, *aware) == pytest.approx({"blind": 0.8, "aware": 1.6})
+    assert ratios(rows, beam, aware[1]) == pytest.approx({"blind": 0.8, "aware": 0.8})

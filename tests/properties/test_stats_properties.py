@@ -19,7 +19,7 @@ levels = st.sampled_from([0.5, 0.75, 0.9, 0.95, 0.99])
 @quick
 @given(figures)
 def test_p_lies_above_zero_and_at_most_at_one(rows):
-    values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows], 1)
+    values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows])
     (p,) = paired(values, clusters, 100, 0.95, 7).p
     assert 0 < p <= 1
 
@@ -27,19 +27,16 @@ def test_p_lies_above_zero_and_at_most_at_one(rows):
 @quick
 @given(figures)
 def test_intervals_stay_inside_the_range_of_the_values(rows):
-    values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows], 1)
+    values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows])
     (low,), (high,) = bootstrap(values, clusters, 100, 0.95, 7)
     assert values.min() - 1e-9 <= low <= high <= values.max() + 1e-9
 
 
 @quick
-@given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=20), st.integers(1, 7))
-def test_questions_share_a_unit_iff_they_share_a_cluster_or_stand_alone(clusters, minimum):
-    unit = units(clusters, minimum)
-    if len(set(clusters)) >= minimum:
-        assert len(set(zip(unit.tolist(), clusters, strict=True))) == len(set(clusters)) == len(set(unit.tolist()))
-    else:
-        assert unit.tolist() == list(range(len(clusters)))
+@given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=20))
+def test_questions_share_a_unit_iff_they_share_a_cluster(clusters):
+    unit = units(clusters)
+    assert len(set(zip(unit.tolist(), clusters, strict=True))) == len(set(clusters)) == len(set(unit.tolist()))
 
 
 @settings(max_examples=300)

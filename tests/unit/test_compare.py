@@ -4,14 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from secateur.core.artifacts import write_json
+from secateur.core.artifacts import file_digest, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
 from secateur.evaluation.comparison import axes_of
 from secateur.report.compare import compare, lines
 
-EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "resamples": 200, "min_units": 2, "seed": 7}
+EVAL = {
+    "claim": [64],
+    "gain_budgets": [64],
+    "permutations": 1000,
+    "resamples": 200,
+    "min_units": 2,
+    "min_clusters": 2,
+    "seed": 7,
+}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
 COUNT = 24
@@ -57,7 +65,8 @@ def experiment(
     table("metrics", metrics, home / "metrics.parquet")
     config = {f"eval.{key}": value for key, value in EVAL.items()} | {"extra.variants": variants}
     config["extra.datasets"] = [{"name": "toy", "split": "test", "types": types or {}, "first": {}}]
-    write_json(home / "run.json", {"config": config, "inputs": {asked: "digest", gold: "digest"}})
+    inputs = {file: file_digest(root / file) for file in (asked, gold, *found)}
+    write_json(home / "run.json", {"config": config, "inputs": inputs, "overrides": ["ecs.tau=1"]})
     write_json(home / "report/run.json", {"config": {"eval.min_units": min_units, "extra.variants": []}})
 
 
@@ -103,6 +112,13 @@ def test_a_pair_is_of_the_questions_that_finding_and_leaderboard_are_about(tmp_p
     assert (found["difference"], found["n"], found["subset"]) == (1.0, COUNT // 2, "cat1-4")
     assert f"{COUNT // 2} questions" in (over := lines(found)[4])
     assert over.endswith(", cat1-4")
+
+
+def test_figures_that_another_run_has_written_since_are_refused(root):
+    own, other = (root / f"results/tiny/{system}-blind.parquet" for system in ("ours", "plain"))
+    own.write_bytes(other.read_bytes())
+    with pytest.raises(SecateurError, match=r"ours-blind.parquet: not what tiny compared.*OVERRIDES=ecs.tau=1"):
+        compare(root, "tiny", "ours", "plain")
 
 
 def test_equal_rows_differ_in_nothing(root):

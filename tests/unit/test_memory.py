@@ -214,9 +214,15 @@ def sized(**tokens: int) -> dict[str, Unit]:
 
 def test_a_context_cut_to_some_tokens_keeps_what_smaller_ones_hold_first():
     a, b, c, d = sized(a=10, b=20, c=5, d=40).values()
-    sizes = [[d, c, b, a], [c, b, a], [a]]  # the best last
-    assert within(sizes, 100) == [d, c, b, a]
-    assert within(sizes, 35) == [c, b, a]
-    assert within(sizes, 15) == [c, a]  # b does not fit and is passed over
-    assert within(sizes, 9) == [c]
-    assert within(sizes, 0) == within([], 9) == []
+    sizes = [[d, c, b, a], [c, b, a], [a]]
+    assert within(sizes, 100, "best_last") == [d, c, b, a]
+    assert within(sizes, 35, "best_last") == [c, b, a]
+    assert within(sizes, 15, "best_last") == [c, a]  # b does not fit and is passed over
+    assert within(sizes, 9, "best_last") == [c]
+    assert within(sizes, 0, "best_last") == within([], 9, "best_last") == []
+
+
+def test_a_context_is_cut_best_first_whatever_its_placement():
+    best, middle, worst = sized(best=20, middle=20, worst=20).values()
+    assert within([[worst, middle, best]], 40, "best_last") == [middle, best]
+    assert within([[best, middle, worst]], 40, "best_first") == [best, middle]

@@ -72,6 +72,13 @@ def test_a_cell_is_the_row_of_its_own_reader(root):
     assert found["ECS", "Big"].measured == (0.4, 0.1, 0.3, 20)
 
 
+def test_a_cell_of_fewer_questions_than_others_have_says_so(root):
+    run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 50})
+    assert cells(root)["ECS", "Small"].differs == "20 of 50 questions"
+    run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 20})
+    assert cells(root)["ECS", "Small"].differs == ""
+
+
 def test_two_rows_that_fit_are_no_cell(root):
     run(
         root,

@@ -68,12 +68,21 @@ def test_a_ranker_without_neighbours_has_an_order_blind_row(write):
     [
         ("toy_dialog", r"rankers\.fitted_on names toy_dialog, allowed: locomo, locomo_f20, toy_dialogue; did you mean"),
         ("stem", r"rankers\.fitted_on names stem, allowed: locomo, locomo_f20, toy_dialogue"),  # no dialogue
-        ("locomo,locomo_f20", r"rankers\.fitted_on names locomo, locomo_f20, two of which share their text"),
+        (
+            "locomo,locomo_f20",
+            r"rankers\.fitted_on names locomo, locomo_f20, two of which share their text or their questions",
+        ),
     ],
 )
 def test_weights_come_from_dialogues_of_the_experiment_each_text_once(write, listed, message):
     sets = "[locomo, locomo_f20, toy_dialogue, stem]"
     refuse(write, message, f"rankers.fitted_on=[{listed}]", systems="[ecs]", datasets=sets)
+
+
+def test_weights_come_from_other_questions(write):
+    message = "names longmemeval, longmemeval_original, two of which share their text or their questions"
+    sets = "[longmemeval, longmemeval_original]"
+    refuse(write, message, f"rankers.fitted_on={sets.replace(' ', '')}", systems="[ecs]", datasets=sets)
 
 
 @pytest.mark.parametrize(("argument", "group"), [("datasets", "dataset"), ("systems", "system"), ("studies", "study")])
@@ -159,6 +168,19 @@ def test_what_is_claimed_is_a_mean_over_budgets_that_have_a_context(write):
     assert write(datasets="[toy_dialogue]", systems="[rankers]", overrides=(override,))  # turns have no budgets
 
 
+@pytest.mark.parametrize("system", ["rankers", "ecs"])
+def test_the_reference_of_tokens_at_equal_quality_has_one_ranking(write, system):
+    override = f"eval.reference={system}"
+    refuse(
+        write, rf"eval\.reference is {system}, which has several", override, systems=f"[{system}]", datasets="[locomo]"
+    )
+
+
+def test_the_control_of_memory_needs_a_placement_that_tells_the_ranking(write):
+    override = "assembly.placement=as_written"
+    refuse(write, r"assembly\.placement is as_written, which tells no", override, systems="[]", studies="[sessions]")
+
+
 # --- the compression policy ------------------------------------------------------------------------------
 
 LEARNT = {"datasets": "[stem_old_test]", "systems": "[]", "studies": "[policy]"}
@@ -179,6 +201,11 @@ LEARNT = {"datasets": "[stem_old_test]", "systems": "[]", "studies": "[policy]"}
             None,
             {"datasets": "[stem_old]", "systems": "[remembered]", "axes": "{memory: [session+policy_of=session]}"},
             r"answers no question that it was trained on.*Fix:",
+        ),
+        (
+            "policy.budget=200",
+            {"datasets": "[medical_sample]", "systems": "[compressed]"},
+            r"policy\.budget is 200; a price on tokens is part of study policy alone",
         ),
         (
             "memory.policy_of=sesion",

@@ -176,6 +176,7 @@ GOOD = {"row": "secateur", "minus": "title_zsum", "differs": "ranker", "metrics"
         ({"metrics": "[evidence_recal@claim]"}, r"primary\[0\]\.metrics names evidence_recal@claim, .*did you mean 'evidence_recall"),
         ({"metrics": "[evidence_recall@65]"}, r"primary\[0\]\.metrics names evidence_recall@65, allowed: .*evidence_recall@64, "),
         ({"metrics": "[answer_gain@claim]"}, r"primary\[0\]\.metrics names answer_gain@claim, allowed"),
+        ({"metrics": "[answer_gain_own@claim]"}, r"primary\[0\]\.metrics names answer_gain_own@claim, allowed"),
         ({"metrics": "[passage_recall@5]"}, r"primary\[0\]\.metrics names passage_recall@5, allowed"),
         ({"differs": "form"}, r"primary\[0\]\.differs is 'form', but secateur and title_zsum differ in ranker"),
         ({"row": "'secateur:lines'"}, r"primary\[0\]\.differs is 'ranker', but secateur:lines and title_zsum differ in ranker, form"),
@@ -245,6 +246,14 @@ def test_p_is_adjusted_over_the_tests_of_all_data_sets_and_metrics():
     tested = found.filter(pl.col("difference") > 0)
     np.testing.assert_allclose(tested["p_holm"], holm(tested["p"].to_numpy()))  # four tests; beam equals its twin
     assert set(found.filter(system="beam")["p_holm"]) == {1}
+
+
+def test_a_set_is_resampled_by_its_own_clusters_though_another_has_the_same_ids():
+    questions = figures(walk=0.3, twin=0.1)
+    articles = questions.with_columns(cluster_id=pl.col("question_id").str.tail(1))
+    parts = {"one": (questions, "all", "test"), "two": (articles, "all", "test")}
+    found, _ = primary_family(parts, TESTS[:1], CFG)
+    assert found.select("dataset", "units").rows() == [("one", 12), ("two", 10)]
 
 
 def test_scores_of_one_system_are_tested_where_both_see_the_answer_or_neither():

@@ -3,9 +3,11 @@
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
+from secateur.evaluation.subsets import resampled
 
 RNG = np.random.default_rng(11)
 VALUES = RNG.normal(0.3, 1.0, (40, 3))
@@ -13,8 +15,10 @@ UNIT = np.sort(RNG.integers(0, 9, 40))
 
 
 def test_units_are_the_clusters_and_below_the_minimum_each_question_is_its_own():
-    assert units(["a", "b", "a", "c"], 3).tolist() == [0, 1, 0, 2]
-    assert units(["a", "b", "a", "c"], 4).tolist() == [0, 1, 2, 3]
+    assert units(["a", "b", "a", "c"]).tolist() == [0, 1, 0, 2]
+    questions = pl.DataFrame({"question_id": list("wxyz"), "cluster_id": ["a", "b", "a", "c"]})
+    assert resampled(questions, 3)["cluster_id"].to_list() == ["a", "b", "a", "c"]
+    assert resampled(questions, 4)["cluster_id"].to_list() == ["w", "x", "y", "z"]
 
 
 def test_the_interval_contains_the_mean():

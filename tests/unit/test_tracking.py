@@ -165,10 +165,12 @@ def test_a_system_that_an_experiment_no_longer_has_is_not_current(client):
 
 def test_figures_of_a_policy_are_runs_like_all_others(client):
     ran()
-    table("metrics", [figure("policy_utility", 0.5)], f"{HOME}/metrics.parquet")
+    chosen = [figure("policy_utility", value) | {"scorer": s} for s, value in (("policy", 0.5), ("fixed:x", 0.9))]
+    table("metrics", chosen, f"{HOME}/metrics.parquet")
     note()
     told()
     (run,) = shown(client, "tiny")
+    assert run["metrics"]["policy_utility"] == 0.5
     assert "interval/policy_utility_low" in run["metrics"]
 
 

@@ -180,7 +180,7 @@ KEYS = {
     "assembly.packing=stop": WRITTEN,
     "assembly.titles=true": WRITTEN,
     "assembly.pieces=5": WRITTEN,
-    "assembly.placement=best_first": WRITTEN,
+    "assembly.placement=best_first": WRITTEN | {"replay_sessions"},
     "assembly.counter=word_pieces": WRITTEN,
     "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
     | {"recall_context", "compare_variants"}
@@ -365,7 +365,7 @@ KEYS = {
     "eval.gain_shards=3": {"measure_answer_gain"} | EXPERIMENT,
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
-    "eval.min_clusters=3": {"combine_scores"},
+    "eval.min_clusters=3": {"combine_scores", "compare_variants"},
     "eval.min_units=5": {"compare_variants", "build_report"},
     "eval.seed=8": {"rank_passages", "compare_variants", "sample_questions"},
     "eval.samples=2": {"sample_questions"},

@@ -116,6 +116,7 @@ rule compare_variants:
             "eval.reference=default",
             "eval.resamples=default",
             "eval.permutations=default",
+            "eval.min_clusters=default",
             "eval.min_units=default",
             "eval.seed=default",
             variants=planned(Planned.figure_rows),

@@ -74,6 +74,7 @@ rule replay_sessions:
             "memory.window",
             "memory.fresh",
             "assembly.budget",
+            "assembly.placement",
             "lm.model",
             slices.MEASURING,
             order=order_of,

@@ -1,12 +1,17 @@
 # The data sets that a fitted scorer's weights come from.
 
 
+def asked(options):
+    """The data set whose questions these options ask; those of a control are another's."""
+    return option("dataset", options["dataset"]).control_of or unlimited(options["dataset"])[0]
+
+
 def sets_of(wildcards):
-    """The options of the data set itself, then of those of `rankers.fitted_on` that have another text."""
+    """The options of the data set itself, then of those of `rankers.fitted_on` with another text and other questions."""
     own, count = layout.options_of(wildcards), unlimited(wildcards.dataset)[1]
     names = [name + (f"@{count}" if count else "") for name in option("rankers", wildcards.rankers).fitted_on]
     others = [own | {"dataset": name, "corpus": option("dataset", name).corpus} for name in names]
-    return [own, *(other for other in others if other["corpus"] != own["corpus"])]
+    return [own, *(other for other in others if other["corpus"] != own["corpus"] and asked(other) != asked(own))]
 
 
 def of_sets(path):

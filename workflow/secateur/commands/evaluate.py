@@ -22,7 +22,7 @@ from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS, Own, form_of, read_own
 from secateur.datasets.texts import cut_sentences
-from secateur.evaluation.resampling import units
+from secateur.evaluation.subsets import resampled
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
 from secateur.report.format import more_questions
@@ -100,12 +100,14 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
             f"{lost:,} of {evidence.height:,} entries resolve to no passage; they count for token recall alone",
         )
     eval_ = option(CONF, "eval", "default")
-    count = len(set(units(questions["cluster_id"].to_list(), eval_.min_units).tolist()))
+    count = resampled(questions, eval_.min_clusters)["cluster_id"].n_unique()
     missing = more_questions(questions.height, count, eval_.min_units)
     enough = f"about {missing} more questions are needed for a verdict" if missing else "enough for a verdict"
     what = "conversations" if own.form == "dialogues" else "documents"
     kind = (
-        what if count == questions["cluster_id"].n_unique() else f"questions, since fewer than {eval_.min_units} {what}"
+        what
+        if count == questions["cluster_id"].n_unique()
+        else f"questions, since fewer than {eval_.min_clusters} {what}"
     )
     yield "units", f"{count:,} that are resampled ({kind}): {enough}"
     if not own.has_evidence:

@@ -69,13 +69,13 @@ class Eval:
     gain_control: int = key("budget of the control, the context of another question", low=1)
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
-    min_clusters: int = key("clusters below which scores are fitted on folds of questions", low=1)
+    min_clusters: int = key(
+        "clusters below which questions are resampled, and scores fitted on folds of questions", low=1
+    )
     seed: int = key("seed of resampling, of the random scorer and of samples", low=0)
     samples: int = key("questions per data set that the report draws, hits and misses in turn", low=0)
     max_edges: int = key("maximum edges of a drawing", low=1)
     read_shares: tuple[float, ...] = key(
         "shares of the passages after which the codebook is counted", low=0.0001, high=1
     )
-    min_units: int = key(
-        "clusters below which questions are resampled in their place, and units below which there is no verdict", low=1
-    )
+    min_units: int = key("resampled units below which there is no verdict", low=1)

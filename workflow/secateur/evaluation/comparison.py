@@ -92,9 +92,9 @@ def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
     """value, low, high, n, units of every row (system, order, scorer, metric) of one subset."""
     summaries = []
     for names, questions, values in _wide(part):
-        unit = units(questions["cluster_id"].to_list(), cfg.min_units)
+        unit = units(questions["cluster_id"].to_list())
         low, high = bootstrap(values, unit, cfg.resamples, CONFIDENCE, cfg.seed)
-        if questions.height < 2:
+        if unit.max() < 1:  # a single unit bounds nothing
             low = high = [None] * values.shape[1]
         columns = {"value": values.mean(0), "low": low, "high": high}
         counts = {"n": pl.lit(questions.height, pl.Int32), "units": pl.lit(len(np.unique(unit)), pl.Int32)}
@@ -125,16 +125,16 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     Interval and p come from one sign-flip test over whole resampling units, so that they agree. p_holm is adjusted
     over all samples. An end of an interval is null where too few units bound it.
 
-    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: permutations,
-    min_units and seed of the group eval.
+    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: permutations and
+    seed of the group eval.
     """
-    alike: dict[tuple[str, ...], list[int]] = {}  # samples of the same questions are tested at once
+    alike: dict[tuple, list[int]] = {}  # samples of the same questions and clusters are tested at once
     for n, sample in enumerate(samples):
-        alike.setdefault(tuple(sample["question_id"]), []).append(n)
+        alike.setdefault(tuple(sample.select("question_id", "cluster_id").iter_rows()), []).append(n)
     rows: dict[int, tuple] = {}
     for same in alike.values():
         values = np.stack([(samples[n]["a"] - samples[n]["b"]).to_numpy() for n in same], axis=1)
-        unit = units(samples[same[0]]["cluster_id"].to_list(), cfg.min_units)
+        unit = units(samples[same[0]]["cluster_id"].to_list())
         test = paired(values, unit, cfg.permutations, CONFIDENCE, cfg.seed)
         for column, n in enumerate(same):
             ends = [float(end[column]) if np.isfinite(end[column]) else None for end in (test.low, test.high)]

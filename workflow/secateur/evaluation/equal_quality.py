@@ -79,12 +79,12 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
     """The table `equal_quality` of a data set, without its name; no rows where the reference was not measured.
 
     figures: question_id, cluster_id, ROW, metric, value; variants: system, `curve` (the name of variants that differ only
-    in the budget of answers), `budget` (under which they answer); reference: a system, whose largest budget counts, for
-    answers theirs.
+    in the budget of answers), `budget` (under which they answer); reference: a system without scorers, whose largest budget
+    counts, for answers theirs; a row of one of its orders is compared with that order.
     """
     rows = figures.with_columns(parts=pl.col("metric").str.split_exact("@", 1)).unnest("parts")
     rows = rows.rename({"field_0": "base", "field_1": "at"}).with_columns(pl.col("at").cast(pl.Int32, strict=False))
-    theirs = rows.filter(system=reference)
+    theirs = rows.filter(pl.col("scorer").is_null(), system=reference)
     largest = theirs.filter(base="tokens")["at"].max()
     names = [c for c in TABLES["equal_quality"].columns if c != "dataset"]
     lines = []
@@ -94,15 +94,22 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
             budget = (
                 about[reference][1] if metric == "token_f1" else largest
             )  # answers are read at a budget of their own
-            sent = theirs.filter(base="tokens", at=budget).select("question_id", reference_tokens="value")
+            sent = theirs.filter(base="tokens", at=budget).select("question_id", "order", reference_tokens="value")
             at = pl.col("at").is_null() if metric == "token_f1" else pl.col("at") == largest
-            level = theirs.filter(at, base=metric).select("question_id", reference_quality="value")
+            level = theirs.filter(at, base=metric).select("question_id", "order", reference_quality="value")
+            level = sent.join(level, on=["question_id", "order"], nulls_equal=True)
             own = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system") != reference)
             for name, points in _curves(own, metric, about):
-                line = _line(points, sent.join(level, on="question_id"), from_zero, cfg)
+                line = _line(points, _of_order(level, name[ROW.index("order")]), from_zero, cfg)
                 lines += [(*name, metric, reference, *line)] if line else []
     empty = TABLES["equal_quality"].empty().select(names)
     return pl.DataFrame(lines, schema=empty.schema, orient="row")
+
+
+def _of_order(reference: pl.DataFrame, order: str | None) -> pl.DataFrame:
+    """The reference's rows of an order; its only ones where it has a single order."""
+    alike = pl.col("order").eq_missing(pl.lit(order, pl.String)) if reference["order"].n_unique() > 1 else pl.lit(True)
+    return reference.filter(alike).drop("order")
 
 
 def _curves(
@@ -145,7 +152,7 @@ def _line(points: pl.DataFrame, reference: pl.DataFrame, from_zero: bool, cfg) -
     at_most = not from_zero and quality[:, 0].mean() >= theirs[:, 1].mean()
     if from_zero:
         tokens, quality = (np.pad(part, ((0, 0), (1, 0))) for part in (tokens, quality))
-    unit = units(each["cluster_id"].to_list(), cfg.min_units)
+    unit = units(each["cluster_id"].to_list())
     equal = at_equal_quality(tokens, quality, theirs, unit, cfg)
     ends = [value if np.isfinite(value) else None for value in (equal.tokens, equal.ratio, equal.low, equal.high)]
     return (*theirs.mean(0)[::-1].tolist(), *ends, equal.reached, at_most, len(theirs), len(np.unique(unit)))

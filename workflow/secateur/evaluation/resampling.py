@@ -25,10 +25,9 @@ class Paired:
     units: int
 
 
-def units(clusters: Sequence[str], minimum: int) -> NDArray[np.int64]:
-    """(n,) resampling unit of each question: its cluster, or the question if there are fewer than `minimum` clusters."""
-    _, codes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    return codes if len(set(codes.tolist())) >= minimum else np.arange(len(codes))
+def units(clusters: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) resampling unit of each question: the place of its cluster among the sorted ones."""
+    return np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)[1]
 
 
 def _sums(values: NDArray[np.float64], unit: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

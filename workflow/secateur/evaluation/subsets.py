@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["MAIN", "answered", "members", "of_split"]
+__all__ = ["MAIN", "answered", "members", "of_split", "resampled"]
 
 MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
@@ -29,6 +29,15 @@ def members(questions: pl.DataFrame, evidence: pl.DataFrame, spec: Mapping[str, 
 def of_split(questions: pl.DataFrame, split: str) -> pl.DataFrame:
     """The questions of a split; "all" is every question."""
     return questions if split == "all" else questions.filter(pl.col("split") == split)
+
+
+def resampled(questions: pl.DataFrame, minimum: int) -> pl.DataFrame:
+    """The questions with the cluster that is resampled whole: their own, or under `minimum` clusters each its own.
+
+    Decided on all questions of a data set, so that a subset of few clusters changes no unit.
+    """
+    few = questions["cluster_id"].n_unique() < minimum
+    return questions.with_columns(cluster_id="question_id") if few else questions
 
 
 def answered(questions: pl.DataFrame, split: str, count: int) -> pl.DataFrame:

@@ -55,12 +55,14 @@ def replay(
         yield Step(question, [unit for unit, _ in sizes[0]], fresh, list(transcript), reused, grown)
 
 
-def within(sizes: Sequence[Sequence[Unit]], tokens: int) -> list[Unit]:
+def within(sizes: Sequence[Sequence[Unit]], tokens: int, placement: str) -> list[Unit]:
     """A question's context cut to a number of tokens: what a prompt without memory shows at the same cost.
 
-    sizes: its contexts, the largest first. Units of smaller contexts rank higher; a unit that does not fit is skipped.
+    sizes: its contexts, the largest first, each placed `best_first` or `best_last`. Units of smaller contexts rank higher;
+    a unit that does not fit is skipped.
     """
-    best_first = dict.fromkeys(unit for block in reversed(sizes) for unit in block)
+    step = -1 if placement == "best_last" else 1
+    best_first = dict.fromkeys(unit for block in reversed(sizes) for unit in block[::step])
     chosen, used = set(), 0
     for unit in best_first:
         if used + unit.tokens <= tokens:

@@ -24,7 +24,7 @@ __all__ = ["primary_tests"]
 
 KEYS, OPTIONAL = ("row", "minus", "differs", "metrics"), ("under",)
 SELECTED = ("f1_at_gold",)  # metrics of scorers that select passages
-RANKED, GAINED = ("passage_recall", "all_gold"), ("answer_gain", "answer_gain_own")
+RANKED, GAIN, OWN = ("passage_recall", "all_gold"), "answer_gain", "answer_gain_own"
 Option = Callable[[str, str], Any]  # (group, name) -> option
 Test = dict[str, str]  # row, minus, metric
 
@@ -133,8 +133,9 @@ def _measured(variants: Sequence, option: Option) -> list[str]:
         shown = headlines([*settings.metrics, *dataset.metrics])
         names |= dict.fromkeys(f"{name}@{b}" for name in shown for b in ("claim", *settings.budgets))
         names |= dict.fromkeys(f"{name}@{k}" for name in RANKED for k in dataset.cutoffs)
-        gains = GAINED if variant.gained else ()
-        names |= dict.fromkeys(f"{name}@{b}" for name in gains for b in ("claim", *settings.gain_budgets))
+        if variant.gained:
+            names |= dict.fromkeys(f"{GAIN}@{b}" for b in ("claim", *settings.gain_budgets))
+            names[f"{OWN}@{settings.gain_control}"] = None
         names |= dict.fromkeys(f"judged_acc@{judge}" for judge in variant.judges)
-    others = [name for name in COMPARED if name not in (*RANKED, *GAINED, "judged_acc")]
+    others = [name for name in COMPARED if name not in (*RANKED, GAIN, OWN, "judged_acc")]
     return [*names, *others]

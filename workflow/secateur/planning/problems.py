@@ -54,9 +54,10 @@ def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overr
         where, listed = f"conf/rankers/{name}: rankers.fitted_on", option(conf, "rankers", name, overrides).fitted_on
         unknown = _unknown(where, listed, known)
         problems += unknown
-        texts = [] if unknown else [option(conf, "dataset", dataset, overrides).corpus for dataset in listed]
-        if len(set(texts)) < len(texts):
-            problems.append(f"{where} names {', '.join(listed)}, two of which share their text")
+        options = [] if unknown else [(dataset, option(conf, "dataset", dataset, overrides)) for dataset in listed]
+        texts, asked = {of.corpus for _, of in options}, {of.control_of or dataset for dataset, of in options}
+        if min(len(texts), len(asked)) < len(options):
+            problems.append(f"{where} names {', '.join(listed)}, two of which share their text or their questions")
     return problems
 
 
@@ -123,6 +124,8 @@ class _Checks:
         if family != "graph" and (memory != layout.NONE or variant.study in ("policy", "sessions")):
             request = f"study.kind is {variant.study}" if variant.study else f"memory is {memory}"
             yield f"{request}, which needs contexts of family graph; the family is {family}"
+        if variant.study == "sessions" and (placement := self.option("assembly").placement) == "as_written":
+            yield f"assembly.placement is {placement}, which tells no ranking; allowed for study sessions: best_first, best_last"
         if system.contexts and system.ranker:
             yield f"system.ranker is {system.ranker}; imported contexts (system.contexts) have no ranker"
         if family == "lexical" and system.ranker is None:
@@ -159,6 +162,10 @@ class _Checks:
             problems.append(f"peer.indexed_by is {index}, which has another adapter than {self.variant['peer']}")
         return problems
 
+    def _has_scorers(self) -> bool:
+        family = self.variant["family"]
+        return family == "utility" or (family == "lexical" and self.system.ranker is None)
+
     def _evaluation(self) -> Iterator[str]:
         """Problems of metrics, and of budgets of the answer gain, which must be budgets of contexts."""
         measured = self.option("eval", "default")
@@ -172,6 +179,8 @@ class _Checks:
         if lacking and self.dataset.kind == "documents":
             there = ", ".join(str(budget) for budget in measured.claim if str(budget) not in lacking)
             yield f"eval.claim has budgets that eval.budgets lacks: {', '.join(lacking)}. Fix: eval.claim=[{there}]"
+        if self.variant.system == measured.reference and self._has_scorers():
+            yield f"eval.reference is {measured.reference}, which has several scorers; allowed: a system with one ranking"
         if self.variant.gained:
             budgets = (*measured.gain_budgets, measured.gain_control)
             yield from _unknown("eval.gain_budgets or gain_control", budgets, measured.budgets)
@@ -230,6 +239,11 @@ class _Checks:
                 yield from (f"judge {judge}: {p}" for p in answers.judge_problems(self.option("judge", judge)))
             known = (*self.option("eval", "default").budgets, self.option("assembly").budget)
             yield from _unknown("ecs.policy_budgets", self.option("ecs").policy_budgets, dict.fromkeys(known))
+        if acts and policy.budget:
+            yield (
+                f"policy.budget is {policy.budget:g}; a price on tokens is part of study policy alone, and a policy that "
+                "answers takes its most probable configuration; allowed: null"
+            )
         if acts:
             yield from _unknown("memory.policy_of", [memory.policy_of], names(self.conf, "memory"))
             if not has_untrained_questions(dataset):

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from secateur.config.limits import command
-from secateur.core.artifacts import read_json
+from secateur.core.artifacts import file_digest, read_json
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
-from secateur.evaluation.subsets import MAIN, members, of_split
+from secateur.evaluation.subsets import MAIN, members, of_split, resampled
 from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
 from secateur.report.table import Column, Number, interval
 
@@ -171,9 +171,20 @@ def _order(left: _Row, right: _Row, order: str | None) -> str | None:
 # --- their difference ----------------------------------------------------------------------------
 
 
+def _compared(row: _Row, table: str, file: str) -> pl.DataFrame:
+    """A table that the row's experiment compared. Raises SecateurError where another run has written it since."""
+    record, path = read_json(row.root / EXPERIMENTS / row.experiment / "run.json"), row.root / file
+    if not path.exists() or file_digest(path) != record["inputs"].get(file):
+        raise SecateurError(
+            f"{file}: not what {row.experiment} compared; another run has written it since. "
+            f"Fix: {command(row.experiment, record.get('overrides') or ())}"
+        )
+    return read_table(TABLES[table], path)
+
+
 def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: Sequence[str]) -> pl.DataFrame:
     """question_id, value of a row in one order and metric."""
-    tables = pl.concat([read_table(TABLES["question_metrics"], row.root / file) for file in files])
+    tables = pl.concat([_compared(row, "question_metrics", file) for file in files])
     values = _where(tables, scorer=row.scorer, order=labels["order"], hop=None)
     if labels["metric"].endswith("@claim"):
         values = claims(values.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
@@ -181,12 +192,15 @@ def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: S
 
 
 def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str, pl.DataFrame]:
-    """The subset that findings are about, and question_id, cluster_id of its questions in the split that is measured."""
+    """The subset that findings are about, and question_id, cluster_id of its questions in the split that is measured.
+
+    Under `eval.min_clusters` clusters each question is its own.
+    """
     inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
-    asked, evidence = (read_table(TABLES[t], row.root / folder / f"{t}.parquet") for t in ("questions", "evidence"))
-    own = of_split(asked, spec["split"])
+    asked, evidence = (_compared(row, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence"))
+    own = resampled(of_split(asked, spec["split"]), config["eval.min_clusters"])
     subsets = members(own, evidence, spec)
     subset = next(name for name in MAIN if subsets.get(name))
     return subset, own.filter(pl.col("question_id").is_in(list(subsets[subset])))["question_id", "cluster_id"]

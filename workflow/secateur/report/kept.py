@@ -21,13 +21,14 @@ from secateur.report.format import MEMORY
 __all__ = ["COMPARED", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
 
 COMPARED = ("metrics", "comparisons")  # the tables that pages quote
-PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain", "answer_gain_own")
+PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
 # Kept as METRIC@claim, the mean over the budgets of `eval.claim`.
 CLAIMED = (*PAIRED_CLAIMS, "qualified_kept", "tokens")
 RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
 ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
 POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "tokens", "seconds"))
 FAITHFUL = "policy_faithfulness:"  # and who measured it
+OWN = "answer_gain_own@"  # and the budget of its control
 PAIRED = ("f1_at_gold", "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
 DIGITS = 4
@@ -43,14 +44,19 @@ def keep(results: Path, docs: Path, name: str) -> Path:
     base = pl.col("metric").str.strip_suffix("@claim")
     claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim")
     quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
-    quotable |= base.str.starts_with(FAITHFUL)
-    paired = pl.col("metric").is_in([*(f"{m}@claim" for m in PAIRED_CLAIMS), *PAIRED]) | (pl.col("axis") == PRIMARY)
+    own = pl.col("metric").str.starts_with(OWN)
+    quotable |= base.str.starts_with(FAITHFUL) | own
+    paired = own | pl.col("metric").is_in([*(f"{m}@claim" for m in PAIRED_CLAIMS), *PAIRED])
+    paired |= pl.col("axis") == PRIMARY
     equal = read_table(TABLES["equal_quality"], home / "equal_quality.parquet")
     rows = {
         "metrics": metrics.filter(quotable & ~pl.col("published")),
         "comparisons": comparisons.filter(paired & pl.col("subset").is_in(SUBSETS) & (pl.col("axis") != "named")),
     }
-    rows |= {"equal_quality": equal} if equal.height else {}
+    if equal.height:
+        rows["equal_quality"] = equal
+    else:
+        _path(docs, name, "equal_quality").unlink(missing_ok=True)  # of an earlier run
     record = read_json(home / "run.json")
     source = {key: record[key] or "unknown" for key in ("commit", "finished")} | {
         "record": file_digest(home / "run.json")

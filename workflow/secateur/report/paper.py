@@ -96,7 +96,9 @@ def _of_metrics(root: Path, spec: Spec) -> Iterator[Cell]:
             fix = place.get("command", command(place["experiment"]))
             if "system" not in row and place["experiment"] != BENCH:
                 fix = "nothing here makes it"
-            yield Cell(name, head, printed, measured, fix, place.get("differs", ""))
+            yield Cell(
+                name, head, printed, measured, fix, _differs(tables(place["experiment"]), place, labels, measured)
+            )
 
 
 def _metrics(root: Path, experiment: str) -> pl.DataFrame:
@@ -109,6 +111,14 @@ def _measured(metrics: pl.DataFrame, labels: Spec) -> Measured | None:
     """The figure of the matching row; None where no row or several match."""
     rows = metrics.filter(~pl.col("published"), **labels)
     return rows.select("value", "low", "high", "n").row(0) if rows.height == 1 else None
+
+
+def _differs(metrics: pl.DataFrame, place: Spec, labels: Spec, measured: Measured | None) -> str:
+    """What a cell has otherwise than the published protocol, as declared, and whether other rows answer more questions."""
+    same = {column: labels[column] for column in ("dataset", "subset", "metric") if column in labels}
+    whole = metrics.filter(~pl.col("published"), **same)["n"].max() if measured else None
+    part = f"{measured[-1]} of {whole} questions" if measured and measured[-1] < whole else ""
+    return ", ".join(filter(None, [place.get("differs", ""), part]))
 
 
 def _of_statistics(root: Path, spec: Spec) -> Iterator[Cell]:

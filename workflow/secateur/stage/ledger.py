@@ -56,6 +56,7 @@ HEADLINES = (  # metrics that a run shows, with their intervals; the suffix @cla
 )
 CURVES = {metric.partition("@")[0] for metric in HEADLINES} | {"tokens"}  # that a run shows over the budget
 SENT = ("contexts", "selections", "policy")  # outputs that a variant gives its reader, or chooses its contexts by
+POLICY = "policy"  # scorer of the figures of a policy
 DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
 
@@ -146,7 +147,9 @@ def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[di
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the best scorer; one that does not see the answer is preferred."""
+    """The rows of the policy, else of the best scorer; one that does not see the answer is preferred."""
+    if (rows["scorer"] == POLICY).any():  # its baselines are scorers beside it
+        return rows.filter(scorer=POLICY)
     own = rows.filter((pl.col("subset") == "all") & pl.col("metric").is_in(HEADLINES))
     if own.is_empty() or own["scorer"].null_count() == own.height:
         return rows
