@@ -30,18 +30,20 @@ def _passages(rows: pl.DataFrame) -> list[Passage]:
     return [Passage(*row) for row in rows.select(SHOWN).iter_rows()]
 
 
-def _best_first(cfg, inputs, lm):
+def _best_first(cfg, inputs, lm, counts: Counter):
     """A function from a question (id, text, answer, k) to the selections of its best candidates, by name."""
     names = [name for name in cfg.ecs.grow_by if name != "pmi_q"]
     weights = np.array([cfg.ecs.grow_by[name] for name in names])
     tables = (inputs[name] for name in ("pool", "questions", "passages", "rankings", "statistics"))
     table = features(*tables, {"pmi_q": pmi_q.__name__}, [*names, "pmi_q"])
     shown = with_preceding(inputs["passages"], cfg.ecs.before).select(SHOWN)
-    free = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
+    pooled = table.filter("free").sort("question_id", "rank").join(shown, on="passage_id", maintain_order="left")
+    free = pooled.drop_nulls([*names, "pmi_q"])
+    counts["candidates_without_score"] += pooled.height - free.height  # below the last rank that a ranking keeps
     candidates = free.partition_by("question_id", as_dict=True)
 
     def select(qid: str, text: str, answer: str | None, k: int) -> dict[str, list[str]]:
-        rows = candidates[(qid,)]
+        rows = candidates.get((qid,), free.clear())
         fixed = standardised(rows.select(names).to_numpy(), np.array([0])) @ weights
         weight, question = cfg.ecs.grow_by.get("pmi_q", 0.0), Question(qid, text)
         growth = Growth(lm, cfg.ecs, question, _passages(rows), fixed, rows["pmi_q"].to_numpy(), weight)
@@ -95,7 +97,7 @@ def run(cfg, inputs, outputs, ctx):
     ways, counts = {}, Counter()
     if cfg.ecs.grow_by is not None:
         require_pmi_q(cfg.ecs, "dataset.grown")
-        ways["best first"] = _best_first(cfg, inputs, lm)
+        ways["best first"] = _best_first(cfg, inputs, lm, counts)
     if cfg.ecs.arrival:
         ways["in order"] = _in_order(cfg, inputs, lm, questions, counts)
     aware = {
@@ -111,6 +113,11 @@ def run(cfg, inputs, outputs, ctx):
     outputs["selections"] = TABLES["selections"].frame(rows)
     if counts["cut"]:
         ctx.warn(f"{counts['cut']} tokens of grown contexts did not fit the window of {cfg.lm.window} and were cut")
+    if counts["candidates_without_score"]:
+        ctx.warn(
+            f"{counts['candidates_without_score']} candidates have no score that ecs.grow_by names, and are not selected. "
+            "Fix: raise rankers.keep, so that every passage of a group is ranked"
+        )
     ctx.counts["tokens_cut"] = counts["cut"]
     return {"questions": questions.height}
 

@@ -15,8 +15,7 @@ import pytest
 from tests.support.tracking_results import RESULTS, failed, ran, shown
 
 from secateur.core.errors import SecateurError
-from secateur.report import tracking
-from secateur.stage import tracked
+from secateur.stage import tracked, tracking
 from secateur.stage.ledger import collect
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ import polars as pl
 from secateur.core.artifacts import atomic, write_json
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
-from secateur.report.tracking import track
 from secateur.stage.ledger import records, variant_runs
+from secateur.stage.tracking import track
 from tests.support.report_rows import metric
 
 CONF = Path(__file__).parents[2] / "conf"

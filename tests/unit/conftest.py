@@ -8,7 +8,7 @@ import pytest
 from tests.support.project import share_options
 
 from secateur.planning.plan import variants
-from secateur.report import tracking
+from secateur.stage import tracking
 
 CONF = Path(__file__).parents[2] / "conf"
 

@@ -167,3 +167,12 @@ def test_a_wrong_alias_file_is_refused_with_its_fault(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(SecateurError, match=said):
         read_aliases(path, PLACE)
+
+
+@pytest.mark.parametrize(
+    "texts", [["5 °C", "-5 °C", "−5 °C"], ["-5 °C", "5 °C", "−5 °C"], ["C", "C++", "c++"], ["C++", "C", "c++"]]
+)
+def test_equal_forms_join_whichever_entity_comes_first(texts):
+    none = (np.zeros(0, int), np.zeros(0, int), np.zeros(0, np.float32))
+    made, _ = alias_groups(texts, np.eye(3, dtype=np.float32), none, link=0.91, guarded=True)
+    assert [{texts[n].replace("−", "-").casefold() for n in group} for group in made] in ([{"-5 °c"}], [{"c++"}])

@@ -149,3 +149,16 @@ def test_tau_lets_a_twentieth_of_noise_pass():
     z = null(drawn.select("question_id", "passage_id").with_columns(value=pl.Series(noise)), drawn, 8)
     fresh = z.filter(~pl.col("chance"))["value"]
     assert (fresh > tau(z, 0.95)).mean() == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1.0, 123.456])
+def test_an_outlier_beside_equal_passages_has_no_score_however_sums_round(value):
+    """What is left of the null of the outlier has no spread, though sums of squares say 1e-8."""
+    passages = pl.DataFrame({"passage_id": [f"p{n}" for n in range(40)], "group_id": "g", "tokens": 10})
+    drawn = draws(pl.DataFrame({"question_id": ["q"], "group_id": ["g"]}), passages, 8, 7)
+    outlier = drawn.filter("drawn")["passage_id"][0]
+    scores = drawn.select(
+        "question_id", "passage_id", value=pl.when(pl.col("passage_id") == outlier).then(0.0).otherwise(value)
+    )
+    found = dict(null(scores, drawn, 8).select("passage_id", "value").iter_rows())
+    assert found[outlier] is None

@@ -172,3 +172,15 @@ def test_every_qualifier_survives_whatever_its_case_and_marks(word):
 def test_the_words_that_are_dropped_are_written_as_they_are_matched():
     assert {word.lower() for word in DROP} == set(DROP)
     assert all(without(f"Bears {word} salmon", DROP) == "Bears salmon" for word in DROP)
+
+
+def test_the_cheapest_passes_over_no_fact_that_fits():
+    """A fact of a known head adds less in cited lines than three numbers do."""
+    edges = [Edge(n, ("mill", "is", word)) for n, word in enumerate(["red", "old", "wet", "low", "far", "big"])]
+    material = Material({f"p{n}": "?" for n in range(6)}, count, {f"p{n}": [edge] for n, edge in enumerate(edges)})
+    form = plugins.load("form", "cheapest")
+    made = form.form(form.Settings(), material)
+    pieces = made.pieces(ASKED, [Ranked(f"p{n}") for n in range(6)])
+    for n in range(1, 6):
+        alone, more = (count([text_of(made.rows(ASKED, pieces[:end]))])[0] for end in (n, n + 1))
+        assert made.parts(pieces)[n] <= more - alone

@@ -231,3 +231,9 @@ def test_a_model_that_is_not_there_is_refused_before_any_text_is_read(model):
         SecateurError, match=r"extractor.settings.model: .*no such package or folder. Fix: one of spaCy's"
     ):
         FrontEnd(Settings(batch=2, model=model), None)
+
+
+def test_the_reverse_of_a_pair_is_dropped_within_a_sentence_alone(parser):
+    turn, *apart = extract(parser, ["Ann called Bob. Bob visited Ann.", "Ann called Bob.", "Bob visited Ann."])[0]
+    assert turn == [fact for facts in apart for fact in facts]
+    assert len(turn) == 2

@@ -33,3 +33,11 @@ def test_links_are_complete_so_a_chain_does_not_join_its_ends():
 
 def test_opposite_runs_never_share_a_cluster_above_theta_minus_one():
     assert representatives(at(0, 180), -0.99) == [0, 1]
+
+
+def test_of_a_pair_the_better_run_stays_whichever_way_its_cosines_round():
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        run = rng.normal(size=384)
+        pair = np.stack([run, run + 0.1 * rng.normal(size=384)]).astype(np.float32)
+        assert representatives(pair / np.linalg.norm(pair, axis=1, keepdims=True), 0.93) == [0]

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from secateur.graph.triples.surface import Triple, filter_triples, is_pronoun, normalise
+from secateur.graph.triples.surface import Triple, filter_triples, is_pronoun, normalise, normalised_triples
 
 
 def triple(head: str, relation: str, tail: str) -> Triple:
@@ -84,3 +84,11 @@ def test_worthless_triples_are_dropped_and_counted(reason, triples):
 )
 def test_real_content_is_kept(fact):
     assert filter_triples([fact]) == ([fact], Counter())
+
+
+def test_of_several_sentences_both_directions_of_a_pair_stay():
+    stated = [("Smith", "defeated", "Jones"), ("Jones", "defeated", "Smith")]
+    texts = ["Smith defeated Jones in 2001. Jones defeated Smith in 2005.", "Smith beat Jones, and Jones Smith."]
+    (two, one), dropped = normalised_triples(texts, [stated, stated])
+    assert ([fact.head for fact in two], [fact.head for fact in one]) == (["Smith", "Jones"], ["Smith"])
+    assert dropped == {"dropped_inverse": 1}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.support.tracking_results import HOME, figure, note, ran, shown, table, told
 
-from secateur.report import tracking
+from secateur.stage import tracking
 from secateur.stage.tracked import Run, view
 
 SYSTEMS = ("beam", "hipporag2:controlled", "hipporag2:controlled+sent")

@@ -13,8 +13,7 @@ from filelock import FileLock
 from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, ran, record, shown, table, told
 
 from secateur.core.errors import SecateurError
-from secateur.report import tracking
-from secateur.stage import ledger
+from secateur.stage import ledger, tracking
 from secateur.stage.ledger import collect
 from secateur.stage.tracked import Run, mlflow_name, runs_of
 
@@ -371,7 +370,7 @@ def test_a_store_without_a_table_of_mlflow_is_named_too(client):
 
 
 # Whichever waits for the lock waits as long as the other takes, however busy the machine is.
-WRITER = "from pathlib import Path; from secateur.report import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
+WRITER = "from pathlib import Path; from secateur.stage import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
 
 
 def test_two_processes_at_once_write_each_run_once(client):

@@ -53,8 +53,9 @@ ORDER = [
     "report.page",
     "stage.ledger",
     "stage.tracked",
+    "stage.tracking",
     "planning.*",
-    "report.compare report.figures report.tracking report.paper",
+    "report.compare report.figures report.paper",
     "report.reference",
     "stage.threads stage.contract",
     "cluster.*",
@@ -66,7 +67,7 @@ FRAMEWORKS = {  # the modules that may import each of them
     "snakemake": {"cluster.resources", "cluster.executor", "cluster.needs", "cluster.quoting"},
     "hydra": {"config.compose"},
     "omegaconf": {"config.compose"},
-    "mlflow": {"report.tracking"},
+    "mlflow": {"stage.tracking"},
 }
 FILE_LINES, ROOM_LINES = 350, 4500
 

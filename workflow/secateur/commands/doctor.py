@@ -27,7 +27,7 @@ from secateur.planning.foretold import load_prices, needs
 from secateur.planning.plan import variants
 from secateur.planning.sizes import Data
 from secateur.planning.sources import listed_files
-from secateur.report.tracking import LOCAL, check_store
+from secateur.stage.tracking import LOCAL, check_store
 
 __all__ = ["checks", "checks_of"]
 

@@ -51,7 +51,7 @@ Overrides = Annotated[
 
 def track(rebuild: Annotated[bool, Option(help="Write every run of results/ledger again.")] = False) -> None:
     """Write runs to MLflow, failed ones too."""
-    from secateur.report import tracking
+    from secateur.stage import tracking
 
     needs("mlflow")
     written, total, address = tracking.track(Path("results"), rebuild)
@@ -60,7 +60,7 @@ def track(rebuild: Annotated[bool, Option(help="Write every run of results/ledge
 
 def ui(port: Annotated[int, Option(help="Port on this machine.")] = 5000) -> None:
     """Serve MLflow's pages until interrupted, and print a link for each experiment."""
-    from secateur.report import tracking
+    from secateur.stage import tracking
 
     needs("mlflow")
     uri = os.environ.get("MLFLOW_TRACKING_URI") or tracking.LOCAL

@@ -7,11 +7,13 @@ __all__ = ["ACTIONS", "apply_action", "representatives"]
 
 ACTIONS = ("include_all", "unique", "not_include")
 EPS = 1e-9  # rounding: equal vectors form one cluster even at theta 1
+ROUNDING = 1e-6  # of single precision
 
 
 def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
     """Indices, ascending, of one run for each complete-link cluster at cosine theta: the one with the highest mean cosine.
 
+    Ties within rounding, such as in any pair, go to the earlier run.
     Complete link keeps every pair of a cluster at or above theta (lemma 8 with epsilon = 1 - theta).
     vectors: (n, d), unit rows.
     """
@@ -29,7 +31,8 @@ def representatives(vectors: NDArray[np.float32], theta: float) -> list[int]:
     chosen = []
     for label in dict.fromkeys(labels.tolist()):
         members = np.flatnonzero(labels == label)
-        chosen.append(int(members[cosine[np.ix_(members, members)].mean(1).argmax()]))
+        central = cosine[np.ix_(members, members)].mean(1)
+        chosen.append(int(members[np.argmax(central >= central.max() - ROUNDING)]))
     return sorted(chosen)
 
 

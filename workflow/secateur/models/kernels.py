@@ -6,11 +6,15 @@ Batch invariance holds for `ROWS` rows or more, on Intel and on AMD; models neve
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from importlib.metadata import version
+
+import numpy as np
+from numpy.typing import NDArray
 
 from secateur.core.errors import SecateurError
 
-__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "gpu_expected", "steady", "usable"]
+__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "cosines", "first_of_equal", "gpu_expected", "steady", "usable"]
 
 # PyTorch's MKL uses another kernel for matrices with few rows: below sixteen with AVX-512. Its strict mode gives one result
 # for any number of rows, at no measurable cost. MKL reads the setting at its first product. On AMD, one to three rows use
@@ -18,7 +22,33 @@ __all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "gpu_expected", "steady", 
 STEADY = {"MKL_CBWR": "AUTO,STRICT"}
 ROWS = 4
 X86 = ("x86_64", "AMD64")  # not measured elsewhere
+BLOCK = 8  # queries of one product: with more, some of OpenBLAS's kernels round by the place in the block
 PRODUCTS = "oneDNN"  # part of a reader's identity: it decides the last bits
+
+
+def first_of_equal(texts: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) place of the first text that equals each.
+
+    >>> first_of_equal(["a", "b", "a"]).tolist()
+    [0, 1, 0]
+    """
+    places: dict[str, int] = {}
+    return np.array([places.setdefault(text, n) for n, text in enumerate(texts)], dtype=np.int64)
+
+
+def cosines(
+    queries: NDArray[np.float32], vectors: NDArray[np.float32], first: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(queries, n) inner products of unit vectors: a query has the same alone as in company, equal passages have equal ones.
+
+    queries: (queries, d); vectors: (n, d); first: of each passage's text (`first_of_equal`).
+    """
+    products = np.empty((len(queries), len(vectors)))
+    for start in range(0, len(queries), BLOCK):
+        block = queries[start : start + BLOCK]
+        filled = np.pad(block, ((0, BLOCK - len(block)), (0, 0)))
+        products[start : start + BLOCK] = (filled @ vectors.T)[: len(block)]
+    return products[:, first]
 
 
 def steady() -> None:

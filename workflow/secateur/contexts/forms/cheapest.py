@@ -13,8 +13,12 @@ SYMBOLS = True
 
 class _Cheapest(Symbols):
     def __init__(self, material: Material) -> None:
-        super().__init__("ids", material)  # the least that any encoding adds for a fact
+        super().__init__(ENCODINGS[0], material)
         self.views = [Symbols(encoding, material) for encoding in ENCODINGS]
+
+    def parts(self, pieces: Sequence[Piece]) -> list[int]:
+        """Tokens that each piece adds at least, under the encoding that adds the least."""
+        return [min(parts) for parts in zip(*(view.parts(pieces) for view in self.views), strict=True)]
 
     def frame(self, query: Query) -> list[Row]:
         """Empty, as that of cited lines."""

@@ -11,6 +11,7 @@ import polars as pl
 __all__ = ["draws", "null", "tau"]
 
 QUARTILES = 4
+ROUNDING = 1e-6  # a smaller deviation is none: of nats, or of the largest score where that is above 1
 CELL = ("question_id", "quartile")
 
 
@@ -39,7 +40,7 @@ def null(scores: pl.DataFrame, drawn: pl.DataFrame, count: int) -> pl.DataFrame:
     """(question_id, passage_id, value, chance): scores as z-scores against the null; chance marks the null's passages.
 
     A candidate is never in its null: of the count + 1 drawn passages the candidate is left out, else the last. The value is
-    null if fewer than two of the others have a score, or all have the same.
+    null if fewer than two of the others have a score, or all have the same but for rounding.
     scores: question_id, passage_id, value. drawn: the table of `draws` for the same count.
     """
     ordered = drawn.with_columns(turn=pl.int_range(pl.len()).over(CELL))
@@ -59,7 +60,8 @@ def null(scores: pl.DataFrame, drawn: pl.DataFrame, count: int) -> pl.DataFrame:
     n = null_sum(x.is_not_null().cast(pl.Float64), pl.lit(1.0))
     mean, square = null_sum(x, x) / n, null_sum(x**2, x**2) / n
     deviation = ((square - mean**2).clip(0) * n / (n - 1)).sqrt()
-    z = pl.when((n >= 2) & (deviation > 1e-9)).then((x - mean) / deviation)
+    largest = x.abs().max().over(CELL)  # the sums lose what is smaller than its 1e-8th part
+    z = pl.when((n >= 2) & (deviation > ROUNDING * pl.max_horizontal(largest, 1.0))).then((x - mean) / deviation)
     return scored.select("question_id", "passage_id", value=z, chance="chance")
 
 

@@ -74,9 +74,10 @@ def alias_groups(
         by_form: dict[str, list[int]] = defaultdict(list)
         for entity, text in enumerate(texts):
             by_form[normal_form(text)].append(entity)
-        for first, *others in by_form.values():
-            for other in others:
-                join_alike(first, other, "form", -1)
+        for same in by_form.values():
+            for n, other in enumerate(same):
+                for first in same[:n]:
+                    join_alike(first, other, "form", -1)
     i, j, cosine = pairs
     for n in np.lexsort((j, i, -cosine)):
         join_alike(int(i[n]), int(j[n]), "cosine", link)

@@ -15,6 +15,7 @@ from secateur.contexts.channels import apply_action
 from secateur.core.layout import NONE
 from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
+from secateur.models.kernels import cosines, first_of_equal
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, neighbour_smoothed, top, z_scores
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
@@ -103,6 +104,11 @@ class GraphRanking:
         return self.embedder.embed(self.texts)
 
     @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """(passages,) place of the first passage with the same text."""
+        return first_of_equal(self.texts)
+
+    @cached_property
     def words(self) -> Bm25:
         """BM25 over the passages, with titles if the option says so."""
         return Bm25(self.titled if self.cfg.title else self.texts, self.cfg.k1, self.cfg.b)
@@ -142,7 +148,7 @@ class GraphRanking:
         count = len(self.ids)
         signals = {"bm25": self.words.scores(texts) if self.cfg.w_bm25 else np.zeros((len(texts), count))}
         if self.cfg.w_dense:
-            signals["dense"] = (self.embedder.embed(texts) @ self.vectors.T).astype(float)
+            signals["dense"] = cosines(self.embedder.embed(texts), self.vectors, self.first)
         if self.group and self.cfg.w_run:
             signals["run"] = self.runs.best(coarse, count)
         if self.group and self.cfg.w_line:

@@ -153,7 +153,8 @@ def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.
     if read:
         passages = passages.sort("doc_id", "position")
         facts, counts = read(files, passages, cfg.max_malformed)
-        triples, dropped = normalised_triples(facts.get(passage, ()) for passage in passages["passage_id"])
+        stated = (facts.get(passage, ()) for passage in passages["passage_id"])
+        triples, dropped = normalised_triples(passages["text"].to_list(), stated)
         rows, counts, empty = triple_rows(passages, triples), counts + dropped, sum(not facts for facts in triples)
     else:
         rows, counts, empty = extract_cached(passages, cfg, ctx)

@@ -2,9 +2,12 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count, repeat
 from typing import NamedTuple
+
+from secateur.datasets.sentences import sentences
 
 __all__ = [
     "Extraction",
@@ -65,38 +68,43 @@ class Extraction(NamedTuple):
     problem: str = ""
 
 
-def normalised_triples(texts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
-    """(normalised and filtered triples of each text, counts of dropped triples) from facts as written."""
+def normalised_triples(texts: Sequence[str], facts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
+    """(normalised and filtered triples of each text, counts of dropped triples) from facts as written.
+
+    Of a text of several sentences nothing tells which sentence a fact is from, so no two count as one's.
+    """
     kept, counts = [], Counter()
-    for facts in texts:
-        triples = (Triple(normalise(h), normalise(r.lower()), normalise(t), h, r, t) for h, r, t in facts)
-        good, dropped = filter_triples(triples)
+    for text, stated in zip(texts, facts, strict=True):
+        triples = (Triple(normalise(h), normalise(r.lower()), normalise(t), h, r, t) for h, r, t in stated)
+        good, dropped = filter_triples(triples, count() if len([*sentences(text)]) > 1 else repeat(0))
         kept.append(good)
         counts.update({f"dropped_{reason}": n for reason, n in dropped.items()})
     return kept, counts
 
 
-def filter_triples(triples: Iterable[Triple]) -> tuple[list[Triple], Counter]:
-    """(informative triples of one sentence in order, count of dropped triples by reason).
+def filter_triples(triples: Iterable[Triple], sentence: Iterable[int] = repeat(0)) -> tuple[list[Triple], Counter]:
+    """(informative triples of one text in order, count of dropped triples by reason).
 
-    AutoPrunedRetriever 2.2. Reasons: empty, self, pronoun, generic, duplicate, inverse.
+    AutoPrunedRetriever 2.2. Reasons: empty, self, pronoun, generic, duplicate, inverse (of the same sentence).
+
+    sentence: of each triple.
     """
     kept: list[Triple] = []
     dropped: Counter = Counter()
     facts: set[tuple[str, str, str]] = set()
-    pairs: set[tuple[str, str]] = set()
-    for triple in triples:
+    pairs: set[tuple[int, str, str]] = set()
+    for triple, place in zip(triples, sentence, strict=False):  # places go on for ever
         head, relation, tail = (part.casefold() for part in (triple.head, triple.relation, triple.tail))
         reason = _fault(triple, head, relation, tail)
         if not reason and (head, relation, tail) in facts:
             reason = "duplicate"
-        if not reason and (tail, head) in pairs:
+        if not reason and (place, tail, head) in pairs:
             reason = "inverse"
         if reason:
             dropped[reason] += 1
             continue
         facts.add((head, relation, tail))
-        pairs.add((head, tail))
+        pairs.add((place, head, tail))
         kept.append(triple)
     return kept, dropped
 

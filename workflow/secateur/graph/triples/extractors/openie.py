@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from secateur.core.fields import key
 from secateur.graph.triples.openie.clauses import clause_facts
-from secateur.graph.triples.openie.facts import as_triple
+from secateur.graph.triples.openie.facts import PlacedFact, as_triple
 from secateur.graph.triples.openie.nouns import fragment_facts, noun_facts
 from secateur.graph.triples.openie.parsing import identity_of, load_parser, tree_of
 from secateur.graph.triples.openie.pronouns import Antecedent, resolve
+from secateur.graph.triples.openie.tree import Tree, root_of
 from secateur.graph.triples.surface import Extraction, Triple, filter_triples, normalise
 from secateur.models.words import MOSTLY, PARSER, share_outside_latin
 
@@ -53,6 +54,10 @@ class FrontEnd:
         return Extraction(triples, counts)
 
 
+def _filtered(tree: Tree, facts: Sequence[PlacedFact]) -> tuple[list[Triple], Counter]:
+    return filter_triples(map(as_triple, facts), [root_of(tree, fact.place) for fact in facts])
+
+
 def extract(
     parser: "Language", texts: Sequence[str], title: str | None = None, batch_size: int = 64
 ) -> tuple[list[list[Triple]], Counter]:
@@ -69,9 +74,9 @@ def extract(
         tree = tree_of(doc)
         antecedent = resolve(tree, antecedent, name)
         facts = clause_facts(tree) + noun_facts(tree)
-        triples, reasons = filter_triples(as_triple(fact) for fact in sorted(facts, key=lambda fact: fact.place))
+        triples, reasons = _filtered(tree, sorted(facts, key=lambda fact: fact.place))
         if not triples:
-            triples, reasons = filter_triples(as_triple(fact) for fact in fragment_facts(tree))
+            triples, reasons = _filtered(tree, fragment_facts(tree))
         results.append(triples)
         dropped.update(reasons)
     return results, dropped

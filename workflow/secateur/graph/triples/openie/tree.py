@@ -22,6 +22,7 @@ __all__ = [
     "objects",
     "relative_antecedent",
     "relative_noun",
+    "root_of",
 ]
 
 SUBJECTS = word_set("nsubj nsubjpass csubj csubjpass")
@@ -83,6 +84,13 @@ def objects(tree: Tree, preposition: int) -> list[int]:
 def has_preposition(tree: Tree, word: int) -> bool:
     """True if a preposition is attached to a word."""
     return any(tree.deps[k] == "prep" for k in tree.children[word])
+
+
+def root_of(tree: Tree, i: int) -> int:
+    """The root of the sentence that a word stands in."""
+    while tree.heads[i] != i:
+        i = tree.heads[i]
+    return i
 
 
 def existential_nouns(tree: Tree, verb: int) -> list[int]:
