@@ -18,10 +18,11 @@ from secateur.ecs.reading.template import Passage, Question
         ('{"text": 3}', "line 2: text must be a text, found 3"),
         ('["a"]', "line 2: expected an object"),
         ('{"text": "a", "speaker": 4}', "line 2: speaker must be a text or null"),
+        ('{"text": "M\udcfcller"}', "line 2: not UTF-8. Fix: lines like"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, line, message):
-    (tmp_path / "c.jsonl").write_text(f'{{"text": "good"}}\n{line}\n')
+    (tmp_path / "c.jsonl").write_bytes(f'{{"text": "good"}}\n{line}\n'.encode(errors="surrogateescape"))
     with pytest.raises(SecateurError, match=message):
         list(read_candidates(tmp_path / "c.jsonl"))
 
@@ -37,6 +38,14 @@ def test_an_empty_question_and_an_empty_file_are_refused(tiny_lm, ecs, tmp_path)
         rank(tiny_lm(), ecs(), Question("q", " "), [Passage("p", "a")])
     with pytest.raises(SecateurError, match="no candidate to rank"):
         rank(tiny_lm(), ecs(), Question("q", "What?"), read_candidates(tmp_path / "c.jsonl"))
+
+
+def test_candidates_beyond_the_window_are_told(tiny_lm, ecs, caplog):
+    passages = [Passage("short", "Mira left a ball"), Passage("long", "Mira left a ball " * 400)]
+    found = rank(tiny_lm(), ecs(), Question("q", "What had she left?", "a ball"), passages)
+    assert dict(found.select("passage_id", pl.col("cut") > 0).iter_rows()) == {"short": False, "long": True}
+    assert "1 of 2 candidates exceed lm.window" in caplog.text
+    assert "cut" not in rank(tiny_lm(), ecs(), Question("q", "What?", "a ball"), passages[:1]).columns
 
 
 def test_candidates_are_read_as_they_are_scored_and_ranked_best_first(tiny_lm, ecs, tmp_path):

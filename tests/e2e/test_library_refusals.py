@@ -1,5 +1,7 @@
 """What a user of the library gives wrongly is refused where it is given, in one message."""
 
+import logging
+
 import polars as pl
 import pytest
 
@@ -134,3 +136,16 @@ def test_tables_that_evaluate_did_not_write_are_refused(smoke):
     refused(lambda v: secateur.compare(v, table), *WRONG, [], *other, allowed=r"a table of evaluate\(\)")
     refused(lambda v: secateur.compare(table, v), *WRONG, [], *other, allowed=r"a table of evaluate\(\)")
     refused(lambda v: secateur.compare(table, table, v), 3, [], "x", {"q": 3}, allowed="a mapping of question id")
+
+
+def test_contexts_that_name_no_passage_or_other_ids_than_the_evidence_are_told(smoke, caplog):
+    caplog.set_level(logging.WARNING, "secateur")
+    asked = dict.fromkeys(("q1", "q2"), "Where does the mill stand?")
+    gold = {q: {"mill:0": "The Finch mill stands in Leeds."} for q in asked}
+    secateur.evaluate({"q1": [("mill:0", "The Finch mill stands in Leeds.")], "q2": "Nothing found."}, asked, gold)
+    assert caplog.messages == ["1 of 2 contexts name no passage, and count for no evidence recall"]
+    caplog.clear()
+    secateur.evaluate({"q1": [("mill", "The Finch mill stands in Leeds.")]}, {"q1": asked["q1"]}, {"q1": gold["q1"]})
+    assert caplog.messages == [
+        "no passage that contexts name ('mill', ...) is among the ids of the evidence ('mill:0', ...)"
+    ]

@@ -1,5 +1,6 @@
 """`secateur evaluate` and `check`: what a folder holds, and the options that are written for it."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -115,6 +116,62 @@ def test_texts_are_documents_and_their_questions_may_quote(tmp_path, capsys):
     assert option(Path("conf"), "corpus", name).format == {"kind": "texts", "root": str(own)}
 
 
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_folder_of_texts_may_be_named_from_here_or_through_a_link_and_hidden_files_are_none(
+    clone, tmp_path, capsys, relative
+):
+    own = tmp_path / "clone/notes"
+    (own / ".ipynb_checkpoints").mkdir(parents=True)
+    for name in ("a.md", ".ipynb_checkpoints/a-checkpoint.md"):
+        (own / name).write_text("Alder Ltd bought the mill.")
+    lines(own / "questions.jsonl", [{"id": "q", "question": "Who?", "evidence_text": ["Alder Ltd bought the mill."]}])
+    (tmp_path / "link").symlink_to(own)
+    named = Path("notes") if relative else tmp_path / "link"
+    evaluate.check(named)
+    assert "1 in 1 documents" in (said := capsys.readouterr().out)
+    assert "1: 1 with evidence" in said
+    assert option(Path("conf"), "corpus", evaluate.experiment_of(named)).format["root"] == str(own)
+
+
+def test_questions_with_evidence_decide_whether_there_is_enough_for_a_verdict(tmp_path, capsys):
+    asked = [{"id": f"x{n}", "question": "Who?", "answer": "Ann"} for n in range(40)]
+    own = folder(tmp_path / "own", questions=[*QUESTIONS, *asked])
+    (own / "more.md").write_text("It rained.")
+    evaluate.check(own)
+    said = capsys.readouterr().out
+    assert "about 16 more questions with evidence are needed for a verdict" in said
+    assert "not read   more.md" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Die Mühle wurde im Jahr 1890 von der Familie Finch in der Stadt gebaut, die am Fluss liegt.", True),
+        ("The mill was built in 1890 by the Finch family, who lived in the town and by the river.", False),
+    ],
+)
+def test_texts_in_another_language_of_latin_letters_are_told(tmp_path, capsys, text, foreign):
+    passages = [{"id": f"a:{n}", "doc": "a", "text": text} for n in range(8)]
+    evaluate.check(folder(tmp_path / "own", passages))
+    assert ("so the texts seem not to be English" in capsys.readouterr().out) == foreign
+
+
+def test_a_gzipped_file_beside_plain_ones_is_read_and_a_second_copy_refused(tmp_path, capsys):
+    own = tmp_path / "beir"
+    (own / "qrels").mkdir(parents=True)
+    lines(own / "corpus.jsonl", [{"_id": "p", "title": "", "text": "The mill stands in Leeds."}])
+    lines(own / "queries.jsonl", [{"_id": f"q{n}", "text": "Where?"} for n in range(3)])
+    head = "query-id\tcorpus-id\tscore\n"
+    (own / "qrels/test.tsv").write_text(f"{head}q0\tp\t1\n")
+    with gzip.open(own / "qrels/train.tsv.gz", "wt") as stream:
+        stream.write(f"{head}q1\tp\t1\nq2\tp\t1\n")
+    evaluate.check(own)
+    assert "3: 3 with evidence" in capsys.readouterr().out
+    (own / "corpus.jsonl.gz").write_bytes(b"")
+    with pytest.raises(SecateurError, match=r"corpus.jsonl.gz: beside the same file without .gz. Fix: remove one"):
+        evaluate.check(own)
+
+
 def test_line_breaks_inside_sentences_are_told(tmp_path, capsys):
     own = tmp_path / "texts"
     own.mkdir()
@@ -181,6 +238,7 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
         ("locomo_f20", {}, ["conf/dataset/locomo.yaml: locomo_f20 exists", "--name OTHER"]),
         (None, {"ranker": ["nowhere.py"]}, ["--ranker nowhere.py: no such file"]),
         (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
+        (None, {"contexts": ["lightrag={here}"]}, ["conf/peer/lightrag.yaml: lightrag exists", "NAME=FILE"]),
         (None, {"run": ["random={here}"]}, ["'random' names rows of ours", "--run my_random="]),
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
         (None, {"run": ["a={here}"], "contexts": ["a={here}"]}, ["both named a", "--contexts OTHER="]),

@@ -49,6 +49,22 @@ def test_with_few_questions_means_and_intervals_stay_and_the_verdict_is_withheld
     assert (row.cells[1].low, row.cells[2].value, row.cells[3]) == (pytest.approx(0.45), -0.1, "not enough data")
 
 
+def test_a_row_of_few_questions_leads_neither_the_board_nor_the_choice_of_the_metric():
+    """Contexts of 64 tokens exist for short texts alone, and their mean over budgets is of these."""
+    at = "evidence_recall@256"
+    means = [mean("bm25", 0.9), mean("secateur", 0.95), mean("myrag", 1.0) | {"n": 3}]
+    means += [row | {"metric": at, "n": 40} for row in means]
+    own = [below("myrag", "bm25", "ranker") | {"n": 3}, below("myrag", "bm25", "ranker", metric=at)]
+    others = [below("secateur", "bm25", "ranker", metric=metric) for metric in (CLAIM, at)]
+    best = [below(name, "secateur", "best", metric=metric) for metric in (CLAIM, at) for name in ("bm25", "myrag")]
+    tables = {"metrics": means, "comparisons": [*own, *others], "leaders": best}
+    first, second = boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10)
+    assert (first.metric, second.metric) == (at, CLAIM)
+    table = board_table(second, (64, 512))
+    assert [row.cells[0] for row in table.rows] == ["secateur", "bm25", "★ myrag"]
+    assert (table.columns[-1].head, table.rows[-1].cells[-1].value) == ("n", 3)
+
+
 def test_a_board_for_each_metric_and_order_the_main_metric_first():
     rows = [mean(*one) for one in MEANS.items()]
     more = [row | {"metric": "token_recall@64"} for row in rows] + [row | {"order": "aware"} for row in rows]

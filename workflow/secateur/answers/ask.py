@@ -33,7 +33,7 @@ def fitted(instructions: str, model: Generator, name: str, question: str, units:
 
 
 def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
-    """Counts of refused prompts, of thoughts without an answer, and of an endpoint's cut replies. cfg: an option of `group`.
+    """Counts of refused prompts, of thoughts without an answer, and of an endpoint's cut or empty replies. cfg: an option of `group`.
 
     A cut reply may be a thought: some servers leave out the mark that opens it.
 
@@ -47,5 +47,6 @@ def losses(answers: Sequence[Completion], cfg, group: str) -> dict[str, int]:
             f"Fix: a lower {group}.window where prompts are too long, or a higher {group}.max_failed."
         )
     endings = Counter(answer.stopped for answer in answers)
-    cut = {"replies_cut": endings["length"]} if cfg.backend != "lm" else {}
+    empty = sum(not answer.text.strip() for answer in answers if answer.stopped not in (FAILED, THOUGHT))
+    cut = {"replies_cut": endings["length"], "replies_empty": empty} if cfg.backend != "lm" else {}
     return {"refused_prompts": len(failed), "thoughts_without_answer": endings[THOUGHT]} | cut

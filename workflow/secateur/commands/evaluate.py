@@ -13,15 +13,16 @@ from typer import Argument, Option
 
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
+from secateur.commands.starting import TAKEN
 from secateur.config import files as option_files
-from secateur.config.compose import literal, option
+from secateur.config.compose import literal, names, option
 from secateur.contexts.imported import check_lines
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS, Own, form_of, read_own
-from secateur.datasets.texts import cut_sentences
+from secateur.datasets.texts import cut_sentences, text_files
 from secateur.evaluation.subsets import resampled
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
@@ -32,14 +33,6 @@ __all__ = ["check", "evaluate", "experiment_of"]
 CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
-TAKEN = {
-    "all",
-    "graph",
-    "imported",
-    "peer",
-    "pool_random",
-    "random",
-}  # names of controls, and of rows that are no list of rankers
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 GAINED = 40  # questions whose answer gain is measured where nothing else can be
 Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
@@ -79,6 +72,8 @@ def check(folder: Folder) -> None:
     own = _read(folder)
     print(f"{folder}: {own.form}")
     print(*(f"  {head:10} {text}" for head, text in _about(own)), sep="\n")
+    if own.form != "texts" and (others := text_files(folder)):
+        print(f"  not read   {', '.join([*others][:5])}: documents beside {own.form}")
     print(f"Next: secateur evaluate {shlex.quote(str(folder))}")
 
 
@@ -100,13 +95,15 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
             f"{lost:,} of {evidence.height:,} entries resolve to no passage; they count for token recall alone",
         )
     eval_ = option(CONF, "eval", "default")
-    count = resampled(questions, eval_.min_clusters)["cluster_id"].n_unique()
-    missing = more_questions(questions.height, count, eval_.min_units)
-    enough = f"about {missing} more questions are needed for a verdict" if missing else "enough for a verdict"
+    measured = questions.join(resolved, on="question_id", how="semi") if own.has_evidence else questions
+    count = resampled(measured, eval_.min_clusters)["cluster_id"].n_unique()
+    missing = more_questions(measured.height, count, eval_.min_units)
+    noun = "questions with evidence" if own.has_evidence else "questions"
+    enough = f"about {missing} more {noun} are needed for a verdict" if missing else "enough for a verdict"
     what = "conversations" if own.form == "dialogues" else "documents"
     kind = (
         what
-        if count == questions["cluster_id"].n_unique()
+        if count == measured["cluster_id"].n_unique()
         else f"questions, since fewer than {eval_.min_clusters} {what}"
     )
     yield "units", f"{count:,} that are resampled ({kind}): {enough}"
@@ -139,6 +136,7 @@ def _gained(own: Own) -> str:
 
 def _read(folder: Path, settings: str | dict | None = None) -> Own:
     """The user's folder, whole. Raises SecateurError with all of its problems."""
+    folder = folder.resolve()  # which ids of documents are relative to
     form = form_of(folder)
     spec = settings or option(CONF, "dataset", FORMS[form][0], _rooted(folder)).format
     paths = {p: [Path(f) for f in folder_files(spec, str(folder), p, "custom")] for p in ("corpus", "questions")}
@@ -297,7 +295,8 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
 def _check_free(path: Path, text: str | Path) -> None:
     """Raises SecateurError where another's option or plug-in has the name."""
     derived = path.stem in option_files.derived(CONF, path.parent.name)
-    is_other = derived or path.exists() or path.is_symlink()
+    peer = path.parent.name == "system" and not path.exists() and path.stem in names(CONF, "system")
+    is_other = derived or peer or path.exists() or path.is_symlink()
     if isinstance(text, Path):
         is_other &= path.resolve() != text
     elif path.exists():
@@ -306,7 +305,8 @@ def _check_free(path: Path, text: str | Path) -> None:
         if kept.startswith(HEAD) and path.parent.name == "dataset":
             is_other = _folder_line(kept) != _folder_line(text)
     if is_other:
-        taken = f"{option_files.place(CONF, path.parent.name, path.stem)}.yaml: {path.stem}" if derived else path
+        home = option_files.place(CONF, "peer" if peer else path.parent.name, path.stem)
+        taken = f"{home}.yaml: {path.stem}" if derived or peer else path
         fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
         raise SecateurError(f"{taken} exists, and is another's. Fix: {fix}")
 

@@ -14,10 +14,12 @@ from secateur.config.compose import names, option
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
 
-__all__ = ["listed", "new"]
+__all__ = ["TAKEN", "listed", "new"]
 
 CONF = Path("conf")
 LIBRARY = Path("workflow/secateur")
+# Names of controls, and of rows that are no list of rankers.
+TAKEN = {"all", "graph", "imported", "peer", "pool_random", "random"}
 RANKER = '''"""Passages that share more words with the question come first."""
 
 import numpy as np
@@ -125,6 +127,8 @@ def new(
     texts = {Path(path.replace("NAME", name)): text.replace("NAME", name) for path, text in FILES[kind.value].items()}
     if taken := [path for path in texts if path.exists()]:
         raise SecateurError(f"{taken[0]} exists. Fix: another name")
+    if any(path.parent.name == "system" for path in texts) and name in {*TAKEN, *names(CONF, "system")}:
+        raise SecateurError(f"{name!r} names rows of ours. Fix: another name")
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

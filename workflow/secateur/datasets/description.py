@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from secateur.datasets.language import english_only
+from secateur.datasets.language import is_foreign
 from secateur.models.word_pieces import Counter
 from secateur.models.words import share_outside_latin
 
@@ -47,7 +47,7 @@ def _passages(tokens: pl.DataFrame) -> Iterator[Values]:
     """Passages and sessions; text that is no passage (an assistant's turn) counts for no session."""
     yield "passages_per_group", ALL, tokens.group_by("group_id").len()["len"]
     yield "tokens_per_passage", ALL, tokens["tokens"]
-    if english_only(tokens["text"].to_list()):
+    if is_foreign(tokens["text"].to_list()):
         yield "letters_outside_latin", ALL, pl.Series([share_outside_latin([text]) for text in tokens["text"]])
     sessions = tokens.drop_nulls("session_id").group_by("group_id", "session_id").agg(pl.col("tokens").sum())
     yield "sessions_per_group", ALL, sessions.group_by("group_id").len()["len"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from secateur.datasets.sentences import sentences
 
-__all__ = ["SUFFIXES", "cut_sentences", "sentence_rows", "text_files"]
+__all__ = ["SUFFIXES", "cut_sentences", "is_hidden", "sentence_rows", "text_files"]
 
 SUFFIXES = (".txt", ".md")
 CUT = 0.1  # share of passages that end inside a sentence from which texts are said to have hard line breaks
@@ -27,9 +27,15 @@ def cut_sentences(passages: pl.DataFrame) -> str:
 
 
 def text_files(folder: Path) -> dict[str, Path]:
-    """The documents of a folder and its subfolders, by their path within it, sorted."""
+    """The documents of a folder and its subfolders, by their path within it, sorted; without hidden ones."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
-    return {path.relative_to(folder).as_posix(): path for path in files}
+    within = ((path.relative_to(folder), path) for path in files)
+    return {place.as_posix(): path for place, path in within if not is_hidden(place)}
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether a path within a folder has a part that begins with a dot, as editors' copies do."""
+    return any(part.startswith(".") for part in path.parts)
 
 
 def sentence_rows(documents: Mapping[str, str], group: str) -> tuple[list[dict], list[str]]:

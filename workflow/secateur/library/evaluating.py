@@ -70,9 +70,22 @@ def evaluate(
         cases.append(Case(gold, read, sourced))
     if unmeasured := sum(lacks_words(text) for case in cases for text in case.gold.texts):
         LOG.warning("gold texts without a word, which no metric of evidence counts: %d", unmeasured)
+    _tell_untraced(cases)
     by_question = zip(pairs, measure_all(cases, (), spec, "conf/eval/default"), strict=True)
     rows = [(question, metric, float(value)) for question, values in by_question for metric, value in values.items()]
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def _tell_untraced(cases: Sequence[Case]) -> None:
+    """Warnings for contexts whose evidence cannot be found by the passages that they name."""
+    named = {passage for case in cases for passage in case.read.passages if passage is not None}
+    gold = {passage for case in cases for passage in case.gold.passages}
+    silent = sum(bool(case.read.lines) and not any(case.read.passages) for case in cases)
+    if named and silent:
+        LOG.warning("%d of %d contexts name no passage, and count for no evidence recall", silent, len(cases))
+    if named and gold and not named & gold:
+        one, other = min(named), min(gold)
+        LOG.warning("no passage that contexts name (%r, ...) is among the ids of the evidence (%r, ...)", one, other)
 
 
 def _pairs(question: str, context: Given) -> list[tuple[str | None, str]]:

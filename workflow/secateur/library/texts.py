@@ -31,7 +31,10 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         check(is_folder(texts), "texts", texts, ALLOWED, EXAMPLE)
         path = Path(texts)
         if _is_folder(path) and ((path / "passages.jsonl").exists() or (path / "passages.jsonl.gz").exists()):
-            return load_corpus("folder", {"folder": path}).passages.with_columns(group_id=pl.lit(ALL))
+            passages = load_corpus("folder", {"folder": path}).passages
+            if (groups := passages["group_id"].n_unique()) > 1:
+                LOG.warning("%s: %d groups are read as one. Fix: a memory for each group", path, groups)
+            return passages.with_columns(group_id=pl.lit(ALL))
         files = text_files(path) if _is_folder(path) else {}
         if not files:
             raise SecateurError(

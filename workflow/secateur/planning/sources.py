@@ -9,6 +9,7 @@ from typing import Any
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import Spec, format_of
 from secateur.datasets.registry import load_registry
+from secateur.datasets.texts import is_hidden
 
 __all__ = ["existing", "folder_files", "listed_files", "registry_entry"]
 
@@ -64,7 +65,9 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
     paths = []
     for pattern in patterns[part]:
         alternatives = pattern.split("|")
-        matches = _matches(folder, alternatives) or _matches(folder, [f"{name}.gz" for name in alternatives])
+        matches = _matches(folder, [*alternatives, *(f"{name}.gz" for name in alternatives)])
+        if twice := sorted({f"{path}.gz" for path in matches} & set(matches)):
+            raise SecateurError(f"{twice[0]}: beside the same file without .gz. Fix: remove one of them.")
         if not matches:
             missing = f"{Path(folder) / pattern}: no such file, nor {pattern}.gz"
             raise SecateurError(f"{missing}. Fix: name a folder with {names} (docs/data.md).")
@@ -76,7 +79,7 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
 
 def _matches(folder: str, patterns: Iterable[str]) -> list[str]:
     found = (path for pattern in patterns for path in Path(folder).glob(_in_any_case(pattern)))
-    return sorted(str(path) for path in found if path.is_file())
+    return sorted(str(path) for path in found if path.is_file() and not is_hidden(path.relative_to(folder)))
 
 
 def _in_any_case(pattern: str) -> str:

@@ -11,7 +11,7 @@ from secateur.evaluation.subsets import MAIN
 from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
-__all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ = ["CONTROL", "METRICS", "WHOLE", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
 __all__ += ["difference_of", "main_metric", "main_subset"]
 
 METRICS = {  # metric: (what rows may differ in, words for a higher first row, for a lower one)
@@ -25,6 +25,7 @@ METRICS = {  # metric: (what rows may differ in, words for a higher first row, f
 PLAIN = "lexical"  # the family of the baselines
 YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
 OWN = (YOURS, "imported")
+WHOLE = 0.9  # share of the questions from which a row is about all of them
 CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
 AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
@@ -169,21 +170,30 @@ def main_subset(rows: pl.DataFrame) -> str | None:
 def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
     """The metric of the finding: the first of METRICS that is measured on at least half of the most questions.
 
-    Of several, or their budgets, the one that compares most rows of the user: theirs may have one length, or no passages.
+    Of several, or their budgets, the one that compares most rows of the user: theirs may have one length, or no passages. A
+    row counts where it has its questions: those whose contexts are short alone would speak for the others.
     """
     ranked = comparisons.filter(pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
     most = max((counts.get(metric, 0) for metric in METRICS), default=0)
-    yours: dict[str, set[str]] = {}
-    for metric, *systems in ranked.select("metric", "system", "baseline").unique().iter_rows():
-        yours.setdefault(metric, set()).update(name for name in systems if families.get(name) in OWN)
+    yours: dict[str, dict[str, int]] = {}  # row of the user: metric -> questions
+    for metric, n, *systems in ranked.select("metric", "n", "system", "baseline").iter_rows():
+        for name in (name for name in systems if families.get(name) in OWN):
+            row = yours.setdefault(name, {})
+            row[metric] = max(n, row.get(metric, 0))
     candidates = [
         name
         for metric in METRICS
         if 0 < most <= 2 * counts.get(metric, 0)
         for name in (metric, *_at_budgets(metric, counts))
     ]
-    return max(candidates, key=lambda name: len(yours[name]), default=None)
+
+    def told(metric: str) -> int:
+        """Rows of the user that have nearly as many questions as under any other candidate."""
+        most_of = (max(row.get(name, 0) for name in candidates) for row in yours.values())
+        return sum(0 < WHOLE * n <= row.get(metric, 0) for n, row in zip(most_of, yours.values(), strict=True))
+
+    return max(candidates, key=told, default=None)
 
 
 def _at_budgets(metric: str, metrics: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
+from secateur.report.finding import CONTROL, OWN, WHOLE, Line, lines, main_metric, main_subset
 from secateur.report.format import difference, enough_data, named, pivoted, verdict, with_enough_data
 from secateur.report.table import Column, Number, Row, Table, interval
 
@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The rows of one data set, metric and order, the best first; those that see the answer and controls last."""
+    """The rows of one data set, metric and order, the best first; those of fewer questions, controls, aware ones last."""
 
     dataset: str
     metric: str
@@ -96,6 +96,7 @@ def _places(
             (
                 row["answer_aware"],
                 families.get(row["system"]) == CONTROL,
+                row["n"] < WHOLE * rows["n"].max(),
                 -row["value"],
                 Place(
                     name,
@@ -110,7 +111,7 @@ def _places(
                 ),
             )
         )
-    return [place for *_, place in sorted(places, key=lambda place: place[:3])]
+    return [place for *_, place in sorted(places, key=lambda place: place[:4])]
 
 
 def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
@@ -141,6 +142,9 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
         *(Column("minus its best baseline", signed=True), Column("baseline", align="left")),
         Column("to it", align="left"),
     ]
+    n = sorted({place.n for place in board.places})
+    if len(n) > 1:
+        columns.append(Column("n", 0))
     rows = []
     for place in board.places:
         line = place.baseline
@@ -148,8 +152,8 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
             (Number(line.difference, line.low, line.high), line.baseline, line.verdict) if line else (None, None, None)
         )
         style = "ours" if place.family in OWN else ""
-        rows.append(Row((place.label, place.value, place.best, place.best_verdict, *to_it), style))
-    n = sorted({place.n for place in board.places})
+        cells = (place.label, place.value, place.best, place.best_verdict, *to_it)
+        rows.append(Row((*cells, Number(place.n)) if len(n) > 1 else cells, style))
     order = f"order-{board.order}, " if board.order else ""
     counts = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
     starred = f" {STAR} yours." if any(place.family in OWN for place in board.places) else ""
