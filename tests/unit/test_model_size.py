@@ -58,7 +58,9 @@ def test_a_small_card_reads_fewer_tokens_at_once_and_a_large_one_no_more_than_as
         (False, "2.13.0", None, False),
     ],
 )
-def test_a_driver_without_a_gpu_is_no_reason_to_read_for_days_on_a_cpu(monkeypatch, driver, build, visible, expected):
+def test_a_driver_without_a_gpu_is_no_reason_to_read_for_days_on_a_cpu(
+    monkeypatch, caplog, driver, build, visible, expected
+):
     monkeypatch.setattr(kernels.shutil, "which", lambda name: "/usr/bin/nvidia-smi" if driver else None)
     monkeypatch.setattr(kernels, "version", lambda name: build)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -66,7 +68,8 @@ def test_a_driver_without_a_gpu_is_no_reason_to_read_for_days_on_a_cpu(monkeypat
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     if not expected:
-        assert kernels.usable("cuda") == "cpu"
+        assert kernels.usable("cuda") == kernels.usable("cpu") == "cpu"
+        assert ("build for CPUs" in caplog.text) == build.endswith("+cpu")
         return
     with pytest.raises(SecateurError, match="sees no GPU"):
         kernels.usable("cuda")

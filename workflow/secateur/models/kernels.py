@@ -3,6 +3,7 @@
 Batch invariance holds for `ROWS` rows or more, on Intel and on AMD; models never get fewer.
 """
 
+import logging
 import os
 import platform
 import shutil
@@ -16,6 +17,7 @@ from secateur.core.errors import SecateurError
 
 __all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "cosines", "first_of_equal", "gpu_expected", "steady", "usable"]
 
+LOG = logging.getLogger("secateur")
 # PyTorch's MKL uses another kernel for matrices with few rows: below sixteen with AVX-512. Its strict mode gives one result
 # for any number of rows, at no measurable cost. MKL reads the setting at its first product. On AMD, one to three rows use
 # another kernel in any mode.
@@ -83,17 +85,25 @@ def by_onednn(model):
 
 def gpu_expected() -> bool:
     """Whether there is a driver, PyTorch is a build for GPUs, and CUDA_VISIBLE_DEVICES hides none. Does not import torch."""
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
-    return shutil.which("nvidia-smi") is not None and not hidden and not version("torch").endswith("+cpu")
+    return _has_driver() and not version("torch").endswith("+cpu")
+
+
+def _has_driver() -> bool:
+    return shutil.which("nvidia-smi") is not None and os.environ.get("CUDA_VISIBLE_DEVICES") != ""
 
 
 def usable(device: str) -> str:
-    """`cuda` where it is asked for and there is a GPU, else `cpu`.
+    """`cuda` where it is asked for and there is a GPU, else `cpu`; that a build for CPUs leaves a GPU idle is logged.
 
     Raises SecateurError where a GPU is to be expected and PyTorch sees none: a job that asked for one would take days.
     """
     import torch
 
+    if device == "cpu" and _has_driver() and not gpu_expected():
+        LOG.warning(
+            "nvidia-smi is here, and PyTorch is a build for CPUs, which computes on the CPU. Fix: rm -r .venv, then make setup "
+            "on a machine with nvidia-smi"
+        )
     if device != "cuda" or torch.cuda.is_available():
         return device
     if gpu_expected():
