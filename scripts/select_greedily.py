@@ -43,7 +43,8 @@ def _best_first(cfg, inputs, lm, counts: Counter):
     candidates = free.partition_by("question_id", as_dict=True)
 
     def select(qid: str, text: str, answer: str | None, k: int) -> dict[str, list[str]]:
-        rows = candidates.get((qid,), free.clear())
+        if (rows := candidates.get((qid,))) is None:
+            return {"greedy": [], "greedy@tau": []}
         fixed = standardised(rows.select(names).to_numpy(), np.array([0])) @ weights
         weight, question = cfg.ecs.grow_by.get("pmi_q", 0.0), Question(qid, text)
         growth = Growth(lm, cfg.ecs, question, _passages(rows), fixed, rows["pmi_q"].to_numpy(), weight)

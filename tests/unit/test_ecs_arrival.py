@@ -1,6 +1,7 @@
 """Selection in order of arrival: utilities under the context so far, and what a threshold lets in."""
 
 import importlib
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -159,3 +160,21 @@ def test_the_stage_selects_in_order_of_arrival_with_and_without_the_answer(tiny_
         f"arrival:{s}@{at}" for s in ("signed:paper", "judge_factual") for at in ("fixed", "null")
     }
     assert ctx.counts == {"tokens_cut": 0}
+
+
+def test_a_candidate_without_a_score_is_left_out_and_counted(tiny_lm, ecs, monkeypatch):
+    """A turn that neighbours brought to the pool may lie below the last rank that the other ranking keeps."""
+    stage = importlib.import_module("scripts.select_greedily")
+    table = pl.DataFrame(
+        {"question_id": "q1", "passage_id": ["p0", "p1", "p2"], "rank": [0, 1, 2], "free": True}
+        | {"zsum": [1.0, None, 0.2], "pmi_q": [3.0, 2.0, 1.0]}
+    )
+    monkeypatch.setattr(stage, "features", lambda *_: table)
+    shown = {"passage_id": ["p0", "p1", "p2"], "text": ["a ball", "June", "tennis"], "speaker": "Mira", "date": None}
+    monkeypatch.setattr(stage, "with_preceding", lambda *_: pl.DataFrame(shown))
+    counts, cfg = Counter(), SimpleNamespace(ecs=ecs(grow_by={"zsum": 1.0, "pmi_q": 1.0}, percentile=0.5, before=0))
+    names = ("pool", "questions", "passages", "rankings", "statistics")
+    select = stage._best_first(cfg, dict.fromkeys(names), tiny_lm(), counts)
+    assert set(select("q1", "What?", None, 3)["greedy"]) == {"p0", "p2"}
+    assert select("q2", "What?", None, 3)["greedy"] == []
+    assert counts["candidates_without_score"] == 1

@@ -139,7 +139,7 @@ def test_questions_with_evidence_decide_whether_there_is_enough_for_a_verdict(tm
     (own / "more.md").write_text("It rained.")
     evaluate.check(own)
     said = capsys.readouterr().out
-    assert "about 16 more questions with evidence are needed for a verdict" in said
+    assert "about 36 more questions with evidence are needed for a verdict" in said
     assert "not read   more.md" in said
 
 

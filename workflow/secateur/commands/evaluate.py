@@ -95,15 +95,16 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
             f"{lost:,} of {evidence.height:,} entries resolve to no passage; they count for token recall alone",
         )
     eval_ = option(CONF, "eval", "default")
-    measured = questions.join(resolved, on="question_id", how="semi") if own.has_evidence else questions
-    count = resampled(measured, eval_.min_clusters)["cluster_id"].n_unique()
+    whole = resampled(questions, eval_.min_clusters)
+    measured = whole.join(resolved, on="question_id", how="semi") if own.has_evidence else whole
+    count = measured["cluster_id"].n_unique()
     missing = more_questions(measured.height, count, eval_.min_units)
     noun = "questions with evidence" if own.has_evidence else "questions"
     enough = f"about {missing} more {noun} are needed for a verdict" if missing else "enough for a verdict"
     what = "conversations" if own.form == "dialogues" else "documents"
     kind = (
         what
-        if count == measured["cluster_id"].n_unique()
+        if questions["cluster_id"].n_unique() >= eval_.min_clusters
         else f"questions, since fewer than {eval_.min_clusters} {what}"
     )
     yield "units", f"{count:,} that are resampled ({kind}): {enough}"
