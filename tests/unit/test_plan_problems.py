@@ -1,9 +1,13 @@
 """Experiments that do not resolve: what does not fit together is said before anything runs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from secateur.config import compose
+from secateur.config.limits import unlimited
+from secateur.core import layout
 from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
 from secateur.planning.plan import variants
@@ -288,3 +292,25 @@ def test_a_peer_that_cannot_be_run_says_why_before_anything_runs(override, messa
 )  # fmt: skip
 def test_rows_that_cannot_be_told_apart_or_named_are_refused_with_their_place(write, arguments, message):
     refuse(write, message, systems="[secateur]", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "taken"),
+    [
+        ("longmemeval", []),  # the other release asks the same questions
+        ("longmemeval_original", []),
+        ("locomo", ["longmemeval_original"]),
+    ],
+)
+def test_no_weights_come_from_the_same_questions_over_another_text(dataset, taken):
+    sets = {name: compose.option(CONF, "dataset", name) for name in ("longmemeval", "longmemeval_original", "locomo")}
+    rankers = SimpleNamespace(fitted_on=("longmemeval_original",))
+    rules = {"layout": layout, "unlimited": unlimited}
+    rules["option"] = lambda group, name: rankers if group == "rankers" else sets[name]
+    exec((CONF.parent / "workflow/rules/functions/ecs.smk").read_text(), rules)
+
+    class Wildcards(dict):
+        dataset, rankers = property(lambda self: self["dataset"]), property(lambda self: self["rankers"])
+
+    own = Wildcards(dataset=dataset, corpus=sets[dataset].corpus, rankers="x")
+    assert [options["dataset"] for options in rules["sets_of"](own)] == [dataset, *taken]
