@@ -1,13 +1,14 @@
 """Ask another system each question; its answering prompt gives parts of text and a ranking of the passages in them."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_tables
 from secateur.evaluation.rows import long_rows
-from secateur.peers.corpus import extraction_of
+from secateur.peers.corpus import extraction_of, groups_of
 from secateur.peers.tracing import Span, Tracer
 from secateur.peers.work import running, scratch_folder, unpack
 from secateur.peers.worker import PeerFailed
@@ -25,8 +26,8 @@ class Context:
     costs: dict[str, float]
 
 
-def _ask(cfg, worker, endpoint, tracer: Tracer, text: str) -> Context:
-    """Ask one question. Raises PeerFailed."""
+def _ask(cfg, worker, endpoint, tracer: Tracer, rows: Sequence[int], text: str) -> Context:
+    """Ask one question. rows: of the tracer's passages among all. Raises PeerFailed."""
     with endpoint.counting() as phase:
         worker.ask(text, cfg.peer.question_seconds)
     if phase.context is None:
@@ -34,7 +35,8 @@ def _ask(cfg, worker, endpoint, tracer: Tracer, text: str) -> Context:
     if (size := sum(map(len, phase.context))) > cfg.peer.longest:
         raise PeerFailed(f"its context has {size} characters, more than peer.longest ({cfg.peer.longest})")
     costs = {name: float(phase.counts[key]) for key, name in COSTS.items()}
-    return Context([span for part in phase.context for span in tracer.spans(part)], costs)
+    spans = (span for part in phase.context for span in tracer.spans(part))
+    return Context([Span(s.text, None if s.passage is None else rows[s.passage]) for s in spans], costs)
 
 
 def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
@@ -42,29 +44,30 @@ def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
 
     Raises PeerFailed after several consecutive questions without a context.
     """
-    passages, questions = inputs["passages"], inputs["questions"].sort("position")
+    questions = inputs["questions"].sort("position")
     question_triples = read_tables(TABLES["triples"], inputs.paths("question_triples"))
-    extraction = extraction_of(passages, inputs["triples"], questions, question_triples)
-    tracer = Tracer(passages["text"].to_list())
     contexts: dict[str, Context] = {}
-    by_text: dict[str, Context] = {}  # some peers answer a repeated question from a cache
     failures: list[str] = []
     consecutive = 0
-    queue = deque(questions.select("question_id", "text").rows())
-    while queue:
-        with running(cfg, inputs.paths("environment"), extraction, folder, ctx) as (worker, endpoint):
-            while queue and not worker.ended:  # a process that hung was ended; the outer loop starts another
-                question, text = queue.popleft()
-                try:
-                    if text not in by_text:
-                        by_text[text] = _ask(cfg, worker, endpoint, tracer, text)
-                    contexts[question] = by_text[text]
-                    consecutive = 0
-                except PeerFailed as error:
-                    failures.append(f"{question}: {error}")
-                    consecutive += 1
-                if consecutive == PATIENCE:
-                    raise PeerFailed(f"{PATIENCE} questions in a row have no context; question {failures[-1]}")
+    for group, name, passages in groups_of(inputs["passages"]):
+        queue = deque(questions.filter(group_id=group).select("question_id", "text").rows())
+        extraction = extraction_of(passages, inputs["triples"], questions, question_triples)
+        tracer, rows = Tracer(passages["text"].to_list()), passages["row"].to_list()
+        by_text: dict[str, Context] = {}  # some peers answer a repeated question from a cache
+        while queue:
+            with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
+                while queue and not worker.ended:  # a process that hung was ended; the outer loop starts another
+                    question, text = queue.popleft()
+                    try:
+                        if text not in by_text:
+                            by_text[text] = _ask(cfg, worker, endpoint, tracer, rows, text)
+                        contexts[question] = by_text[text]
+                        consecutive = 0
+                    except PeerFailed as error:
+                        failures.append(f"{question}: {error}")
+                        consecutive += 1
+                    if consecutive == PATIENCE:
+                        raise PeerFailed(f"{PATIENCE} questions in a row have no context; question {failures[-1]}")
     ctx.note_counts({"questions_without_a_context": len(failures)})
     for failure in failures:
         ctx.log.warning("question %s", failure)

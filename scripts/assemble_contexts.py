@@ -6,6 +6,7 @@ from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Material, Piece, Query, Ranked
 from secateur.contexts.table import context_rows
+from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.graph.codebook import as_shown, shown_as, triples_of
@@ -49,15 +50,18 @@ def run(cfg, inputs, outputs, ctx):
     assembly = Assembly(form, cfg.assembly.packing, cfg.assembly.placement, material, order)
     queries = _queries(inputs)
     budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
-    rankings, pick = inputs["rankings"], ctx.axes["pick"]
+    ranked, pick = inputs["rankings"].sort("question_id", "scorer", "rank"), ctx.axes["pick"]
     if pick != "all":
-        rankings = rankings.filter(pl.col("scorer") == pick)
-    ranked = rankings.sort("question_id", "scorer", "rank")
+        ranked = ranked.filter(pl.col("scorer") == pick)
     parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
         pl.struct("passage_id", "edge_id").alias("units"), pl.col("answer_aware").first()
     )
+    rankings = [*parts.iter_rows()]
+    # A context of another system may hold no passage word for word, and then has no ranking.
+    ranked_ids = set(parts["question_id"])
+    rankings += [(q, PEER, [], False) for q, query in queries.items() if query.sent and q not in ranked_ids]
     rows = []
-    for question, scorer, units, aware in ctx.progress(parts.iter_rows(), parts.height, "rankings"):
+    for question, scorer, units, aware in ctx.progress(rankings, len(rankings), "rankings"):
         with plugins.calling("form", plugin):
             sent = [Ranked(**unit) for unit in units[: cfg.assembly.pieces]]
             contexts = assembly.contexts(queries[question], sent, budgets)
@@ -67,7 +71,7 @@ def run(cfg, inputs, outputs, ctx):
     check(TABLES["contexts"], frame, f"form {plugin.__name__}", "correct the rows that the form writes.")
     outputs["contexts"] = frame
     used = _mean_tokens(rows, cfg.assembly.budget)
-    return {"questions": ranked["question_id"].n_unique(), "rankings": parts.height, "tokens_used": used}
+    return {"questions": len({q for q, *_ in rankings}), "rankings": len(rankings), "tokens_used": used}
 
 
 def _mean_tokens(rows: list[tuple], budget: int) -> float:

@@ -1,11 +1,12 @@
-"""Index a corpus with another system. A failure is a result: a row with its cause, and no index."""
+"""Index each group of a corpus with another system. A failure is a result: a row with its cause, and no index."""
 
 import time
+from collections import Counter
 from dataclasses import asdict
 
 from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
-from secateur.peers.corpus import documents_of, extraction_of
+from secateur.peers.corpus import documents_of, extraction_of, groups_of
 from secateur.peers.work import adapter_of, pack, running, scratch_folder
 from secateur.peers.worker import PeerFailed
 from secateur.stage.contract import main
@@ -14,16 +15,18 @@ from secateur.stage.contract import main
 def run(cfg, inputs, outputs, ctx):
     adapter, _ = adapter_of(cfg, ctx)
     count = lm_counter(cfg.extra.tokenizer, ctx.cache)
-    documents = documents_of(inputs["passages"], count, None if adapter.SPLITS else cfg.peer.chunk)
-    extraction = extraction_of(inputs["passages"], inputs["triples"])
-    counts, failure, started = {}, None, time.monotonic()
+    counts, failure, started, documents = Counter(), None, time.monotonic(), []
     with scratch_folder() as folder:
         try:
-            with running(cfg, inputs.paths("environment"), extraction, folder, ctx) as (worker, endpoint):
-                with endpoint.counting() as phase:
-                    limit = cfg.peer.start + cfg.peer.document_seconds * len(documents)
-                    worker.index(list(map(asdict, documents)), limit)
-                counts = phase.counts
+            for _, name, passages in groups_of(inputs["passages"]):
+                own = documents_of(passages, count, None if adapter.SPLITS else cfg.peer.chunk)
+                documents += own
+                extraction = extraction_of(passages, inputs["triples"])
+                (folder / name).mkdir()
+                with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
+                    with endpoint.counting() as phase:
+                        worker.index(list(map(asdict, own)), cfg.peer.start + cfg.peer.document_seconds * len(own))
+                    counts.update(phase.counts)
         except PeerFailed as error:
             failure = str(error)
             ctx.warn(f"{ctx.axes['peer']} has no index, its rows are missing: {failure}")
@@ -36,7 +39,7 @@ def run(cfg, inputs, outputs, ctx):
         "corpus_tokens": int(count([document.text for document in documents]).sum()),
         "bytes": size,
         "failure": failure,
-        **{name: counts.get(name, 0) for name in ("calls", "tokens_in", "tokens_out", "embedded_tokens")},
+        **{name: counts[name] for name in ("calls", "tokens_in", "tokens_out", "embedded_tokens")},
         "seconds": time.monotonic() - started,
     }
     outputs["peer_costs"] = TABLES["peer_costs"].frame([costs])

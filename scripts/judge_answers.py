@@ -37,9 +37,9 @@ def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
     passages = inputs["passages"].select("passage_id", gold="text")
     evidence = inputs["evidence"].drop_nulls("passage_id").join(passages, on="passage_id")
     gold = dict(evidence.group_by("question_id", maintain_order=True).agg("gold").iter_rows())
-    columns = ("question_id", "text", "generated", "answer", "refused")
+    columns, reads = ("question_id", "text", "generated", "answer", "refused"), not inputs["contexts"].is_empty()
     return {
-        q: Item(text, generated, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused)
+        q: Item(text, generated, answer, texts.get(q, ""), tuple(dict.fromkeys(gold.get(q, ()))), refused, reads)
         for q, text, generated, answer, refused in questions.select(columns).iter_rows()
     }
 

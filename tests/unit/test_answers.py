@@ -60,6 +60,7 @@ def test_a_refusal_is_known_by_its_phrase():
     phrases = ("i don't know", "cannot be determined")
     assert is_refusal("Sorry, I don’t  know that.", phrases)
     assert is_refusal("This CANNOT be determined.", phrases)
+    assert not is_refusal("It is red. Its age CANNOT be determined.", phrases)
     assert not is_refusal("I know Don.", phrases)
     assert not is_refusal("", phrases)
 

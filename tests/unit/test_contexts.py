@@ -291,3 +291,14 @@ def test_budgets_of_published_rows_count_the_embedders_word_pieces(assembled):
     found = assembled(published, "zsum", rankings=rankings(("zsum", ["p1"])))
     assert ("zsum", 3) not in found  # bears eat salmon .
     assert found["zsum", 10] == "Bears eat salmon."
+
+
+def test_a_text_that_another_system_sent_is_read_though_it_holds_no_passage(assembled):
+    asked = pl.DataFrame({"question_id": ["q1", "q2"], "cluster_id": "c", "text": "What?"})
+    parts = [("q1", 0, "A report.", None), ("q1", 1, "Bears eat salmon.", "p1"), ("q2", 0, "A report alone.", None)]
+    sent = pl.DataFrame(parts, ["question_id", "place", "text", "passage_id"], orient="row")
+    made = rankings(("peer", ["p1"]))
+    assert assembled("sent", questions=asked, sent=sent.filter(question_id="q2"), rankings=made.clear()) == {
+        ("peer", budget): "A report alone." for budget in (3, 10, 20)
+    }
+    assert assembled("sent", questions=asked, sent=sent, rankings=made)

@@ -151,3 +151,26 @@ def test_facts_are_a_share_and_whole_only_where_all_is_right(right, covered):
     assert 0 <= facts <= 1
     assert (facts == 1) == (all(right) and all(covered))
     assert (facts == 0) == (not any(right))
+
+
+def test_a_context_that_is_empty_holds_nothing_and_a_closed_book_has_none():
+    found = one("It stands in Ghent.", context="", reads=True).figures
+    assert (found["evidence"], found["relevance"], found["faithfulness"]) == (0, 0, 0)
+    assert not {"evidence", "relevance", "faithfulness"} & set(one("It stands in Ghent.", context="").figures)
+
+
+def test_an_answer_without_a_statement_is_scored_and_read():
+    found = judged([item("Hm.")], by(lambda prompt: "[]" if "Hm." in prompt else ruled(prompt)))[0]
+    assert (found.facts, found.figures["coverage"], found.unread) == (0, 0, 0)
+
+
+def test_a_reply_with_two_lists_is_not_read():
+    assert supported("Statement [2] does not follow, the others do.\n[1, 3]", 3) is None
+    assert supported("[1, 3]. That is [1, 3]", 3) == [True, False, True]
+    assert statements('The text ["..."] gives: ["Ann built it."]') is None
+
+
+def test_the_wrong_answer_of_a_control_is_no_right_one():
+    items = [item("No.", gold=gold) for gold in ("Yes.", "yes.", "No.", "Yes.")]
+    found = controls(items, judged(items, by(ruled)), by(ruled), PADDING)
+    assert [f["of_wrong"] for f in found] == [0, 0, 0, 0]

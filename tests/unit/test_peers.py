@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from secateur.core.errors import SecateurError
 from secateur.models.http import Unusable
 from secateur.peers import work
-from secateur.peers.corpus import TracedExtraction, documents_of, extraction_of
+from secateur.peers.corpus import TracedExtraction, documents_of, extraction_of, groups_of
 from secateur.peers.endpoint import Endpoint
 from secateur.peers.environment import install
 from secateur.peers.replies import Unanswered, _completion_text, controlled, released
@@ -345,3 +345,15 @@ def test_what_does_not_install_is_said_and_tried_again(tmp_path):
     made = install([good], tmp_path / "cache", log)
     assert made["failure"] is None
     assert Path(made["python"]).exists()
+
+
+def test_a_heading_or_a_word_is_a_passage_where_it_stands_alone():
+    tracer = Tracer(["No.", "Introduction", "1890", "The mill burned down."])
+    assert tracer.passages("There is no evidence of it before 1890 or after an introduction to it.") == []
+    assert tracer.passages("# Introduction\nThe mill burned down. No. In 1890.") == [1, 3, 0]
+
+
+def test_a_question_looks_at_its_own_group_alone():
+    passages = pl.DataFrame({"passage_id": ["b1", "a1", "b2"], "group_id": ["b", "a", "b"], "text": ["x", "y", "z"]})
+    found = [(group, name, part["row"].to_list()) for group, name, part in groups_of(passages)]
+    assert found == [("a", "group0", [1]), ("b", "group1", [0, 2])]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from secateur.datasets.sentences import sentences
+
 __all__ = ["FAILED", "finished", "is_over", "is_refusal"]
 
 FAILED = "failed"  # how an answer ends whose prompt was refused, or whose reply a filter emptied
@@ -43,10 +45,12 @@ def finished(text: str, cfg) -> tuple[str, str | None]:
 
 
 def is_refusal(text: str, phrases: Sequence[str]) -> bool:
-    """Whether an answer is a refusal.
+    """Whether an answer is a refusal: each of its sentences has one of the phrases.
 
-    >>> is_refusal("I’m sorry, I  don’t know.", ["i don't know"])
-    True
+    >>> phrases = ["i don't know", "not mention"]
+    >>> is_refusal("I’m sorry, I  don’t know.", phrases), is_refusal("In Leeds. It does not mention when.", phrases)
+    (True, False)
     """
-    plain = " ".join(text.lower().replace("’", "'").split())
-    return any(phrase in plain for phrase in phrases)
+    plain = (" ".join(said.lower().replace("’", "'").split()) for said, *_ in sentences(text))
+    found = [any(phrase in sentence for phrase in phrases) for sentence in plain]
+    return any(found) and all(found)

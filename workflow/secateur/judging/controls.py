@@ -15,18 +15,19 @@ __all__ = ["controls"]
 def controls(items: Sequence[Item], judgements: Sequence[Judgement], ask: Ask, padding: str) -> list[dict[str, float]]:
     """The controls of each item, as far as replies could be read.
 
-    of_gold, of_wrong: `facts` of the item's gold answer, and of the next item's; padded: `facts` of the padded answer
+    of_gold, of_wrong: `facts` of the item's gold answer, and of the next that differs from it; padded: `facts` of the padded answer
     minus `facts` of the answer; backwards: share of verdicts that stay when statements are shown in the opposite order.
     judgements: those of the items.
     """
     bare = [replace(item, context="", evidence=()) for item in items]
-    others = [*bare[1:], *bare[:1]]
+    golds = [item.gold for item in bare]
+    wrong = [next((g for g in [*golds[n:], *golds[:n]] if _plain(g) != _plain(golds[n])), "") for n in range(len(bare))]
     variants = {
         "of_gold": [replace(item, answer=item.gold, refused=False) for item in bare],
-        "of_wrong": [replace(item, answer=other.gold, refused=False) for item, other in zip(bare, others, strict=True)],
+        "of_wrong": [replace(item, answer=gold, refused=False) for item, gold in zip(bare, wrong, strict=True)],
         "padded": [replace(item, answer=f"{item.answer} {padding.format(question=item.question)}") for item in bare],
     }
-    if len({item.gold for item in items}) < 2:
+    if "" in wrong:
         del variants["of_wrong"]  # there is no other gold answer
     varied = {name: judged(variant, ask) for name, variant in variants.items()}
     reversed_ = judged(items, ask, backwards=True)
@@ -34,6 +35,10 @@ def controls(items: Sequence[Item], judgements: Sequence[Judgement], ask: Ask, p
         _controls(item, judgement, {name: variant[n] for name, variant in varied.items()}, reversed_[n])
         for n, (item, judgement) in enumerate(zip(items, judgements, strict=True))
     ]
+
+
+def _plain(text: str) -> list[str]:
+    return text.casefold().split()
 
 
 def _controls(item: Item, judgement: Judgement, varied: dict[str, Judgement], reverse: Judgement) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Prompts of a judge, in our words, and parsers of its replies. An unreadable reply is None, never a verdict."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 __all__ = ["rating", "relevance", "split", "statements", "supported", "supporting"]
@@ -64,20 +64,22 @@ def statements(reply: str) -> list[str] | None:
     >>> statements('Here they are: ["A is b.", " "]'), statements("A is b."), statements('["a", 3]')
     (['A is b.'], None, None)
     """
-    found = next((one for one in _values(reply) if all(isinstance(part, str) for part in one)), None)
+    found = _single(one for one in _values(reply) if all(isinstance(part, str) for part in one))
     return None if found is None else [part.strip() for part in found if part.strip()]
 
 
 def supported(reply: str, count: int) -> list[bool] | None:
     """Whether each of `count` statements is named in a reply.
 
-    >>> supported("[1, 3]", 3), supported("Numbers: []", 2), supported("[4]", 3), supported("all", 3)
+    >>> supported("[1, 3]", 3), supported("Numbers: []", 2), supported("[4]", 3), supported("all but [2]: [1, 3]", 3)
     ([True, False, True], [False, False], None, None)
     """
-    for found in _values(reply):
-        if all(isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= count for n in found):
-            return [n in found for n in range(1, count + 1)]
-    return None
+    found = _single(
+        one
+        for one in _values(reply)
+        if all(isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= count for n in one)
+    )
+    return None if found is None else [n in found for n in range(1, count + 1)]
 
 
 def rating(reply: str) -> float | None:
@@ -88,6 +90,12 @@ def rating(reply: str) -> float | None:
     """
     said = reply.strip().rstrip(".").strip()
     return int(said) / max(LEVELS) if said in {str(level) for level in LEVELS} else None
+
+
+def _single(lists: Iterable[list]) -> list | None:
+    """The only list, however often it is said; None without one, and where lists differ: which is meant cannot be read."""
+    first, *others = [*lists] or [None]
+    return first if all(other == first for other in others) else None
 
 
 def _values(reply: str) -> Iterator[list[Any]]:

@@ -24,8 +24,10 @@ Verdicts = list[bool] | None  # None: could not be read
 
 @dataclass(frozen=True)
 class Item:
-    """An answer to judge. context: what the reader read, empty for a closed book; evidence: gold passages; refused: the
-    reader gave no answer."""
+    """An answer to judge. context: what the reader read; evidence: gold passages; refused: the reader gave no answer.
+
+    reads: whether its system gives contexts, an empty one of which holds nothing; a closed book has none to judge.
+    """
 
     question: str
     answer: str
@@ -33,6 +35,7 @@ class Item:
     context: str
     evidence: tuple[str, ...]
     refused: bool = False
+    reads: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -104,8 +107,8 @@ def judged(items: Sequence[Item], ask: Ask, *, backwards: bool = False) -> list[
         gold = split_texts[item.question, item.gold]
         claims = split_texts[item.question, item.answer] if item.answered else []
         judgement.count([gold, claims] if item.answered else [gold])
-        if not item.answered:  # a refusal states nothing right, and covers nothing
-            judgement.right, judgement.covered = [], None if gold is None else [False] * len(gold)
+        if claims == []:  # a refusal, or an answer without a statement, states nothing right, and covers nothing
+            judgement.right, judgement.covered = [], [False] * len(gold) if gold else None
         elif gold and claims:
             checks.append(_Check(judgement, "right", item.gold, tuple(claims)))
             checks.append(_Check(judgement, "covered", item.answer, tuple(gold)))
@@ -113,6 +116,9 @@ def judged(items: Sequence[Item], ask: Ask, *, backwards: bool = False) -> list[
             checks.append(_Check(judgement, "grounded", item.context, tuple(claims)))
         if item.context and item.evidence:
             checks.append(_Check(judgement, "supported", item.context, item.evidence))
+        if item.reads and not item.context:  # nothing follows from an empty context
+            judgement.grounded = [False] * len(claims or ())
+            judgement.supported, judgement.ratings = [False] * len(item.evidence), [0.0]
     _verdicts(checks, ask, backwards)
     _ratings([(judgement, item) for judgement, item in zip(judgements, items, strict=True) if item.context], ask)
     return judgements
@@ -128,17 +134,19 @@ def grounded(items: Sequence[Item], ask: Ask) -> list[float | None]:
             checks += [_Check(judgement, "grounded", item.context, tuple(claims))] if item.context else []
     _verdicts(checks, ask, backwards=False)
     return [
-        judgement.figures.get("faithfulness") if item.answered and item.context else 0.0
+        judgement.figures.get("faithfulness")
+        if item.answered and item.context and texts[item.question, item.answer] != []
+        else 0.0
         for item, judgement in zip(items, judgements, strict=True)
     ]
 
 
 def _split(texts: list[tuple[str, str]], ask: Ask) -> Mapping[tuple[str, str], list[str] | None]:
-    """(question, text) -> the text's statements; None where the reply holds none, or cannot be read."""
+    """(question, text) -> the text's statements; None where the reply cannot be read."""
     distinct = list(dict.fromkeys(texts))
     replies = ask([split(*pair) for pair in distinct])
     read = (None if reply is None else statements(reply) for reply in replies)
-    return {pair: claims or None for pair, claims in zip(distinct, read, strict=True)}
+    return dict(zip(distinct, read, strict=True))
 
 
 def _verdicts(checks: list[_Check], ask: Ask, backwards: bool) -> None:

@@ -9,7 +9,16 @@ from secateur.models.words import word_list
 from secateur.peers.tracing import Tracer
 from secateur.peers.wire import Document, Fact
 
-__all__ = ["TracedExtraction", "documents_of", "extraction_of"]
+__all__ = ["TracedExtraction", "documents_of", "extraction_of", "groups_of"]
+
+
+def groups_of(passages: pl.DataFrame) -> list[tuple[str, str, pl.DataFrame]]:
+    """(group id, name of its folder, its passages with `row`, their place among all): a peer has an index for each group.
+
+    A question may look at its own group alone.
+    """
+    parts = passages.with_row_index("row").partition_by("group_id", as_dict=True, maintain_order=True)
+    return [(group, f"group{n}", part) for n, ((group,), part) in enumerate(sorted(parts.items()))]
 
 
 def documents_of(passages: pl.DataFrame, count: Counter, max_tokens: int | None) -> list[Document]:
@@ -64,12 +73,13 @@ def extraction_of(
     questions: pl.DataFrame | None = None,
     question_triples: pl.DataFrame | None = None,
 ) -> TracedExtraction:
-    """The extraction of tables: passages with their triples, and questions with theirs."""
+    """The extraction of tables: passages with their triples, and questions with theirs. triples: of these passages or more."""
     texts = passages["text"].to_list()
     row_of = {passage: row for row, passage in enumerate(passages["passage_id"])}
     facts: dict[int, list[Fact]] = {}
     columns = ("passage_id", "head", "relation", "tail")
-    for passage, *triple in triples.sort("doc_id", "position", "n").select(columns).iter_rows():
+    own = triples.filter(pl.col("passage_id").is_in(list(row_of)))
+    for passage, *triple in own.sort("doc_id", "position", "n").select(columns).iter_rows():
         facts.setdefault(row_of[passage], []).append(Fact(*triple, texts[row_of[passage]]))
     return TracedExtraction(texts, facts, {} if questions is None else _phrases(questions, question_triples))
 

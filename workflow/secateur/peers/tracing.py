@@ -10,6 +10,7 @@ from secateur.models.words import unit_spans, units
 __all__ = ["Span", "Tracer"]
 
 ANCHOR = 3  # first words of a passage, the key of its look-up
+ENDS = "\n.!?:;\u3002\uff01\uff1f\u0964\u061f"  # characters that end a line, a sentence or a part of one
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Tracer:
                 row
                 for length in range(min(ANCHOR, len(words) - at), 0, -1)
                 for row in self._starts.get(tuple(words[at : at + length]), ())
-                if self._stands(row, words, at)
+                if self._stands(row, words, at) and (length == ANCHOR or _apart(text, spans, at, length))
             ]
             if not rows:
                 at += 1
@@ -77,6 +78,13 @@ class Tracer:
         """Whether the words of a passage stand at a place; no passage stands after the last."""
         passage = self._words[row] if row < len(self._words) else []
         return passage != [] and words[at : at + len(passage)] == passage
+
+
+def _apart(text: str, spans: Sequence[tuple[str, int, int]], at: int, length: int) -> bool:
+    """Whether words are a sentence or line of their own: one or two words, such as a heading, stand inside any text."""
+    before, after = text[: spans[at][1]], text[spans[at + length - 1][2] :]
+    ends = before.rstrip(" \t\"'([*#-"), after.lstrip(" \t\"')]*:")
+    return (not ends[0] or ends[0][-1] in ENDS) and (not ends[1] or ends[1][0] in ENDS)
 
 
 def _closes(character: str) -> bool:

@@ -36,7 +36,8 @@ def running(
 ) -> Iterator[tuple[Worker, Endpoint]]:
     """The process of a peer and its endpoint. Raises PeerFailed without an environment, or if the peer does not start.
 
-    environment: the file that `prepare_peer` wrote, or nothing for this project's environment.
+    environment: the file that `prepare_peer` wrote, or nothing for this project's environment. folder: of a group of passages,
+    within a scratch folder.
     """
     python = read_json(environment[0]) if environment else PROJECT
     if python["failure"]:
@@ -46,7 +47,7 @@ def running(
     service = cfg.service
     reply = controlled(adapter, extraction) if service.url is None else released(service, ctx.cache, ctx.log)
     endpoint = Endpoint(adapter, reply, embedder.embed, count)
-    log = folder.with_name("peer.log")
+    log = folder.parent.with_name("peer.log")
     with endpoint.serving() as url, Worker(python["python"], variables(python["python"]), folder, log) as worker:
         try:
             worker.create(adapter.__name__, asdict(settings), url, cfg.peer.start)

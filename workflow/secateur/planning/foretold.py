@@ -1,7 +1,7 @@
 """What an experiment asks of models that CPU time does not measure: tokens and money of endpoints, and hardware.
 
-Contexts are counted at their full budget and replies at their maximum, so that an endpoint costs at most this. What a peer's
-requests or an extractor write is not known before; it is counted as much as they read of the text.
+Contexts are counted at their full budget and replies at their maximum. A judge's controls and its verdicts on further gold
+answers come on top. What a peer's requests or an extractor write is not known before; it is counted as much as they read of the text.
 """
 
 from collections import defaultdict
@@ -158,9 +158,8 @@ def _answers(get, variant: Variant, sizes: Sizes | None, counting: _Counting, as
         judged = count if not judge.judged or count is None else min(count, judge.judged)
         readings, statements = assumed["readings"], assumed["statements"]
         read = readings * budget + statements * (assumed["prompt"] + answer.max_tokens)
-        requests = statements + readings - 1
-        written = statements * answer.max_tokens
-        counts = None if judged is None else (judged * requests, judged * read, judged * written)
+        written = statements * judge.max_tokens
+        counts = None if judged is None else (judged * statements, judged * read, judged * written)
         counting.add(judge.model, "judging", (*job, name), counts)
 
 

@@ -22,6 +22,7 @@ from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed,
 __all__ = ["expanded", "group_of", "rank"]
 
 Embed = Callable[[Sequence[str]], np.ndarray]  # texts to unit vectors
+LARGEST = float(np.finfo(np.float32).max)  # a larger score, of a run made elsewhere, counts as this one
 SUFFIXES = ("+neighbour", "+answer")
 
 
@@ -173,7 +174,9 @@ def _rankings(question_ids: np.ndarray, ranker: Ranker, passage_ids: np.ndarray,
             "question_id": np.repeat(question_ids, width),
             "rank": np.tile(np.arange(width, dtype=np.int32), len(question_ids)),
             "passage_id": passage_ids.ravel(),
-            "value": values.ravel().astype(np.float32),
+            "value": np.where(np.isfinite(values), np.clip(values, -LARGEST, LARGEST), values)
+            .ravel()
+            .astype(np.float32),
         }
     )
     labels = {"scorer": pl.lit(ranker.name), "answer_aware": pl.lit(ranker.aware), "edge_id": pl.lit(None, pl.Int32)}
