@@ -180,6 +180,12 @@ def test_the_reference_of_tokens_at_equal_quality_has_one_ranking(write, system)
     )
 
 
+def test_a_system_of_which_exclude_leaves_nothing_is_named(write):
+    message = r"exclude leaves no row of raptor\. Fix: leave out these systems, or shorten experiment\.exclude"
+    refuse(write, message, systems="[bm25, raptor]", datasets="[stem_old]", exclude="[{order: aware}]")
+    assert write(systems="[bm25, raptor]", datasets="[stem_old]")
+
+
 def test_the_control_of_memory_needs_a_placement_that_tells_the_ranking(write):
     override = "assembly.placement=as_written"
     refuse(write, r"assembly\.placement is as_written, which tells no", override, systems="[]", studies="[sessions]")

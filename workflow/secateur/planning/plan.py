@@ -76,7 +76,7 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
 
     Raises ConfigError for unknown options and axes, and for options that do not fit together.
     """
-    spec, where, resolved = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
+    spec, where, rows = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
     _check_axes(conf, spec, where)
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
@@ -84,8 +84,14 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
         for group, listed in (("system", spec.systems), ("study", spec.studies)):
             for system_name in listed:
                 system = _system(conf, spec, group, system_name, overrides, where)
-                resolved += _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
-    resolved = list(dict.fromkeys(v for v in resolved if not _excluded(spec, v)))
+                own = _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
+                rows += [(system_name, variant) for variant in own]
+    kept = [(system, variant) for system, variant in rows if not _excluded(spec, variant)]
+    resolved = list(dict.fromkeys(variant for _, variant in kept))
+    if gone := dict.fromkeys(system for system, _ in rows).keys() - {system for system, _ in kept}:
+        raise ConfigError(
+            f"{where}: exclude leaves no row of {', '.join(sorted(gone))}. Fix: leave out these systems, or shorten experiment.exclude"
+        )
     _check_names(resolved, where)
     if problems := answer_problems(conf, resolved, overrides):
         raise ConfigError(
