@@ -22,7 +22,6 @@ def run(cfg, inputs, outputs, ctx):
                 own = documents_of(passages, count, None if adapter.SPLITS else cfg.peer.chunk)
                 documents += own
                 extraction = extraction_of(passages, inputs["triples"])
-                (folder / name).mkdir()
                 with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
                     with endpoint.counting() as phase:
                         worker.index(list(map(asdict, own)), cfg.peer.start + cfg.peer.document_seconds * len(own))

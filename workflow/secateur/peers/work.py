@@ -48,6 +48,7 @@ def running(
     reply = controlled(adapter, extraction) if service.url is None else released(service, ctx.cache, ctx.log)
     endpoint = Endpoint(adapter, reply, embedder.embed, count)
     log = folder.parent.with_name("peer.log")
+    folder.mkdir(exist_ok=True)  # an index without files packs no folder
     with endpoint.serving() as url, Worker(python["python"], variables(python["python"]), folder, log) as worker:
         try:
             worker.create(adapter.__name__, asdict(settings), url, cfg.peer.start)
