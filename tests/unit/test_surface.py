@@ -89,6 +89,6 @@ def test_real_content_is_kept(fact):
 def test_of_several_sentences_both_directions_of_a_pair_stay():
     stated = [("Smith", "defeated", "Jones"), ("Jones", "defeated", "Smith")]
     texts = ["Smith defeated Jones in 2001. Jones defeated Smith in 2005.", "Smith beat Jones, and Jones Smith."]
-    (two, one), dropped = normalised_triples(texts, [stated, stated])
+    (two, one), dropped = normalised_triples([stated, stated], texts)
     assert ([fact.head for fact in two], [fact.head for fact in one]) == (["Smith", "Jones"], ["Smith"])
     assert dropped == {"dropped_inverse": 1}

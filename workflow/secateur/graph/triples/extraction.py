@@ -154,7 +154,7 @@ def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.
         passages = passages.sort("doc_id", "position")
         facts, counts = read(files, passages, cfg.max_malformed)
         stated = (facts.get(passage, ()) for passage in passages["passage_id"])
-        triples, dropped = normalised_triples(passages["text"].to_list(), stated)
+        triples, dropped = normalised_triples(stated, passages["text"].to_list())
         rows, counts, empty = triple_rows(passages, triples), counts + dropped, sum(not facts for facts in triples)
     else:
         rows, counts, empty = extract_cached(passages, cfg, ctx)

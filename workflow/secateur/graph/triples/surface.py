@@ -68,13 +68,17 @@ class Extraction(NamedTuple):
     problem: str = ""
 
 
-def normalised_triples(texts: Sequence[str], facts: Iterable[Iterable[Fact]]) -> tuple[list[list[Triple]], Counter]:
+def normalised_triples(
+    facts: Iterable[Iterable[Fact]], texts: Sequence[str] | None = None
+) -> tuple[list[list[Triple]], Counter]:
     """(normalised and filtered triples of each text, counts of dropped triples) from facts as written.
 
-    Of a text of several sentences nothing tells which sentence a fact is from, so no two count as one's.
+    texts: what they were read from; without, each is one sentence. Of a text of several sentences nothing tells which sentence
+    a fact is from, so no two count as one's.
     """
     kept, counts = [], Counter()
-    for text, stated in zip(texts, facts, strict=True):
+    stated_of = [*facts]
+    for text, stated in zip([""] * len(stated_of) if texts is None else texts, stated_of, strict=True):
         triples = (Triple(normalise(h), normalise(r.lower()), normalise(t), h, r, t) for h, r, t in stated)
         good, dropped = filter_triples(triples, count() if len([*sentences(text)]) > 1 else repeat(0))
         kept.append(good)

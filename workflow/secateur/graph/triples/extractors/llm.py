@@ -105,7 +105,7 @@ class FrontEnd:
                 return Extraction([[] for _ in texts], Counter(failed_passages=len(texts)), str(problem))
             self.replies.put(cache_key, reply)
         facts, malformed = parse(reply["text"], len(texts))
-        triples, counts = normalised_triples(texts, facts)
+        triples, counts = normalised_triples(facts, texts)
         lost = {"malformed_lines": malformed, "truncated_replies": int(reply["truncated"])}
         tokens = {name: reply[name] for name in ("tokens_in", "tokens_out")}
         return Extraction(triples, counts + Counter(lost | tokens))

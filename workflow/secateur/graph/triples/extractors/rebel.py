@@ -71,7 +71,7 @@ class FrontEnd:
             self.device = self._model.device
         outputs, truncated = self._generate(texts)
         parsed = [parse(output) for output in outputs]
-        triples, counts = normalised_triples(texts, (facts for facts, _ in parsed))
+        triples, counts = normalised_triples((facts for facts, _ in parsed), texts)
         counts["malformed_pieces"] = sum(malformed for _, malformed in parsed)
         counts["unparsed_passages"] = sum(not facts for facts, _ in parsed)
         counts["cut_passages"] = truncated
