@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.core.artifacts import file_digest, write_json
+from secateur.core.artifacts import file_digest, read_json, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
@@ -118,6 +118,15 @@ def test_figures_that_another_run_has_written_since_are_refused(root):
     own, other = (root / f"results/tiny/{system}-blind.parquet" for system in ("ours", "plain"))
     own.write_bytes(other.read_bytes())
     with pytest.raises(SecateurError, match=r"ours-blind.parquet: not what tiny compared.*OVERRIDES=ecs.tau=1"):
+        compare(root, "tiny", "ours", "plain")
+
+
+def test_an_experiment_of_an_earlier_release_is_to_be_run_again(root):
+    record = root / "results/experiments/tiny/run.json"
+    old = read_json(record)
+    del old["config"]["eval.min_clusters"]
+    write_json(record, old)
+    with pytest.raises(SecateurError, match=r"tiny was compared by an earlier release\. Fix: make run EXPERIMENT=tiny"):
         compare(root, "tiny", "ours", "plain")
 
 

@@ -200,6 +200,8 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str,
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
     asked, evidence = (_compared(row, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence"))
+    if "eval.min_clusters" not in config:
+        raise SecateurError(f"{row.experiment} was compared by an earlier release. Fix: {command(row.experiment)}")
     own = resampled(of_split(asked, spec["split"]), config["eval.min_clusters"])
     subsets = members(own, evidence, spec)
     subset = next(name for name in MAIN if subsets.get(name))
