@@ -1,8 +1,9 @@
 """Ask another system each question; its answering prompt gives parts of text and a ranking of the passages in them."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
@@ -39,6 +40,22 @@ def _ask(cfg, worker, endpoint, tracer: Tracer, rows: Sequence[int], text: str) 
     return Context([Span(s.text, None if s.passage is None else rows[s.passage]) for s in spans], costs)
 
 
+def _attempt(cfg, worker, endpoint, tracer: Tracer, rows: Sequence[int], text: str) -> Context | PeerFailed:
+    """The context of one question, or why it has none."""
+    try:
+        return _ask(cfg, worker, endpoint, tracer, rows, text)
+    except PeerFailed as error:
+        return error
+
+
+def _check_patience(outcomes: Mapping[str, Context | PeerFailed]) -> None:
+    """Raise PeerFailed where the last few questions have no context."""
+    last = list(islice(reversed(outcomes.items()), PATIENCE))
+    if len(last) == PATIENCE and all(isinstance(outcome, PeerFailed) for _, outcome in last):
+        question, error = last[0]
+        raise PeerFailed(f"{PATIENCE} questions in a row have no context; question {question}: {error}")
+
+
 def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
     """The context of each question that has one, and the number of those without.
 
@@ -46,32 +63,25 @@ def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
     """
     questions = inputs["questions"].sort("position")
     question_triples = read_tables(TABLES["triples"], inputs.paths("question_triples"))
-    contexts: dict[str, Context] = {}
-    failures: list[str] = []
-    consecutive = 0
+    outcomes: dict[str, Context | PeerFailed] = {}
     for group, name, passages in groups_of(inputs["passages"]):
         queue = deque(questions.filter(group_id=group).select("question_id", "text").rows())
         extraction = extraction_of(passages, inputs["triples"], questions, question_triples)
         tracer, rows = Tracer(passages["text"].to_list()), passages["row"].to_list()
-        by_text: dict[str, Context] = {}  # some peers answer a repeated question from a cache
+        by_text: dict[str, Context | PeerFailed] = {}  # some peers answer a repeated question from a cache
         while queue:
             with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
                 while queue and not worker.ended:  # a process that hung was ended; the outer loop starts another
                     question, text = queue.popleft()
-                    try:
-                        if text not in by_text:
-                            by_text[text] = _ask(cfg, worker, endpoint, tracer, rows, text)
-                        contexts[question] = by_text[text]
-                        consecutive = 0
-                    except PeerFailed as error:
-                        failures.append(f"{question}: {error}")
-                        consecutive += 1
-                    if consecutive == PATIENCE:
-                        raise PeerFailed(f"{PATIENCE} questions in a row have no context; question {failures[-1]}")
+                    if not isinstance(by_text.get(text), Context):
+                        by_text[text] = _attempt(cfg, worker, endpoint, tracer, rows, text)
+                    outcomes[question] = by_text[text]
+                    _check_patience(outcomes)
+    failures = {question: error for question, error in outcomes.items() if isinstance(error, PeerFailed)}
     ctx.note_counts({"questions_without_a_context": len(failures)})
-    for failure in failures:
-        ctx.log.warning("question %s", failure)
-    return contexts, len(failures)
+    for question, error in failures.items():
+        ctx.log.warning("question %s: %s", question, error)
+    return {question: found for question, found in outcomes.items() if isinstance(found, Context)}, len(failures)
 
 
 def run(cfg, inputs, outputs, ctx):

@@ -49,8 +49,8 @@ def cosines(
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
         filled = np.pad(block, ((0, BLOCK - len(block)), (0, 0)))
-        products[start : start + BLOCK] = (filled @ vectors.T)[: len(block)]
-    return products[:, first]
+        products[start : start + BLOCK] = (filled @ vectors.T)[: len(block), first]
+    return products
 
 
 def steady() -> None:
