@@ -157,7 +157,8 @@ def job_of(folder: Path, url: str, **changes: str) -> Job:
     overrides += ["answer.timeout=5", "answer.delays=[0]", "answer.max_wait=1"]
     answer = compose.option(CONF, "answer", "default", tuple(overrides))
     flat = leaves("answer", answer) | leaves("lm", compose.option(CONF, "lm", "smollm2"))
-    flat |= {"dataset.split": '"all"', "dataset.answered": "5", "assembly.budget": "512"} | changes
+    flat |= {"dataset.split": '"all"', "dataset.answered": "5", "assembly.budget": "512", "extra.sees_gold": "false"}
+    flat |= changes
     return staged(folder, "answer_questions", ROWS, ("answers",), flat, shard="0of1")
 
 
@@ -201,6 +202,17 @@ def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_questi
     assert "5 of 5 contexts do not fit the window of 40 tokens" in " ".join(
         json.loads(job.record.read_text())["warnings"]
     )
+
+
+def test_an_upper_bound_answers_only_questions_with_gold_passages(tmp_path, fresh_cache):
+    for sees_gold, contexts, answered in (("true", CONTEXTS[6:], 3), ("false", CONTEXTS[6:], 5), ("true", [], 0)):
+        with answering() as server:
+            job = job_of(tmp_path, server.url, **{"extra.sees_gold": sees_gold})
+            write_table(TABLES["contexts"], TABLES["contexts"].frame(contexts), job.inputs["contexts"][0])
+            run_stage(answer_questions.run, job)
+        assert read_table(TABLES["answers"], job.outputs["answers"]).height == answered
+        counts = json.loads(job.record.read_text())["counts"]
+        assert counts.get("questions_without_gold_passages", 0) == 5 - answered
 
 
 def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path, fresh_cache):

@@ -24,6 +24,7 @@ rule answer_questions:
             "assembly.budget",
             *slices.READER,
             *slices.ANSWERING,
+            sees_gold=sees_gold,
         ),
     message:
         "Answer the questions of {wildcards.dataset}, shard {wildcards.shard}"
