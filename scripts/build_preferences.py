@@ -31,7 +31,7 @@ from secateur.models.embedder import Embedder
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
 from secateur.policy.actions import CHANNELS, lattice, name, recalled
-from secateur.policy.faithfulness import BY_READER, by_judge, by_reader
+from secateur.policy.faithfulness import BY_READER, by_judge, by_reader, requests
 from secateur.policy.features import feature_names
 from secateur.policy.observation import Observer
 from secateur.policy.shown import Shown, contexts
@@ -117,9 +117,12 @@ class _Replay:
             return text_of(self.write(query, units))
 
         texts = contexts(channels, self.configurations, cfg.memory.theta, write)
-        logprobs = answer_logprobs(self.lm, cfg.ecs, [(question, text) for text in (CLOSED, *texts)], self.ctx.cache)
         answers, budget = self.answers(row, texts), self.budgets[qid]
-        faithful = self.faithfulness(question, [one.text for one in answers], texts)
+        written = [one.text for one in answers]
+        gold = [(question, text) for text in (CLOSED, *texts)]
+        own = requests(question, written, texts) if self.ask is None else []
+        logprobs = answer_logprobs(self.lm, cfg.ecs, [*gold, *own], self.ctx.cache)  # together they read a context once
+        faithful = self.judged(question, written, texts) if self.ask else by_reader(written, logprobs[len(gold) :])
         for n, configuration in enumerate(self.configurations):
             score = answer_scores(answers[n].text, row["answer"], row["aliases"] or ())["token_f1"]
             measured = logprobs[n + 1] - logprobs[0], score, faithful[n], self.measure
@@ -131,10 +134,8 @@ class _Replay:
             self.features.append((qid, row["split"], n, feature, value))
         return answers[0]
 
-    def faithfulness(self, question: Question, answers: list[str], texts: Sequence[str]) -> list[float | None]:
-        """Faithfulness of each answer to its context; None for an unreadable verdict."""
-        if self.ask is None:
-            return by_reader(self.lm, self.cfg.ecs, question, answers, texts, self.ctx.cache)
+    def judged(self, question: Question, answers: list[str], texts: Sequence[str]) -> list[float | None]:
+        """Faithfulness of each answer to its context by the judge; None for an unreadable verdict."""
         refused = [is_refusal(answer, self.cfg.answer.refusals) for answer in answers]
         shares = by_judge(self.ask, question, answers, texts, refused)
         self.unread += shares.count(None)

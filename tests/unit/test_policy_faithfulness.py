@@ -7,7 +7,7 @@ import pytest
 
 from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.template import Question
-from secateur.policy.faithfulness import by_judge, by_reader
+from secateur.policy.faithfulness import by_judge, by_reader, requests
 
 ASKED = Question("q1", "Do owls eat fish?", "gold is not read")
 
@@ -18,7 +18,8 @@ def test_the_reader_compares_its_answer_with_and_without_the_context(tiny_lm, ec
     said = Question("q1", "Do owls eat fish?", "owls do")
     under, alone = answer_logprobs(lm, cfg, [(said, contexts[0]), (said, CLOSED)], tmp_path)
     expected = [1 / (1 + math.exp(alone - under)), 0, 0.5]
-    assert by_reader(lm, cfg, ASKED, answers, contexts, tmp_path) == pytest.approx(expected)
+    logprobs = answer_logprobs(lm, cfg, requests(ASKED, answers, contexts), tmp_path)
+    assert by_reader(answers, logprobs) == pytest.approx(expected)
 
 
 def test_a_judge_counts_supported_statements_and_an_unreadable_reply_is_none():

@@ -3,31 +3,29 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from secateur.ecs.answer_gain import CLOSED, answer_logprobs
+from secateur.ecs.answer_gain import CLOSED
 from secateur.ecs.reading.template import Question
 from secateur.judging.protocol import Ask, Item, grounded
-from secateur.models.causal import CausalLM
 
-__all__ = ["BY_READER", "by_judge", "by_reader"]
+__all__ = ["BY_READER", "by_judge", "by_reader", "requests"]
 
 BY_READER = "lm"  # the name of this measure: faithfulness:lm
 
 
-def by_reader(
-    lm: CausalLM, cfg, question: Question, answers: Sequence[str], contexts: Sequence[str], cache: Path
-) -> list[float]:
+def requests(question: Question, answers: Sequence[str], contexts: Sequence[str]) -> list[tuple[Question, str]]:
+    """What `by_reader` needs of `answer_logprobs`: each answer that is not empty under its context, and under none."""
+    asked = [(replace(question, answer=answer), text) for answer, text in zip(answers, contexts, strict=True)]
+    return [(one, shown) for one, text in asked if one.answer.strip() for shown in (text, CLOSED)]
+
+
+def by_reader(answers: Sequence[str], logprobs: Sequence[float]) -> list[float]:
     """sigmoid(log p(answer | context, q) - log p(answer | q)), with mean log-probabilities per token of the answer.
 
-    .5: the context does not change how probable the answer is. An empty answer has 0. cfg: an `ecs` option.
+    .5: the context does not change how probable the answer is. An empty answer has 0. logprobs: of `requests`.
     """
-    said = [n for n, answer in enumerate(answers) if answer.strip()]
-    asked = [replace(question, answer=answers[n]) for n in said]
-    requests = [(one, text) for n, one in zip(said, asked, strict=True) for text in (contexts[n], CLOSED)]
-    logprobs = answer_logprobs(lm, cfg, requests, cache)
-    shares = dict(zip(said, map(_sigmoid, logprobs[::2], logprobs[1::2]), strict=True))
-    return [shares.get(n, 0.0) for n in range(len(answers))]
+    shares = map(_sigmoid, logprobs[::2], logprobs[1::2])
+    return [next(shares) if answer.strip() else 0.0 for answer in answers]
 
 
 def by_judge(
