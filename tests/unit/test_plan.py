@@ -157,6 +157,17 @@ def test_the_check_of_scorers_is_for_labelled_distractors_alone(write):
     assert {v.dataset for v in found if not v.study} == {"red_herrings", "locomo", "stem"}
 
 
+def test_an_override_of_systems_does_not_pass_over_an_experiment_of_studies(write):
+    with pytest.raises(ConfigError, match=r"system\.reader=x changes nothing, .*systems is empty\. Fix: study\.reader=x"):
+        write(datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("system.reader=x",))
+    with pytest.raises(ConfigError, match=r"\+study\.reader=x changes nothing, .*studies is empty"):
+        write(datasets="[stem]", systems="[rankers]", overrides=("+study.reader=x",))
+    (found,) = write(
+        datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("study.reader=gemma3_270m",)
+    )
+    assert found["lm"] == "gemma3_270m"
+
+
 # --- which of them are answered and gained -------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from secateur.planning.problems import answer_problems, has_untrained_questions,
 __all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
 
 NARROWING = tuple(f"experiment.{key}" for key in ("systems", "axes", "exclude", "datasets"))  # overrides that drop rows
+OPTIONS = {"system": "systems", "study": "studies"}  # group -> the key of an experiment that names its options
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name
     for f in fields(System)
@@ -78,11 +79,12 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     """
     spec, where, rows = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
     _check_axes(conf, spec, where)
+    _check_groups(spec, overrides, where)
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")  # must be valid
-        for group, listed in (("system", spec.systems), ("study", spec.studies)):
-            for system_name in listed:
+        for group, listed in OPTIONS.items():
+            for system_name in getattr(spec, listed):
                 system = _system(conf, spec, group, system_name, overrides, where)
                 own = _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
                 rows += [(system_name, variant) for variant in own]
@@ -128,6 +130,17 @@ def changes(planned: Iterable[Variant], record: Path) -> str:
     now = dict.fromkeys(" ".join(filter(None, (v.dataset, v.system, v.order))) for v in planned)
     lists = {"adds": [name for name in now if name not in before], "removes": [n for n in before if n not in now]}
     return "; ".join(f"{change}: {', '.join(names)}" for change, names in lists.items() if names)
+
+
+def _check_groups(spec: Experiment, overrides: tuple[str, ...], where: str) -> None:
+    """Raises ConfigError for an override of systems where there are studies alone, and the other way round."""
+    for (group, listed), other in zip(OPTIONS.items(), reversed(OPTIONS), strict=True):
+        if getattr(spec, listed):
+            continue
+        for text in overrides:
+            if text.lstrip("+~").startswith(f"{group}."):
+                fix = text.replace(group, other, 1)
+                raise ConfigError(f"{where}: {text} changes nothing, as experiment.{listed} is empty. Fix: {fix}")
 
 
 def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
