@@ -43,6 +43,15 @@ def test_the_page_shows_what_there_is_and_says_what_is_missing(stopped):
     assert {path for path in stopped.artifacts() if "/experiments/" not in path} == before
 
 
+def test_figures_of_other_settings_are_missing(stopped):
+    said = stopped.secateur("report", "smoke", "--set", "rankers.keep=7")
+    assert said.returncode == 0, said.stderr
+    told = re.search(r'id="unfinished">.*?</details>', (stopped.root / said.stdout.strip()).read_text("utf-8"), re.S)[0]
+    missing = re.findall("<li>(.*?)</li>", told)
+    assert "toy_documents_smoke · rankers: retrieved" in missing or any("· rankers" in row for row in missing), missing
+    assert not any("· sessions" in row for row in missing), missing
+
+
 @pytest.mark.slow
 def test_what_is_whole_is_said_to_lack_nothing(smoke, tmp_path):
     project = smoke.copied(tmp_path / "project")

@@ -257,6 +257,12 @@ def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
         ({"lm.backend": "transformers", "answer.backend": "lm"}, True),
         ({"judge.backend": "chat"}, False),
         ({"embedder.model": "x"}, True),
+        ({"reranker.spec": {"kind": "named"}, "extra.model": {"joins": []}}, False),
+        ({"reranker.spec": {"kind": "cross_encoder"}, "extra.model": None}, True),
+        ({"reranker.spec": {"kind": "pmi_q"}, "extra.model": {"backend": "transformers"}}, True),
+        ({"reranker.spec": {"kind": "pmi_q"}, "extra.model": {"backend": "vllm"}}, False),
+        ({"judge.backend": "lm", "extra.model": {"backend": "vllm"}}, False),
+        ({"lm.backend": "vllm", "extra.judge_model": {"backend": "transformers"}}, True),
     ],
 )
 def test_a_gpu_is_for_a_model_that_is_read_in_the_job(params, expected):
@@ -295,6 +301,10 @@ def test_a_job_asks_for_the_weights_that_it_reads_too(tmp_path):
     assert weights_mb(reads(tmp_path, **{"lm.backend": "vllm"})) == 0
     assert weights_mb(reads(tmp_path, **{"lm.model": "nobody/not-here-yet"})) == 0
     assert weights_mb({"embedder.model": "x"}) == weights_mb({"lm.model": str(tmp_path)}) == 0
+    judge = {key.removeprefix("lm."): value for key, value in reads(tmp_path).items()}
+    assert weights_mb({"judge.backend": "lm", "extra.model": judge, "lm.model": "tokens"}) == 4
+    assert weights_mb(reads(tmp_path) | {"extra.judge_model": judge}) == 8
+    assert weights_mb({"judge.backend": "chat", "extra.model": None}) == 0
     asked = Asked(mem_mb=8000)
     ask_for_weights(asked, reads(tmp_path))
     assert asked.mem_mb == 8004

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -9,8 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.tracking_results import CONF, FIGURES, HOME, RESULTS, figure, note, ran, record
 
+from secateur.config.compose import option
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import META, TableError
+from secateur.stage import ledger
 from secateur.stage.ledger import FOLDER, collect, records, upstream, variant_runs
 
 
@@ -64,6 +67,22 @@ def test_a_list_of_scorers_is_one_row_of_the_best_scorer_that_does_not_see_the_a
     assert json.loads(row["params"])["scorer"] == "zsum"
     assert ["f1_at_gold", 0.6, 0] in json.loads(row["metrics"])
     assert row["figures"].count("f1_at_gold") == 3
+
+
+def test_a_copy_of_an_experiments_folder_changes_nothing():
+    ran()
+    before = collect(RESULTS)
+    shutil.copytree(HOME, f"{HOME}_before")
+    shutil.copytree("results/toy", "results/copied")
+    for table, expected in zip(collect(RESULTS), before, strict=True):
+        assert table.equals(expected)
+
+
+def test_a_setting_of_an_option_that_a_rule_fixes_is_no_override_of_the_variants_option():
+    minilm = option(CONF, "embedder", "minilm").model
+    fixed = {"axes": {}, "config": {"embedder.model": minilm, "eval.seed": -1}}
+    chosen = {"axes": {"embedder": "bge_large"}, "config": {"embedder.dim": -1}}
+    assert ledger._overridden([fixed, chosen], CONF) == {"eval.seed": -1, "embedder.dim": -1}
 
 
 def test_the_ledger_of_an_earlier_release_is_set_aside():

@@ -8,6 +8,7 @@ import yaml
 
 from secateur.config.compose import names as options
 from secateur.config.limits import unlimited
+from secateur.core.artifacts import write_json
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
@@ -77,6 +78,15 @@ def test_a_cell_of_fewer_questions_than_others_have_says_so(root):
     assert cells(root)["ECS", "Small"].differs == "20 of 50 questions"
     run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 20})
     assert cells(root)["ECS", "Small"].differs == ""
+
+
+def test_a_cell_of_other_settings_than_its_command_has_says_so(root):
+    run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "ecs:big", "value": 0.4})
+    write_json(root / "results/experiments/toy/run.json", {"overrides": ["BIG", "lm.model=x"]})
+    found = cells(root)
+    assert found["ECS", "Small"].differs == "with BIG, with lm.model=x"
+    assert found["ECS", "Big"].differs == "with lm.model=x"
+    assert found["Theirs", "Big"].differs == ""
 
 
 def test_two_rows_that_fit_are_no_cell(root):

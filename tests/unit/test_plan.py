@@ -7,8 +7,9 @@ import pytest
 
 from secateur.config.compose import exists, names, option
 from secateur.core import layout
+from secateur.core.artifacts import write_json
 from secateur.core.fields import ConfigError
-from secateur.planning.plan import AXES, changes, experiment, variants
+from secateur.planning.plan import AXES, changes, experiment, run_variants, variants
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -158,7 +159,9 @@ def test_the_check_of_scorers_is_for_labelled_distractors_alone(write):
 
 
 def test_an_override_of_systems_does_not_pass_over_an_experiment_of_studies(write):
-    with pytest.raises(ConfigError, match=r"system\.reader=x changes nothing, .*systems is empty\. Fix: study\.reader=x"):
+    with pytest.raises(
+        ConfigError, match=r"system\.reader=x changes nothing, .*systems is empty\. Fix: study\.reader=x"
+    ):
         write(datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("system.reader=x",))
     with pytest.raises(ConfigError, match=r"\+study\.reader=x changes nothing, .*studies is empty"):
         write(datasets="[stem]", systems="[rankers]", overrides=("+study.reader=x",))
@@ -166,6 +169,13 @@ def test_an_override_of_systems_does_not_pass_over_an_experiment_of_studies(writ
         datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("study.reader=gemma3_270m",)
     )
     assert found["lm"] == "gemma3_270m"
+
+
+def test_a_command_on_results_reads_them_as_they_were_made(tmp_path):
+    (tmp_path / "conf").symlink_to(CONF)
+    assert {v["lm"] for v in run_variants(tmp_path, "stem_dev")} == {"smollm2"}
+    write_json(tmp_path / "results/experiments/stem_dev/run.json", {"overrides": ["system.reader=gemma3_270m"]})
+    assert {v["lm"] for v in run_variants(tmp_path, "stem_dev")} == {"gemma3_270m"}
 
 
 # --- which of them are answered and gained -------------------------------------------------------------

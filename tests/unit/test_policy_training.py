@@ -122,6 +122,19 @@ def test_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("limits", [{"epochs": 2}, {"patience": 1}])
+def test_a_longer_training_is_not_taken_for_a_shorter_one(tmp_path, limits):
+    (fit, dev), _ = splits((12, 6), QUICK)
+    long = {"learning_rate": 3e-3, "batch": 4, "epochs": 8, "patience": 8}
+    short = settings(**long | limits)
+    clean, curves = train(fit, dev, lattice(3, 3), short)
+    _, before = train(fit, dev, lattice(3, 3), settings(**long), tmp_path)
+    after, found = train(fit, dev, lattice(3, 3), short, tmp_path)
+    assert len(before) > len(curves)
+    assert found == curves
+    assert all((weights(clean)[name] == weights(after)[name]).all() for name in weights(clean))
+
+
 def test_a_checkpoint_of_other_data_or_settings_is_not_taken_up(tmp_path):
     (fit, dev), _ = splits((12, 6), QUICK)
     train(fit, dev, lattice(3, 3), QUICK, tmp_path)

@@ -188,6 +188,17 @@ def in_turn(steps: int) -> tuple[list[str], list[list[str]]]:
     return found["passage_id"].to_list(), before
 
 
+def test_the_order_of_choices_is_kept_where_scores_are_too_large_to_tell_them_apart():
+    gains = {"c": 9.0, "d": 8.0, "b": 7.0, "a": 6.0}
+    large = RANKED.with_columns(value=pl.lit(3e7, pl.Float32))
+
+    def read(pairs, chosen):
+        return pairs.with_columns(value=pl.col("passage_id").replace_strict(gains, return_dtype=pl.Float64))
+
+    found = module.choose_in_turn(large, pool(*(f"q1 {name}" for name in NAMES)), 4, 100.0, read)
+    assert found["passage_id"].to_list() == ["c", "d", "b", "a"]
+
+
 def test_a_single_reading_is_what_moves_the_ranking():
     assert in_turn(1) == (order(1.5, **GAINS), [[]])
 

@@ -1,15 +1,19 @@
 # Figures of the experiment: their files, and the rows that describe them.
 
 from secateur.config.limits import command
+from secateur.core.artifacts import read_json
 from secateur.planning.contents import Planned
 
-UNFINISHED = bool(config.get("unfinished"))  # the report shows what exists, and names what is missing
-PLACE = str(Path("results/experiments", EXPERIMENT, "unfinished" if UNFINISHED else ""))
+OUTDATED = config.get("unfinished")  # a list of records to make anew: the report shows the others, and names what is missing
+PLACE = str(Path("results/experiments", EXPERIMENT, "unfinished" if OUTDATED else ""))
+
+
+PENDING = frozenset(read_json(Path(OUTDATED))) if OUTDATED else None
 
 
 def planned(method, *arguments):
     """An input function, or a param, that a method of the planned experiment returns."""
-    return lambda _: method(Planned(EXPERIMENT, VARIANTS, option, UNFINISHED), *arguments)
+    return lambda _: method(Planned(EXPERIMENT, VARIANTS, option, PENDING), *arguments)
 
 
 if not planned(Planned.rows)(None):

@@ -17,6 +17,7 @@ from secateur.ecs.reading.decode import end_tokens
 from secateur.models.causal import CausalLM
 from secateur.models.chat import THOUGHT
 from secateur.models.thoughts import begun_in, marked, spoken
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
 
@@ -107,13 +108,9 @@ class InProcess:
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
         known = RequestCache(self.cache / "answers")
-        keys = {prompt: digest(self.lm.identity, prompt, self._rules) for prompt in prompts}
+        keys = {prompt: digest(plugin_digest(__name__), self.lm.identity, prompt, self._rules) for prompt in prompts}
         cached = {prompt: known.get(key) for prompt, key in keys.items()}
-        answers = {
-            prompt: Completion(**reply)
-            for prompt, reply in cached.items()
-            if reply and spoken(reply["text"]) == reply["text"]  # earlier versions took thoughts for answers
-        }
+        answers = {prompt: Completion(**reply) for prompt, reply in cached.items() if reply}
         for prompt in [prompt for prompt in keys if prompt not in answers]:
             answers[prompt] = self._answer(prompt)
             known.put(keys[prompt], asdict(answers[prompt]))

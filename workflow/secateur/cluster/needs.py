@@ -34,9 +34,20 @@ def needs_gpu(params: Mapping[str, Any]) -> bool:
     for key in ("judge.backend", "answer.backend"):
         if params.get(key, "lm") != "lm":
             return False
-    if "lm.backend" in params:
-        return plugins.load("reader", params["lm.backend"]).IN_PROCESS
+    if models := _models(params):
+        return any(plugins.load("reader", model["backend"]).IN_PROCESS for model in models)
+    if "reranker.spec" in params:
+        return plugins.load("reranker", params["reranker.spec"]["kind"]).GPU
     return "extractor.kind" not in params
+
+
+def _models(params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The options of the language models that a job reads: its reader, its reranker's model, its judges'."""
+    own = {key.removeprefix("lm."): value for key, value in params.items() if key.startswith("lm.")}
+    others = (params.get("extra.model"), params.get("extra.judge_model"))
+    return [
+        model for model in (own, *others) if model and "backend" in model
+    ]  # without one, the tokenizer alone is read
 
 
 def ask_for_weights(resources: Any, params: Mapping[str, Any]) -> None:
@@ -46,15 +57,17 @@ def ask_for_weights(resources: Any, params: Mapping[str, Any]) -> None:
 
 
 def weights_mb(params: Mapping[str, Any]) -> int:
-    """MB of the weights that a job reads in its own process, in their data type; 0 for GGUF files, and where the model is not here yet.
+    """MB of all weights that a job reads in its own process, in their data type; 0 for GGUF files, and where a model is not here yet.
 
     A GPU gets them through host memory too.
     """
-    address, types = params.get("lm.model"), params.get("lm.dtype")
-    if "lm.backend" not in params or not needs_gpu(params) or not address or not types:
-        return 0  # without a backend, a job reads the tokenizer alone; a reader of one's own may have no types
-    if not plugins.load("reader", params["lm.backend"]).IN_PROCESS:
-        return 0
+    return sum(map(_weights_mb, _models(params))) if needs_gpu(params) else 0
+
+
+def _weights_mb(model: Mapping[str, Any]) -> int:
+    address, types = model.get("model"), model.get("dtype")
+    if not address or not types or not plugins.load("reader", model["backend"]).IN_PROCESS:
+        return 0  # a reader of one's own may have no types
     return (parameters(address) or 0) * max(BYTES[dtype] for dtype in types.values()) // 2**20
 
 

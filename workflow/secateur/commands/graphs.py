@@ -20,10 +20,10 @@ Experiment = Annotated[str, Argument(help="Experiment with a graph that has been
 
 def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, with their codebooks' folders."""
-    from secateur.planning.plan import variants
+    from secateur.planning.plan import run_variants
 
     graph_of, book_of = layout.table_of_graph("edges"), layout.table_of_graph("entities")
-    options = [v.wildcards for v in variants(Path("conf"), experiment) if v["family"] == "graph"]
+    options = [v.wildcards for v in run_variants(Path(), experiment) if v["family"] == "graph"]
     if not options:
         raise SecateurError(f"{experiment} has no graph. Fix: name an experiment with a system of family graph")
     folders = {Path(graph_of(o)).parent: Path(book_of(o)).parent for o in options}

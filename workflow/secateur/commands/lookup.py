@@ -14,7 +14,7 @@ from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.rows import order_of
-from secateur.planning.plan import Variant, variants
+from secateur.planning.plan import Variant, run_variants
 from secateur.report.format import row_of
 from secateur.report.trace import ID_COLUMNS, Trace, Traces
 
@@ -115,7 +115,7 @@ def find(
     order: by default the system's first. Raises SecateurError for unknown names, with the allowed ones.
     """
     name, scorer = row_of(system) if system else (None, None)
-    systems = [QuestionTables(root, v, question_id) for v in variants(root / "conf", experiment) if v.study is None]
+    systems = [QuestionTables(root, v, question_id) for v in run_variants(root, experiment) if v.study is None]
     dialogues = [
         tables
         for tables in systems

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated, TextIO
 
 from rich.console import Console
@@ -25,7 +26,7 @@ from secateur.commands.processes import drivers, end, workers
 from secateur.commands.runs import Overrides, forecast
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.core.errors import SecateurError, needs
-from secateur.planning.dry_run import arguments
+from secateur.planning.dry_run import arguments, jobs_to_run
 from secateur.planning.snakemake_output import RunProgress, failure
 
 __all__ = ["report", "run"]
@@ -96,13 +97,19 @@ def report(
     experiment: Annotated[str, Argument(help="Experiment that is running or was stopped.")],
     changed: Overrides = None,
 ) -> None:
-    """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else."""
+    """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else.
+
+    Figures that a run would make anew, as under other settings, are missing.
+    """
     needs("snakemake")
     page = EXPERIMENTS / experiment_named(experiment) / "unfinished/report.html"
-    config = [*arguments(experiment, changed or ()), "unfinished=true"]
     rules = ["--allowed-rules", "compare_variants", "build_report", "--forceall", "--nolock"]  # a run may be active
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *rules, "--", str(page)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as outdated:
+        json.dump([job.record for job in jobs_to_run(experiment, changed or ())], outdated)
+        outdated.flush()
+        config = [*arguments(experiment, changed or ()), f"unfinished={outdated.name}"]
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *rules, "--", str(page)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise failure(done.stderr, SHOWN)
     print(page)

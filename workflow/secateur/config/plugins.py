@@ -72,7 +72,7 @@ FAMILIES: dict[str, Family] = {
         },
     ),
     "score": Family("secateur.ecs.scores", ("score",)),
-    "reranker": Family("secateur.ranking.rerankers", ("rerank",)),
+    "reranker": Family("secateur.ranking.rerankers", ("rerank",), {"GPU": True}),
     "form": Family("secateur.contexts.forms", ("form",), {"NEEDS_GRAPH": False, "NEEDS_SENT": False, "SYMBOLS": False}),
     "metric": Family("secateur.evaluation.metrics", ("FIGURE", "measure")),
 }

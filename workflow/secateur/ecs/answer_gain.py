@@ -16,6 +16,7 @@ from secateur.ecs.reading.independent import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 
@@ -31,7 +32,7 @@ def answer_logprobs(lm: CausalLM, cfg, requests: Sequence[tuple[Question, str]],
     """
     store, values = RequestCache(cache / "answer_gain"), {}
     keys = {
-        (question, text): digest(lm.identity, SHAPE, cfg.layout, asdict(question), text)
+        (question, text): digest(plugin_digest(__name__), lm.identity, SHAPE, cfg.layout, asdict(question), text)
         for question, text in dict.fromkeys(requests)
     }
     for request, key in keys.items():

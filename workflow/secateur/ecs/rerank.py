@@ -17,6 +17,7 @@ from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["choose_in_turn", "pmi_q", "pool_of", "reranked"]
 
@@ -60,7 +61,7 @@ def pmi_q(
     pooled = questions.join(pool, on="question_id", how="semi", maintain_order="left").select("question_id", "text")
     digests = {passage_id: digest(passage_line(passage)) for passage_id, passage in by_id.items()}
     keys = {
-        qid: digest(lm.identity, SHAPE, cfg.layout, text, *(digests[p] for p in before[qid]))
+        qid: digest(plugin_digest(__name__), lm.identity, SHAPE, cfg.layout, text, *(digests[p] for p in before[qid]))
         for qid, text in pooled.iter_rows()
     }
     values = {qid: store.get(key) or {} for qid, key in keys.items()}
@@ -140,7 +141,12 @@ def choose_in_turn(
     with_turn = ordered.join(
         pl.DataFrame(turns, schema=schema, orient="row"), on=PAIR, how="left", maintain_order="left"
     )
-    highest = pl.col("value").max().over("question_id", "scorer")
+    with_turn = with_turn.sort(
+        "question_id", "scorer", "turn", "rank", descending=[False, False, True, False], nulls_last=True
+    ).with_columns(rank=pl.int_range(pl.len(), dtype=pl.Int32).over("question_id", "scorer"))
+    highest = (
+        pl.col("value").max().over("question_id", "scorer")
+    )  # where a turn more makes no other float32, ranks decide
     value = pl.when(pl.col("turn").is_null()).then("value").otherwise(highest + pl.col("turn")).cast(pl.Float32)
     return _ranked(with_turn.with_columns(value=value)).select(rankings.columns)
 

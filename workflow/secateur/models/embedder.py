@@ -16,6 +16,7 @@ from secateur.models.hub import embedder_folder
 from secateur.models.kernels import STEADY
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.word_pieces import word_piece_counter
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Embedder"]
 
@@ -34,7 +35,7 @@ class Embedder:
         self.cfg, self.log, self._run, self._by_token = cfg, log, None, None
         self._turns = threading.Lock()  # the engine reuses its output memory
         self.identity = self._digest()
-        self.cache = VectorCache(cache / "embeddings" / self.identity, cfg.dim)
+        self.cache = VectorCache(cache / "embeddings" / digest(self.identity, plugin_digest(__name__)), cfg.dim)
 
     def _digest(self) -> str:
         """Digest of all that a vector depends on, except its string."""

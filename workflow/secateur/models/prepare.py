@@ -167,7 +167,8 @@ def gguf_file(address: str) -> Iterator[Path]:
 def weights_digest(address: str, cache: Path) -> str:
     """sha256 of a model's weights; for a hub id the id itself, whose files are not read here.
 
-    It is kept in the cache for files of one size and time of change, since 15 GB take half a minute.
+    It is kept in the cache for files of one size, inode and times, since 15 GB take half a minute. The time of change of the
+    inode tells a file that was replaced and given its old date.
     """
     folder = Path(address)
     if is_gguf(address):
@@ -181,7 +182,8 @@ def weights_digest(address: str, cache: Path) -> str:
     else:
         return address
     stats = [(str(path.resolve()), path.stat()) for path in files]
-    known = cache / "weights" / digest([(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats])
+    seen = [(path, s.st_size, s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
+    known = cache / "weights" / digest(seen)
     if known.is_file():
         return known.read_text(encoding="utf-8")
     computed = file_digest(files[0]) if len(files) == 1 else _together(files)

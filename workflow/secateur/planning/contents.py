@@ -1,6 +1,6 @@
 """Lists the files and rows that compare_variants and build_report read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -59,12 +59,12 @@ def _first(rows: Iterable[tuple[str, Row]]) -> list[Row]:
 
 @dataclass(frozen=True)
 class Planned:
-    """The figures of an experiment. unfinished: only existing files count."""
+    """The figures of an experiment. pending: of an unfinished one, the records to make anew; only other existing files count."""
 
     name: str
     variants: Sequence[Variant]
     option: Options
-    unfinished: bool = False
+    pending: Collection[str] | None = None
 
     def _all_figures(self, variant: Variant) -> list[str]:
         options = variant.wildcards
@@ -85,7 +85,9 @@ class Planned:
 
     def _exist(self, *paths: str) -> bool:
         """Whether the report can show the files; a finished experiment has them all."""
-        return not self.unfinished or all(Path(path).exists() for path in paths)
+        if self.pending is None:
+            return True
+        return all(Path(p).exists() and layout.beside(p, "run.json") not in self.pending for p in paths)
 
     def figures(self, variant: Variant) -> list[str]:
         """The tables of question metrics of a variant: of evidence or selection, gain, answers, judges."""

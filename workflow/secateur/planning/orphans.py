@@ -4,8 +4,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from secateur.core.artifacts import read_json
-from secateur.stage.ledger import upstream
+from secateur.stage.ledger import record_at, upstream
 
 __all__ = ["orphaned", "size"]
 
@@ -31,7 +30,7 @@ def orphaned(results: Path, cache: Path) -> list[tuple[Path, str]]:
     """
     roots = [results, *(cache / name for name in CACHES)]
     orphans = {path: "partial file of a killed job" for root in roots for path in _partial(root)}
-    records = [record for record in map(_record, results.rglob("run.json")) if record]
+    records = [record for record in map(record_at, results.rglob("run.json")) if record]
     home = f"{results}/experiments/"
     tables = [path for record in records for path in record["outputs"].values() if path.startswith(home)]
     used = {path for record in upstream(records, tables) for path in record["outputs"].values()}
@@ -43,12 +42,6 @@ def orphaned(results: Path, cache: Path) -> list[tuple[Path, str]]:
         if finished and not is_used and not is_kept:
             orphans[folder] = f"output of {record['stage']}; no experiment uses it"
     return sorted((path, why) for path, why in orphans.items() if not any(parent in orphans for parent in path.parents))
-
-
-def _record(path: Path) -> dict | None:
-    """A stage's record; None for a copy, whose outputs are in another folder."""
-    record = read_json(path)
-    return record if any(Path(output).parent == path.parent for output in record["outputs"].values()) else None
 
 
 def _partial(root: Path) -> Iterator[Path]:

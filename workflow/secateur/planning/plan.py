@@ -22,7 +22,7 @@ from secateur.core.fields import ConfigError
 from secateur.planning.primary import primary_tests
 from secateur.planning.problems import answer_problems, has_untrained_questions, transfer_problems, variant_problems
 
-__all__ = ["AXES", "Variant", "changes", "experiment", "variants"]
+__all__ = ["AXES", "Variant", "changes", "experiment", "run_variants", "variants"]
 
 NARROWING = tuple(f"experiment.{key}" for key in ("systems", "axes", "exclude", "datasets"))  # overrides that drop rows
 OPTIONS = {"system": "systems", "study": "studies"}  # group -> the key of an experiment that names its options
@@ -109,6 +109,13 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     if not resolved:
         raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")
     return resolved
+
+
+def run_variants(root: Path, name: str) -> list[Variant]:
+    """The variants of an experiment under the overrides of its last run in a project's folder."""
+    record = root / "results" / "experiments" / name / "run.json"
+    overrides = read_json(record).get("overrides", ()) if record.exists() else ()
+    return variants(root / "conf", name, tuple(overrides))
 
 
 def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tuple[str, ...], where: str) -> System:

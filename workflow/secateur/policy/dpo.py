@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 
@@ -130,7 +132,7 @@ def train(
     log_ref = torch.from_numpy(log_reference(policy.reference, configurations)).float()
     path = checkpoints / f"{_digest(fit, dev, configurations, policy)}.pt" if checkpoints else None
     state = {"curves": [], "best": None, "best_epoch": 0}
-    if path and (kept := _kept(path)):
+    if path and (kept := _kept(path)) and _comes_as_far(kept["curves"], policy):
         state = kept
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
@@ -201,11 +203,22 @@ def _kept(path: Path) -> dict | None:
         return None
 
 
+def _comes_as_far(curves: Sequence[Mapping[str, float]], policy: Policy) -> bool:
+    """Whether `epochs` and `patience` let a training come as far as these curves: a longer one may hold other weights."""
+    best, utility = 0, -math.inf
+    for epoch, row in enumerate(curves):
+        if epoch >= policy.epochs or epoch - best >= policy.patience:
+            return False
+        if row["dev_utility"] > utility:
+            best, utility = epoch + 1, row["dev_utility"]
+    return True
+
+
 def _digest(fit: Examples, dev: Examples, configurations: Sequence[Configuration], policy: Policy) -> str:
-    """Digest of all that the weights depend on, so that no checkpoint is used with other data or settings."""
+    """Digest of all that the weights depend on, so that no checkpoint is used with other data, settings or code."""
     arrays = [a for e in (fit, dev) for a in (e.x, e.value, e.pairs.question, e.pairs.chosen, e.pairs.rejected)]
     seen = [hashlib.sha256(np.ascontiguousarray(array)).hexdigest() for array in arrays]
-    return digest({name: getattr(policy, name) for name in SHAPING}, configurations, seen)
+    return digest(plugin_digest(__name__), {name: getattr(policy, name) for name in SHAPING}, configurations, seen)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import polars as pl
 import yaml
 
 from secateur.config.limits import command
+from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -96,15 +97,22 @@ def _of_metrics(root: Path, spec: Spec) -> Iterator[Cell]:
             fix = place.get("command", command(place["experiment"]))
             if "system" not in row and place["experiment"] != BENCH:
                 fix = "nothing here makes it"
-            yield Cell(
-                name, head, printed, measured, fix, _differs(tables(place["experiment"]), place, labels, measured)
-            )
+            differs = [_differs(tables(place["experiment"]), place, labels, measured)]
+            differs += _set_otherwise(root, place) if measured else []
+            yield Cell(name, head, printed, measured, fix, ", ".join(filter(None, differs)))
 
 
 def _metrics(root: Path, experiment: str) -> pl.DataFrame:
     """The rows of an experiment that was run here, else its kept figures; empty without either."""
     path = root / "results" / "experiments" / experiment / "metrics.parquet"
     return read_table(TABLES["metrics"], path) if path.exists() else kept_table(root / "docs", experiment, "metrics")
+
+
+def _set_otherwise(root: Path, place: Spec) -> list[str]:
+    """Overrides of the run whose figures a cell shows that its command does not name; none of kept figures."""
+    record = root / "results" / "experiments" / place["experiment"] / "run.json"
+    given = read_json(record).get("overrides", ()) if record.exists() else ()
+    return [f"with {text}" for text in given if text not in place.get("command", "")]
 
 
 def _measured(metrics: pl.DataFrame, labels: Spec) -> Measured | None:

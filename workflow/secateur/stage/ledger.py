@@ -31,6 +31,7 @@ __all__ = [
     "ROW",
     "collect",
     "costs",
+    "record_at",
     "records",
     "started",
     "upstream",
@@ -61,9 +62,16 @@ DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
 
 def records(results: Path) -> list[Record]:
-    """Every stage record under a folder of results, failures included."""
+    """Every stage record under a folder of results, failures included, copies left out."""
     paths = sorted([*results.rglob("run.json"), *results.rglob("failure.json")])
-    return [read_json(path) for path in paths]
+    return [record for record in map(record_at, paths) if record]
+
+
+def record_at(path: Path) -> Record | None:
+    """A stage's record; None for a copy, whose outputs are in another folder."""
+    record = read_json(path)
+    homes = {Path(output).parent.parts for output in record["outputs"].values()}
+    return record if not homes or any(path.parent.parts[-len(home) :] == home for home in homes) else None
 
 
 def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
@@ -114,8 +122,8 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
         own = _options(record)
         for path, value in record["config"].items():
             group = path.partition(".")[0]
-            name = own.get(group) or axes.get(group, "default")
-            if group in GROUPS and compose.exists(conf, group, name):
+            name = own.get(group, None if group in axes else "default")  # None: the rule fixes an option of its own
+            if group in GROUPS and name and compose.exists(conf, group, name):
                 written = leaves(group, compose.option(conf, group, name)).get(path)
                 if written is not None and json.loads(written) != value:
                     found[path] = value
@@ -327,9 +335,9 @@ def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl
 def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Update the ledger from the results: its tables variant_runs and job_runs. The caller holds the writer's lock."""
     found = records(results)
-    names = {path.parent.name for path in results.glob("experiments/*/run.json")}
-    names |= {record["experiment"] for record in found if record.get("experiment")}
-    current = sorted(results.glob("experiments/*/variant_runs.parquet"))
+    own = [path.parent for path in sorted(results.glob("experiments/*/run.json")) if record_at(path)]
+    names = {folder.name for folder in own} | {record["experiment"] for record in found if record.get("experiment")}
+    current = [path for folder in own if (path := folder / "variant_runs.parquet").exists()]
     current = [path for path in current if _earlier(TABLES["variant_runs"], path) is None]  # made anew by the next run
     variants = [read_table(TABLES["variant_runs"], path) for path in current]
     return (

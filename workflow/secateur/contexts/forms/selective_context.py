@@ -22,6 +22,7 @@ from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.models.words import MOSTLY, PARSER, share_outside_latin
+from secateur.stage.provenance import plugin_digest
 
 BEFORE = "\n"  # what a passage's first token is predicted from
 WORD = re.compile(r"\S+\s*")
@@ -112,7 +113,7 @@ class _SelectiveContext:
         """Of each text its tokens' last characters and their self-information in nats, which are kept under the cache."""
         from secateur.ecs.reading.independent import SHAPE, read_independently
 
-        keys = [digest(self._lm.identity, SHAPE, BEFORE, text) for text in texts]
+        keys = [digest(plugin_digest(__name__), self._lm.identity, SHAPE, BEFORE, text) for text in texts]
         values = [self.store.get(name) for name in keys]
         missing = [n for n, value in enumerate(values) if value is None]
         wholes = [BEFORE + texts[n] for n in missing]

@@ -26,6 +26,7 @@ from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.ecs.reading.trajectory import along_base, along_context, prefilled_prompts
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
+from secateur.stage.provenance import plugin_digest
 
 __all__ = ["estimate", "statistics", "statistics_frame"]
 
@@ -69,7 +70,13 @@ def statistics(
     progress = _Progress(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
     for batch, blocks in _blocks(questions, passages, pool, cfg):
         reader = _Reader(lm, cfg, batch)
-        key = (lm.identity, lm.pack, *(getattr(cfg, name) for name in SETTINGS), [asdict(q) for q in batch])
+        key = (
+            plugin_digest(__name__),
+            lm.identity,
+            lm.pack,
+            *(getattr(cfg, name) for name in SETTINGS),
+            [asdict(q) for q in batch],
+        )
         yield statistics_frame(_cached(store, (*key, "base"), reader.base_rows))
         pending = _Pending()
         for shown, pairs in blocks:

@@ -12,6 +12,8 @@ import polars as pl
 
 from secateur.core.fields import key
 
+GPU = False
+
 
 @dataclass(frozen=True)
 class Settings:
