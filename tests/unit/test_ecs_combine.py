@@ -35,7 +35,12 @@ PASSAGES = pl.DataFrame(
     {"passage_id": ["a", "b", "c"], "text": ["Oh.", "A spaniel.", ""], "speaker": ["Analee", "ANA", None]}
 )
 UTILITIES = pl.DataFrame(
-    {"question_id": ["q1", "q1"], "scorer": ["bm25", "bm25+answer"], "passage_id": ["a", "b"], "value": [2.0, 3.0]}
+    {
+        "question_id": ["q1", "q1", "q1", "q2"],
+        "scorer": ["bm25", "bm25", "bm25+answer", "dense"],
+        "passage_id": ["a", "x", "b", "a"],
+        "value": [2.0, 1.5, 3.0, 1.0],
+    }
 )
 
 
@@ -57,8 +62,9 @@ def test_needed_are_all_features_and_labels_once():
     [
         (LENGTH, SCORES, [math.log(4), math.log(11), 0.0]),
         (SPEAKER, SCORES, [0.0, 1.0, 0.0]),  # a whole word of the question
-        ("bm25", SCORES, [2.0, None, None]),
-        ("bm25+answer", SCORES, [None, 3.0, None]),
+        ("bm25", SCORES, [2.0, 1.5, 1.5]),  # what a ranking does not keep has the lowest score that it keeps
+        ("bm25+answer", SCORES, [3.0, 3.0, 3.0]),
+        ("dense", SCORES, [None, None, None]),  # it does not rank this question
         ("pmi_q", SCORES, [3.0, 1.0, None]),
         ("signed", SCORES, [1.0, 4.0, None]),
         ("signed", SCORES | {"signed": {"kind": "signed", "length_penalty": 0.5}}, [-1.0, 3.0, None]),  # a token

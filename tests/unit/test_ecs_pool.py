@@ -64,6 +64,18 @@ def test_rankings_are_summed_by_weight_and_so_is_whom_the_question_names():
     assert orders == [["a", "b", "c"], ["c", "b", "a"], ["c", "a", "b"]]
 
 
+def test_what_a_ranking_does_not_keep_counts_as_its_lowest():
+    first, second = list("abcdef"), list("bcdefa")
+    whole = pl.concat([ranking("bm25", *first), ranking("dense", *second)])
+    cut = pl.concat(
+        [ranking("bm25", *first), ranking("dense", *second).head(3)]
+    )  # `a` is beyond the last that it keeps
+    orders = [candidates(both, NOBODY, BY | {"dense": 1.0}, 6, 0)["passage_id"].to_list() for both in (whole, cut)]
+    assert orders[0].index("a") == orders[0].index("b") + 2
+    assert orders[1].index("a") > orders[1].index("c")  # at the mean of what is kept it would stand second
+    assert set(orders[1]) == set(first)
+
+
 def test_equal_sums_stay_in_the_order_of_the_rankings():
     both = pl.concat([ranking("bm25", "b", "a", "c"), ranking("dense", "c", "a", "b")])
     assert candidates(both, NOBODY, {"bm25": 1.0, "dense": 1.0}, 3, 0)["passage_id"].to_list() == ["b", "c", "a"]

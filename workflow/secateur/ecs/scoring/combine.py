@@ -44,7 +44,7 @@ def features(
 ) -> pl.DataFrame:
     """(question_id, passage_id, rank, free, quartile, turn, *names) of every pooled passage; null where undefined.
 
-    scores: `rankers.scores`. Raises SecateurError for a name that is no scorer of `rankings`, score or plain feature.
+    A passage that a ranking of its question does not keep has the lowest score that it keeps. scores: `rankers.scores`. Raises SecateurError for a name that is no scorer of `rankings`, score or plain feature.
     """
     rankers, table = set(rankings["scorer"].unique()), pool.drop("probed")
     for name in names:
@@ -62,6 +62,10 @@ def features(
                 f"conf/rankers: feature {name!r} is not known; allowed: {', '.join(allowed)}{nearest(name, allowed)}"
             )
         table = table.join(column, on=KEY, how="left", maintain_order="left")
+        if name in rankers:
+            lowest = column.group_by("question_id").agg(lowest=pl.col(name).min())
+            table = table.join(lowest, on="question_id", how="left", maintain_order="left")
+            table = table.with_columns(pl.col(name).fill_null(pl.col("lowest"))).drop("lowest")
     return table
 
 

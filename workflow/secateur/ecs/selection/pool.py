@@ -60,7 +60,10 @@ def summed_pairs(rankings: pl.DataFrame, weights: Mapping[str, float]) -> pl.Dat
 
 
 def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, float], suffix: str) -> pl.DataFrame:
-    """(question_id, passage_id, rank) by the weighted sum of rankings with a suffix; ties keep the rankings' order."""
+    """(question_id, passage_id, rank) by the weighted sum of rankings with a suffix; ties keep the rankings' order.
+
+    A passage that one ranking keeps and another does not has the lowest score of the latter.
+    """
     by_scorer = {name if name == SPEAKER else name + suffix: weight for name, weight in weights.items()}
     ranked = rankings.filter(pl.col("scorer").is_in([name for name in by_scorer if name != SPEAKER]))
     speaker = named.join(ranked, on=KEY, how="semi").select(
@@ -69,8 +72,11 @@ def _summed(rankings: pl.DataFrame, named: pl.DataFrame, weights: Mapping[str, f
     scores = pl.concat([ranked.select(*KEY, "scorer", pl.col("value").cast(pl.Float64)), speaker])
     value, over = pl.col("value"), ["question_id", "scorer"]
     z = (value - value.mean().over(over)) / (value.std(ddof=0).over(over) + EPS)
-    weighted = z * pl.col("scorer").replace_strict(by_scorer, default=0.0, return_dtype=pl.Float64)
-    total = scores.with_columns(weighted.alias("value")).group_by(KEY).agg(pl.col("value").sum().round(DIGITS))
+    grid = scores.select(KEY).unique().join(scores.select(over).unique(), on="question_id")
+    full = grid.join(scores.with_columns(z.alias("value")), on=[*KEY, "scorer"], how="left")
+    weight = pl.col("scorer").replace_strict(by_scorer, default=0.0, return_dtype=pl.Float64)
+    weighted = weight * value.fill_null(value.min().over(over))
+    total = full.with_columns(weighted.alias("value")).group_by(KEY).agg(pl.col("value").sum().round(DIGITS))
     place = ranked.group_by(KEY).agg(pl.col("rank").min())
     rank = pl.int_range(pl.len(), dtype=pl.Int32).over("question_id")
     ordered = total.join(place, on=KEY).sort(
