@@ -17,7 +17,7 @@ from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
 from secateur.report.trace import Traces, turns
 from secateur.stage.contract import main
-from secateur.stage.ledger import costs, records
+from secateur.stage.ledger import costs, records, warned
 
 RESULTS = Path("results")
 
@@ -89,7 +89,7 @@ def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
 
 
 def run(cfg, inputs, outputs, ctx):
-    plan = Contents(**cfg.extra.plan)
+    plan, found = Contents(**cfg.extra.plan), records(RESULTS)
     figures = Figures(
         metrics=inputs["metrics"],
         comparisons=inputs["comparisons"],
@@ -106,7 +106,8 @@ def run(cfg, inputs, outputs, ctx):
         families=plan.families,
         browsed=browsed(_browsed(plan, cfg.eval.claim)),
         # Records are no inputs: a time alone makes no page anew, and what runs again makes it anew by its tables.
-        costs=costs(plan.variants, records(RESULTS)),
+        costs=costs(plan.variants, found),
+        warnings=warned(plan.variants, found),
     )
     variants = [row | {"file": row["files"][0]} for row in plan.variants]
     about = About(plan.name, cfg.experiment.title, cfg.eval.min_units, tuple(cfg.eval.claim), variants, plan.missing)

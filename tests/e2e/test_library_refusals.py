@@ -136,6 +136,8 @@ def test_tables_that_evaluate_did_not_write_are_refused(smoke):
     refused(lambda v: secateur.compare(v, table), *WRONG, [], *other, allowed=r"a table of evaluate\(\)")
     refused(lambda v: secateur.compare(table, v), *WRONG, [], *other, allowed=r"a table of evaluate\(\)")
     refused(lambda v: secateur.compare(table, table, v), 3, [], "x", {"q": 3}, allowed="a mapping of question id")
+    with pytest.raises(secateur.SecateurError, match=r"clusters: no unit for 1 questions \(q\)\. Fix: a unit for each"):
+        secateur.compare(table, table, {"Q": "article"})
 
 
 def test_contexts_that_name_no_passage_or_other_ids_than_the_evidence_are_told(smoke, caplog):

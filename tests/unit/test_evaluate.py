@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.project import share_options
 
-from secateur.commands import evaluate
+from secateur.commands import evaluate, starting
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
 from secateur.planning.plan import variants
@@ -243,11 +243,12 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
         (None, {"run": ["a={here}"], "contexts": ["a={here}"]}, ["both named a", "--contexts OTHER="]),
         (None, {"ranker": ["my-ranker={here}"]}, ["'my-ranker' is no name", "my_ranker="]),
+        (None, {"ranker": ["mine={here}"]}, ["/here: line 1: '(' was never closed", "Fix: correct it"]),
     ],
 )
 def test_a_name_that_is_taken_or_invalid_is_refused_and_nothing_is_written(clone, tmp_path, name, given, said):
     own = folder(tmp_path / "own")
-    (tmp_path / "here").write_text("x")
+    (tmp_path / "here").write_text("(")
     files = {kind: [text.format(here=tmp_path / "here") for text in texts] for kind, texts in given.items()}
     with pytest.raises(SecateurError) as error:
         evaluate.experiment_of(own, name, files)
@@ -264,3 +265,14 @@ def test_systems_of_any_experiment_that_inherits_custom_are_compared(tmp_path):
     Path("conf/experiment/few.yaml").write_text("defaults: [custom, _self_]\nsystems: [bm25, secateur]\n")
     name = evaluate.experiment_of(folder(tmp_path / "own"), base="few")
     assert {v.system for v in variants(Path("conf"), name)} == {"bm25", "secateur"}
+
+
+def test_a_file_that_is_no_python_is_listed_as_such(monkeypatch, tmp_path):
+    rankers = tmp_path / "ranking/scorers"
+    rankers.mkdir(parents=True)
+    (rankers / "fine.py").write_text('"""Ranks.\n\nMore."""\n')
+    (rankers / "broken.py").write_text("def score(:\n")
+    monkeypatch.setattr(starting, "LIBRARY", tmp_path)
+    listed = starting._plugin("ranker")()
+    assert listed["fine"] == "Ranks."
+    assert listed["broken"].startswith("(no Python: ")

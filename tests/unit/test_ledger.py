@@ -14,7 +14,7 @@ from secateur.config.compose import option
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import META, TableError
 from secateur.stage import ledger
-from secateur.stage.ledger import FOLDER, collect, records, upstream, variant_runs
+from secateur.stage.ledger import FOLDER, collect, records, upstream, variant_runs, warned
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,16 @@ def test_a_copy_of_an_experiments_folder_changes_nothing():
     shutil.copytree("results/toy", "results/copied")
     for table, expected in zip(collect(RESULTS), before, strict=True):
         assert table.equals(expected)
+
+
+def test_what_stages_warned_of_is_told_once_with_the_data_set():
+    ran()
+    other = Path("results/other/run.json")
+    record("elsewhere", "results/other", ["results/other/x.parquet"], {})
+    for path in RESULTS.rglob("run.json"):
+        told = [f"of {path.parent.parent.name}"] if "openie" in path.parts or path == other else []
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"warnings": told}))
+    assert warned([{"files": [FIGURES]}], records(RESULTS)) == ["toy, extract_triples: of openie"]
 
 
 def test_a_setting_of_an_option_that_a_rule_fixes_is_no_override_of_the_variants_option():

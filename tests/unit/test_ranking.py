@@ -55,7 +55,7 @@ def context(tmp_path):
 
 
 def ranked(
-    context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None, evidence=None
+    context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None, evidence=None, is_limited=False
 ) -> pl.DataFrame:
     cfg = SimpleNamespace(
         embedder=SimpleNamespace(
@@ -65,7 +65,7 @@ def ranked(
         dataset=SimpleNamespace(unanswerable=unanswerable),
         eval=SimpleNamespace(seed=7),
     )
-    found = rank(cfg, passages() if of is None else of, asked, evidence, context)
+    found = rank(cfg, passages() if of is None else of, asked, evidence, context, is_limited)
     check(TABLES["rankings"], found, "here", "none")
     return found
 
@@ -178,6 +178,11 @@ def test_questions_that_a_run_lacks_are_counted_with_a_warning(context, tmp_path
     missing = found["question_id"].n_unique() - 1
     assert context.counts["questions_not_ranked_mine"] == missing
     assert warnings == [f"mine ranks nothing for {missing} of {missing + 1} questions: they score 0"]
+    warnings.clear()
+    (tmp_path / "none.run").write_text("q9 Q0 g1.1 1 9.5 x\n")
+    specs = {"none": {"kind": "import", "run": str(tmp_path / "none.run")}, "closed": {"kind": "nothing"}}
+    assert ranked(context, specs, is_limited=True).is_empty()
+    assert warnings == [f"none ranks nothing for {missing + 1} of {missing + 1} questions: they score 0"]
 
 
 def test_without_questions_or_values_there_are_no_rows(context):

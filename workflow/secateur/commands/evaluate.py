@@ -1,5 +1,6 @@
 """Experiments on a folder of one's own: `evaluate` writes their options and runs them, `check` says what the folder holds."""
 
+import ast
 import hashlib
 import json
 import re
@@ -54,7 +55,9 @@ def evaluate(
         str | None,
         Option(help="Experiment whose systems are compared, on your data; default: by what the folder holds."),
     ] = None,
-    limit: Annotated[int | None, Option(min=1, help="Only the first questions.")] = None,
+    limit: Annotated[
+        int | None, Option(min=1, help="Only so many questions: the first by hash of their ids, of each group in turn.")
+    ] = None,
     profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
     cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
     changed: Overrides = None,
@@ -263,6 +266,7 @@ def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str |
                 yield CONF / f"system/{name}.yaml", _option("_default", about, {"contexts": str(path.resolve())})
                 continue
             if kind == "ranker":
+                _check_python(path)
                 yield RANKERS / f"{name}.py", path.resolve()
             spec = {"kind": name} if kind == "ranker" else {"kind": "import", "run": str(path.resolve())}
             keys = {"scorers": {name: spec}, "suffixes": [], "neighbour": 0, "keep": 300}
@@ -291,6 +295,16 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
         yield name, path
+
+
+def _check_python(path: Path) -> None:
+    """Raises SecateurError for a file that is no Python, before a link to it stands among the plug-ins."""
+    try:
+        ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError) as error:  # ValueError: NUL bytes
+        raise SecateurError(
+            f"--ranker {path}: line {getattr(error, 'lineno', None) or 1}: {error}. Fix: correct it"
+        ) from error
 
 
 def _check_free(path: Path, text: str | Path) -> None:

@@ -100,6 +100,7 @@ def summary(experiment: Experiment) -> None:
     from secateur.report.compare import settings
     from secateur.report.leaderboard import board_table, boards, primary_table
     from secateur.report.page import About, ordered_findings
+    from secateur.stage.ledger import records, warned
 
     metrics, comparisons, leaders = (table_of(experiment, name) for name in ("metrics", "comparisons", "leaders"))
     config = settings(Path(), experiment)
@@ -126,6 +127,10 @@ def summary(experiment: Experiment) -> None:
             print(*(f"  {line}" for line in plain(rows).splitlines()), sep="\n")
             if len(drawn.rows) > SHOWN:
                 print(f"  and {len(drawn.rows) - SHOWN} more")
+    told = warned(config["extra.plan"]["variants"], records(Path("results")))
+    if told:
+        print(f"\nWarnings of stages{'' if len(told) <= SHOWN else f', {SHOWN} of {len(told)}; the report has all'}")
+        print(*(f"  {text}" for text in told[:SHOWN]), sep="\n")
     print("\nNext")
     print(f"  secateur table {experiment}         all rows")
     print(f"  secateur compare {experiment} A B   compares two of them, paired by question")

@@ -142,10 +142,14 @@ def new(
 def _plugin(family: str) -> Callable[[], dict[str, str]]:
     """Each plug-in of a family with the first line of its docstring; none is imported."""
     folder = LIBRARY.joinpath(*plugins.FAMILIES[family].package.split(".")[1:])
-    return lambda: {
-        name: (ast.get_docstring(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))) or "").split("\n")[0]
-        for name in sorted(path.stem for path in folder.glob("[!_]*.py"))
-    }
+
+    def about(path: Path) -> str:
+        try:
+            return (ast.get_docstring(ast.parse(path.read_bytes())) or "").split("\n")[0]
+        except (SyntaxError, ValueError) as error:
+            return f"(no Python: {error})"
+
+    return lambda: {path.stem: about(path) for path in sorted(folder.glob("[!_]*.py"))}
 
 
 def _option(group: str) -> Callable[[], dict[str, str]]:

@@ -51,6 +51,8 @@ def evaluate(
         missing = [question for question in contexts if not mapping.get(question)]
         if missing:
             raise SecateurError(f"questions without {what}: {', '.join(missing[:5])}. Fix: one for each context.")
+    if unread := len({*questions} & {*evidence} - {*contexts}):
+        LOG.warning('%d questions with evidence have no context, and are left out: "" is an empty context', unread)
     spec = select_metrics(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
         raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
@@ -131,6 +133,10 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None
         check(fits, name, table, allowed, "compare(evaluate(...), evaluate(...))")
     fits = clusters is None or (is_mapping(clusters) and all(map(is_text, clusters.values())))
     check(fits, "clusters", clusters, "a mapping of question id to unit, or None", "clusters={'q1': 'article 1'}")
+    if clusters is not None and (without := sorted({*a["question_id"], *b["question_id"]} - {*clusters})):
+        raise SecateurError(
+            f"clusters: no unit for {len(without)} questions ({', '.join(without[:5])}). Fix: a unit for each question of a and b."
+        )
     cfg, unit = chosen("eval", "default"), pl.col("question_id").replace(clusters or {})
     theirs = b.partition_by("metric", as_dict=True)
     tables = []

@@ -152,10 +152,10 @@ def rank(
     if blind := [name for name, count in undecided.items() if count == questions.height]:
         ctx.warn(f"{', '.join(blind)}: no question tells one passage from another, all are ranked in reading order")
     rankings = pl.concat(tables) if tables else TABLES["rankings"].empty()
-    expected = {ranker.name for ranker in rankers if not ranker.answer and not ranker.module.READS_GOLD}
-    ranked_questions = rankings.group_by("scorer", maintain_order=True).agg(pl.col("question_id").n_unique())
-    for name, count in ranked_questions.iter_rows():
-        if name in expected and (missing := questions.height - count):
+    expected = {r.name for r in rankers if not r.answer and (r.module.READS_QUESTION or r.module.FILES)}
+    ranked_questions = dict(rankings.group_by("scorer").agg(pl.col("question_id").n_unique()).iter_rows())
+    for name in (ranker.name for ranker in rankers):
+        if name in expected and (missing := questions.height - ranked_questions.get(name, 0)):
             ctx.counts[f"questions_not_ranked_{name}"] = missing
             ctx.warn(f"{name} ranks nothing for {missing} of {questions.height} questions: they score 0")
     return rankings

@@ -71,6 +71,7 @@ class Figures:
     families: Mapping[str, str] = field(default_factory=dict)  # system -> who ranks
     browsed: Row = field(default_factory=lambda: {"texts": [], "sets": []})  # data of the question browser
     costs: Sequence[Row] = ()  # of each variant, from the ledger
+    warnings: Sequence[str] = ()  # of the stages behind the figures
 
 
 def ordered_findings(
@@ -108,6 +109,7 @@ def render(about: About, figures: Figures) -> str:
         boards=[board_table(board, about.claimed) for board in _firsts(all_boards)],
         rows=f"results/experiments/{about.name}{'/unfinished' * bool(about.missing)}/metrics.parquet",
         missing=[_labelled(row) for row in about.missing],
+        warnings=figures.warnings,
         command=command(about.name),
         sections=sections,
         variants=[_labelled(row) for row in about.variants],

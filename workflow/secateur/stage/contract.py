@@ -40,6 +40,7 @@ __all__ = ["Context", "Inputs", "Job", "Outputs", "job_of", "main", "record_kill
 Metrics = dict[str, float | int | str]
 T = TypeVar("T")
 LOGGED = 500  # last lines of a log that the next attempt's begins with
+SIZES = ("passages", "documents", "sessions", "questions", "evidence", "questions_sampled")  # counts that tell no loss
 PROGRESS_STEPS = 10  # lines a loop may write to a log
 
 
@@ -129,10 +130,10 @@ class Context:
         self.warnings.append(message)
 
     def note_counts(self, counts: Mapping[str, int]) -> None:
-        """Keep counts of repairs and losses in the record; log those above zero."""
+        """Keep counts in the record; warn of those above zero, except of sizes."""
         self.counts |= dict(counts)
         for name, count in counts.items():
-            if count:
+            if count and name not in SIZES:
                 self.warn(f"{name}: {count}")
 
     def progress(self, work: Iterable[T], total: int, what: str) -> Iterator[T]:

@@ -36,6 +36,7 @@ __all__ = [
     "started",
     "upstream",
     "variant_runs",
+    "warned",
 ]
 
 Record = dict[str, Any]
@@ -152,6 +153,19 @@ def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[di
             own = {f"sent_{name}": value for name, value in _cost(upstream(found, sent)).items()}
             rows.append({name: variant[name] for name in ROW[1:]} | _cost(behind) | own)
     return rows
+
+
+def warned(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[str]:
+    """What stages warned of on which the figures of some variants depend, each text once.
+
+    variants: rows {files}. A text names the data set, or the corpus, and the stage.
+    """
+    behind = upstream(found, [path for variant in variants for path in variant["files"]])
+    told: dict[tuple[str, str, str], None] = {}
+    for record in sorted(behind, key=lambda record: (record["stage"], json.dumps(record["axes"], sort_keys=True))):
+        about = record["axes"].get("dataset") or record["axes"].get("corpus", "")
+        told |= dict.fromkeys((about, record["stage"], text) for text in record["warnings"])
+    return [f"{about}, {stage}: {text}" for about, stage, text in told]
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
