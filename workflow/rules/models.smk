@@ -12,7 +12,7 @@ rule prepare_model:
         "logs/prepare_model/{lm}.log",
     threads: 1
     params:
-        **leaf_params("prepare_model", "lm.model", in_process=read_in_process),
+        **leaf_params("prepare_model", "lm.model", in_process=read_in_process, weights=weights_of),
     message:
         "Prepare the weights of {wildcards.lm}"
     script:

@@ -17,7 +17,14 @@ rule rank_passages:
         "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}.log",
     threads: 1
     params:
-        **leaf_params("rank_passages", *slices.RANKING, "dataset.unanswerable", *slices.EMBEDDING, "eval.seed=default"),
+        **leaf_params(
+            "rank_passages",
+            *slices.RANKING,
+            "dataset.unanswerable",
+            *slices.EMBEDDING,
+            "eval.seed=default",
+            files=content_of(ranker_files),
+        ),
     message:
         "Rank the passages of {wildcards.corpus} for {wildcards.dataset}"
     script:

@@ -1,11 +1,20 @@
 # Language models, and the plug-ins that read them.
 
 from secateur.config import models
+from secateur.models.prepare import weights_digest
 
 
 def read_in_process(wildcards):
     """Whether a stage reads the model's weights itself, not a server."""
     return models.in_process(option("lm", wildcards.lm))
+
+
+def weights_of(wildcards):
+    """The digest of a model's weights where a stage reads them, so that others under the same address are noticed."""
+    try:
+        return weights_digest(option("lm", wildcards.lm).model, CACHE) if read_in_process(wildcards) else None
+    except SecateurError:  # the stage says what is missing
+        return None
 
 
 def model_options(lm):
