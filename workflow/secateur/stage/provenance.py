@@ -48,6 +48,7 @@ GLUE = (  # modules that carry a stage and compute nothing
     "stage.provenance",
     "stage.threads",
 )
+COMPUTING = ("core.tables.vectors",)  # modules in packages of GLUE that decide figures
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 Import = tuple[int, str, tuple[str, ...]]  # leading dots, module or the empty string, names of a `from` import
 NOTED = "code"  # the cache folder that keeps the parts of each code digest
@@ -67,8 +68,8 @@ PACKAGES = (
 
 
 def is_glue(module: str) -> bool:
-    """Whether a module, named without `secateur.`, is in `GLUE` or in a package of it."""
-    return any(module == name or module.startswith(f"{name}.") for name in GLUE)
+    """Whether a module, named without `secateur.`, is in `GLUE` or in a package of it, and computes nothing."""
+    return module not in COMPUTING and any(module == name or module.startswith(f"{name}.") for name in GLUE)
 
 
 @cache
