@@ -62,6 +62,42 @@ CONSTRUCTIONS = {
     "participle": ("Tourists visiting the castle admired the tapestries.", [("Tourists", "visiting", "castle")]),
     "passive participle": ("The bridge built by the Romans survived the war.", [("bridge", "built by", "Romans")]),
     "never": ("The drug never cures the disease.", [("drug", "never cures", "disease")]),
+    "a shared negation": (
+        "Ann did not buy, sell or rent the mill.",
+        [("Ann", "did not", "buy"), ("Ann", "did not", "sell"), ("Ann", "did not rent", "mill")],
+    ),
+    "a shared never": (
+        "Ann never smoked cigars or drank whisky.",
+        [("Ann", "never smoked", "cigars"), ("Ann", "never drank", "whisky")],
+    ),
+    "a negation that and does not share": (
+        "Ann did not buy the mill and sold the farm.",
+        [("Ann", "did not buy", "mill"), ("Ann", "sold", "farm")],
+    ),
+    "a negation that a finite verb does not share": (
+        "If the cancer does not respond or gets worse, the drug is changed.",
+        [("cancer", "if does not", "respond"), ("cancer", "gets", "worse"), ("drug", "is", "changed")],
+    ),
+    "nor with a subject": (
+        "Ann did not come, nor did Bob sell the mill.",
+        [("Ann", "did not", "come"), ("Bob", "nor did sell", "mill")],
+    ),
+    "neither and nor of predicates": (
+        "Ann is neither a doctor nor a lawyer.",
+        [("Ann", "is", "neither a doctor"), ("Ann", "is", "nor a lawyer")],
+    ),
+    "neither and nor under a preposition": (
+        "The mill was owned by neither Ann nor Bob.",
+        [("mill", "was owned by", "neither Ann"), ("mill", "was owned by", "nor Bob")],
+    ),
+    "no of coordinated subjects": (
+        "No doctor or nurse owns the mill.",
+        [("No doctor", "owns", "mill"), ("No nurse", "owns", "mill")],
+    ),
+    "no of coordinated objects": (
+        "Ann has no brother or sister.",
+        [("Ann", "has", "no brother"), ("Ann", "has", "no sister")],
+    ),
     "rarely": ("Bears rarely attack humans.", [("Bears", "rarely attack", "humans")]),
     "not": ("The treaty did not end the war.", [("treaty", "did not end", "war")]),
     "n't": ("The treaty didn't end the war.", [("treaty", "did not end", "war")]),

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from secateur.graph.triples.openie.tree import MAX_DEPTH, Tree, objects
+from secateur.graph.triples.openie.negation import denied_by
+from secateur.graph.triples.openie.tree import MAX_DEPTH, Tree, is_verb, objects
 from secateur.graph.triples.surface import word_set
 
 __all__ = ["CONNECTIVES", "MAX_PHRASE", "phrase", "spelled_out", "text_of", "variants"]
@@ -38,7 +39,7 @@ def spelled_out(tree: Tree, tokens: Sequence[int]) -> str:
 
 def phrase(tree: Tree, i: int) -> list[int]:
     """Tokens of a word and its modifiers, without prepositions, clauses, appositions and conjuncts."""
-    tokens = [i]
+    tokens = [i] if is_verb(tree, i) else [i, *denied_by(tree, i)]
     for child in tree.children[i]:
         if tree.deps[child] not in MODIFIERS or tree.tags[child] in POINTER_TAGS or _trails(tree, i, child):
             if tree.tags[child] == "HYPH":

@@ -1,5 +1,6 @@
 """Verb groups, the words of relations: a verb with auxiliaries, negation, particle and near adverbs."""
 
+from secateur.graph.triples.openie.negation import denied_by
 from secateur.graph.triples.openie.phrases import CONNECTIVES, phrase, spelled_out
 from secateur.graph.triples.openie.tree import (
     MAX_CHAIN,
@@ -67,9 +68,8 @@ def verb_group(tree: Tree, verb: int) -> str:
 
 def group_tokens(tree: Tree, verb: int) -> list[int]:
     """Tokens of a verb group in text order; do-support only with a negation."""
-    children = tree.children[verb]
-    negated = any(tree.deps[k] == "neg" for k in children)
-    tokens = [verb]
+    children, tokens = tree.children[verb], [verb, *denied_by(tree, verb)]
+    negated = len(tokens) > 1 or any(tree.deps[k] == "neg" for k in children)
     for k in children:
         dep, word = tree.deps[k], tree.words[k].lower()
         if dep == "advmod":
