@@ -270,13 +270,11 @@ def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp
         writing("tags", template={"enable_thinkin": 0})(["Who?"])
 
 
-def test_a_thought_that_an_earlier_version_took_for_an_answer_is_answered_anew(writing, tmp_path):
-    from dataclasses import asdict, replace
-
-    from secateur.core.cache import RequestCache
-
+def test_answers_are_asked_anew_of_other_code(writing, tmp_path, monkeypatch):
     model = writing("none")
-    (answer,) = model(["Who?"])
-    (path,) = (tmp_path / "cache").rglob("*.json")
-    RequestCache(tmp_path / "cache/answers").put(path.stem, asdict(replace(answer, text="<think>\nMira?")))
-    assert model(["Who?"]) == [answer]
+    model(["Who?"])
+    model(["Who?"])
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 1
+    monkeypatch.setattr("secateur.answers.generate.plugin_digest", lambda module: module)
+    model(["Who?"])
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2

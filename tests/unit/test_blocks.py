@@ -105,7 +105,7 @@ def test_a_block_is_parsed_again_when_what_it_depends_on_changes(parser, context
     parser.asked.clear()
     corpus = passages((2,))
     if change == "code":
-        monkeypatch.setattr(blocks.provenance, "plugin_digest", lambda module: "c2")
+        monkeypatch.setattr(blocks.code, "plugin_digest", lambda module: "c2")
     else:
         corpus = corpus.with_columns(pl.lit("other").alias(change))
     blocks.extract_cached(corpus, CFG, context)

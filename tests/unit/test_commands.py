@@ -17,6 +17,7 @@ from secateur import cli
 from secateur.cli import app
 from secateur.commands import doctor, runs
 from secateur.commands.shared import written
+from secateur.config import code as source_code
 from secateur.core.errors import SecateurError, refused
 from secateur.planning import snakemake_output
 from secateur.planning.orphans import orphaned
@@ -160,7 +161,7 @@ def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
     provenance.note_code(cache, "build_runs", library)
     module = library / "workflow/secateur/graph/runs.py"
     module.write_text(module.read_text() + "\nADDED = 1\n")
-    for remembered in (provenance.code_digest, provenance.note_code, provenance.imports, provenance._rules):
+    for remembered in (provenance.code_digest, provenance.note_code, source_code.imports, provenance._rules):
         remembered.cache_clear()
     now = provenance.code_digest("build_runs", library)
     assert provenance.changed_code(cache, before, now) == []  # of today's code nothing is noted yet

@@ -10,10 +10,10 @@ import pytest
 from tests.support.answer_server import Log, Server
 from tests.support.loopback import running
 
+from secateur.config import code
 from secateur.core.errors import SecateurError
 from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
-from secateur.stage import provenance
 
 KEY = "sk-secret-0123456789"
 HTML = "<!doctype html><title>502 Bad Gateway</title>"
@@ -244,7 +244,7 @@ def test_a_failed_block_is_asked_for_again_by_the_next_run(server, context):
 def test_an_edit_of_the_code_costs_no_request(server, context, monkeypatch):
     first = extracted(server, context)
     server.asked.clear()
-    monkeypatch.setattr(provenance, "plugin_digest", lambda module: "c2")
+    monkeypatch.setattr(code, "plugin_digest", lambda module: "c2")
     assert extracted(server, context) == first
     assert server.asked == []
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from secateur.config import code as source_code
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
@@ -171,7 +172,7 @@ def digest(project):
     """The digest of a rule of a copy of the project, read anew."""
 
     def read(*named: str) -> str:
-        for remembered in (provenance.code_digest, provenance.imports, provenance._rules):
+        for remembered in (provenance.code_digest, source_code.imports, provenance._rules):
             remembered.cache_clear()
         return provenance.code_digest("build_runs", project.root, named)
 

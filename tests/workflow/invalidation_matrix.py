@@ -11,6 +11,7 @@ import pytest
 from tests.support.project import copy_project
 from tests.support.rules import read_rules
 
+from secateur.config import code as source_code
 from secateur.planning import plan
 from secateur.stage import provenance
 
@@ -92,7 +93,7 @@ class Matrix:
 
     def digests(self) -> dict[str, str]:
         """The code digest of every rule, read anew from the files."""
-        for remembered in (provenance.code_digest, provenance.imports, provenance._rules):
+        for remembered in (provenance.code_digest, source_code.imports, provenance._rules):
             remembered.cache_clear()
         return {name: provenance.code_digest(name, self.root) for name in RULES}
 

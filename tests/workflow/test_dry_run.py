@@ -6,7 +6,7 @@ import re
 import pytest
 from tests.support.project import in_folder
 
-from secateur.planning import plan
+from secateur.planning import earlier, plan
 
 ROW = {"file": "f", "axes": {}, "listed": ""}
 
@@ -47,7 +47,7 @@ def test_a_dry_run_of_an_axis_on_the_command_line(mine):
 def test_nothing_is_said_where_nothing_changes(mine):
     ran(mine, ("title_zsum", "blind"))
     found = plan.variants(mine.root / "conf", "mine")
-    assert plan.changes(found, mine.root / "results/experiments/mine/run.json") == ""
+    assert earlier.changes(found, mine.root / "results/experiments/mine/run.json") == ""
 
 
 def test_a_plan_in_a_new_clone_counts_every_rule_by_a_reference_machine(untouched):

@@ -51,6 +51,7 @@ ORDER = [
     "report.results",
     "report.sections.*",
     "report.page",
+    "stage.behind",
     "stage.ledger",
     "stage.tracked",
     "stage.tracking",

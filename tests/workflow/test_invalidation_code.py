@@ -9,13 +9,13 @@ import pytest
 from invalidation_matrix import ROOT, RULES
 from invalidation_table import EMBEDS, LEARNT, MEASURES, SCORES_RUNS, WRITES
 
+from secateur.config import code as source_code
 from secateur.core.tables.catalog import TABLES
-from secateur.stage import provenance
 
 LIST = """
 import importlib, json, pkgutil, sys
 import secateur
-from secateur.stage.provenance import GLUE, is_glue
+from secateur.config.code import GLUE, is_glue
 for name in GLUE:
     package = importlib.import_module(f"secateur.{name}")
     for below in pkgutil.iter_modules(getattr(package, "__path__", ())):
@@ -61,7 +61,7 @@ def covered(matrix) -> dict[str, set[str]]:
 
 
 def test_a_rules_code_is_exactly_the_modules_that_its_stage_loads(covered, users):
-    loaded = {module: set() if provenance.is_glue(module) else users[module] for module in MODULES}
+    loaded = {module: set() if source_code.is_glue(module) else users[module] for module in MODULES}
     assert {module: rules for module, rules in covered.items() if rules != loaded[module]} == {}
 
 

@@ -7,6 +7,7 @@ from test_stage_contract import Named
 from tests.support.project import copy_project
 from tests.support.rules import read_rules
 
+from secateur.config import code as source_code
 from secateur.config import compose
 from secateur.stage import provenance
 
@@ -35,7 +36,7 @@ class Jobs:
 
     def codes(self, group: str) -> dict[tuple[str, str], str]:
         """(rule, option of the group) -> the `code` param, read anew from the files."""
-        for remembered in (provenance.code_digest, provenance.plugin_digest, provenance.imports, provenance._rules):
+        for remembered in (provenance.code_digest, source_code.plugin_digest, source_code.imports, provenance._rules):
             remembered.cache_clear()
         return {
             (name, option): dict(rule.params.items())["code"](self._wildcards(rule, {group: option}))
@@ -187,7 +188,7 @@ def test_a_metric_is_the_code_of_no_model(jobs):
 
 def test_an_edit_reruns_the_jobs_whose_code_it_is_and_no_cache_of_another_plug_in(jobs):
     def digest(name: str) -> str:
-        return provenance.plugin_digest.__wrapped__(f"secateur.{name}", jobs.library)
+        return source_code.plugin_digest.__wrapped__(f"secateur.{name}", jobs.library)
 
     extractor, name = digest("graph.triples.extractors.openie"), "ranking/rerankers/pmi_q"
     assert jobs.changed("reranker", lambda: add_statement(jobs.library / f"{name}.py")) == EDITS["reranker", name]
@@ -200,7 +201,7 @@ def test_an_edit_of_the_reader_that_a_reranker_reads_with_reruns_it(jobs):
     reader = dict(jobs.rules["rerank_passages"].params.items())["reader"]
     before = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     add_statement(jobs.library / "models/readers/transformers.py")
-    for remembered in (provenance.plugin_digest, provenance.imports):
+    for remembered in (source_code.plugin_digest, source_code.imports):
         remembered.cache_clear()
     after = [reader(Named(reranker=name)) for name in ("pmi_q", "none")]
     assert after[0] != before[0]

@@ -7,15 +7,14 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from secateur.config import compose, plugins, slices
+from secateur.config import code, compose, plugins, slices
 from secateur.config.groups import GROUPS
 from secateur.config.leaves import leaf
 from secateur.config.limits import unlimited
 from secateur.core import layout
-from secateur.core.artifacts import known_digest
 from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
-from secateur.planning import plan, sources
+from secateur.planning import earlier, plan, sources
 from secateur.stage import provenance
 
 ROOT = Path(workflow.basedir)
@@ -62,16 +61,8 @@ VARIANTS = or_stop(plan.variants)(CONF, EXPERIMENT, OVERRIDES)
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # after conf/local is read
 
 if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
-    if changes := plan.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json")):
+    if changes := earlier.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json")):
         print(f"\n{EXPERIMENT} {changes}\n", file=sys.stderr)
-
-
-if workflow.is_main_process and any(Path("results").glob("*/**/run.json")):
-    if not any(Path(".snakemake/metadata").glob("*")):
-        stop(
-            "results/ was made elsewhere: .snakemake/metadata is missing, without which no change of settings or code is "
-            "noticed. Fix: copy .snakemake with results, or move results away."
-        )
 
 
 wildcard_constraints:
@@ -139,18 +130,6 @@ def leaf_params(rule, *keys, **extra):
 def order_of(wildcards):
     """`blind` or `aware`: whether the rows of a source depend on the order of the text."""
     return layout.order_of(layout.options_of(wildcards))
-
-
-def content_of(function):
-    """A param: digests of the user's files that an input function names. Times alone do not tell a file that was replaced
-    by an older one."""
-
-    def digests(wildcards):
-        found = function(wildcards)
-        own = [Path(p) for p in ([found] if isinstance(found, str) else found) if not str(p).startswith("results/")]
-        return [known_digest(path, CACHE / "files") for path in own if path.is_file()]
-
-    return digests
 
 
 def of_options(function):

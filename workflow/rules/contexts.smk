@@ -52,7 +52,9 @@ rule import_contexts:
         "logs/import_contexts/{corpus}-{dataset}-{imported}-{order}-{assembly}-{lm}.log",
     threads: 1
     params:
-        **leaf_params("import_contexts", "assembly.budget", "lm.model", "eval.budgets=default", files=content_of(imported_file)),
+        **leaf_params(
+            "import_contexts", "assembly.budget", "lm.model", "eval.budgets=default", files=content_of(imported_file)
+        ),
     message:
         "Import the contexts of {wildcards.imported} for {wildcards.dataset}"
     script:

@@ -29,7 +29,9 @@ rule prepare_corpus:
         "logs/prepare_corpus/{corpus}.log",
     threads: 1
     params:
-        **leaf_params("prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle", files=content_of(corpus_files)),
+        **leaf_params(
+            "prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle", files=content_of(corpus_files)
+        ),
     message:
         "Prepare the passages of {wildcards.corpus}"
     script:

@@ -4,7 +4,9 @@ from secateur.config.limits import command
 from secateur.core.artifacts import read_json
 from secateur.planning.contents import Planned
 
-OUTDATED = config.get("unfinished")  # a list of records to make anew: the report shows the others, and names what is missing
+OUTDATED = config.get(
+    "unfinished"
+)  # a list of records to make anew: the report shows the others, and names what is missing
 PLACE = str(Path("results/experiments", EXPERIMENT, "unfinished" if OUTDATED else ""))
 
 

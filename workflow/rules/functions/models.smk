@@ -27,4 +27,4 @@ def reader_code(lm):
     if not lm:
         return None
     plugin = plugins.module_of("reader", option("lm", lm).backend)
-    return provenance.plugin_digest(plugin, ROOT / "workflow" / "secateur")
+    return code.plugin_digest(plugin, ROOT / "workflow" / "secateur")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from secateur.answers.ending import finished, is_over
+from secateur.config.code import plugin_digest
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.decode import end_tokens
 from secateur.models.causal import CausalLM
 from secateur.models.chat import THOUGHT
 from secateur.models.thoughts import begun_in, marked, spoken
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Completion", "Generator", "InProcess", "Seconds"]
 

@@ -20,7 +20,7 @@ Experiment = Annotated[str, Argument(help="Experiment with a graph that has been
 
 def _graphs(experiment: str) -> dict[Path, Path]:
     """The folders of an experiment's consolidated graphs, with their codebooks' folders."""
-    from secateur.planning.plan import run_variants
+    from secateur.planning.earlier import run_variants
 
     graph_of, book_of = layout.table_of_graph("edges"), layout.table_of_graph("entities")
     options = [v.wildcards for v in run_variants(Path(), experiment) if v["family"] == "graph"]

@@ -14,7 +14,8 @@ from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.rows import order_of
-from secateur.planning.plan import Variant, run_variants
+from secateur.planning.earlier import run_variants
+from secateur.planning.plan import Variant
 from secateur.report.format import row_of
 from secateur.report.trace import ID_COLUMNS, Trace, Traces
 

@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 
+from secateur.config.code import plugin_digest
 from secateur.core.cache import RequestCache, digest
 from secateur.ecs.reading.independent import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
 

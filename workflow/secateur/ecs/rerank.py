@@ -11,13 +11,13 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.config.code import plugin_digest
 from secateur.core.cache import RequestCache, digest
 from secateur.ecs.reading.independent import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["choose_in_turn", "pmi_q", "pool_of", "reranked"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.config.code import plugin_digest
 from secateur.core.artifacts import file_digest, remade
 from secateur.core.cache import VectorCache, digest
 from secateur.core.errors import SecateurError
@@ -16,7 +17,6 @@ from secateur.models.hub import embedder_folder
 from secateur.models.kernels import STEADY
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.word_pieces import word_piece_counter
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Embedder"]
 

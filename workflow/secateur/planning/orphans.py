@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from secateur.stage.ledger import record_at, upstream
+from secateur.stage.behind import upstream
+from secateur.stage.ledger import record_at
 
 __all__ = ["orphaned", "size"]
 

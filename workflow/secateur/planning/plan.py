@@ -16,13 +16,12 @@ from secateur.config.datasets import Dataset
 from secateur.config.experiment import Experiment, Study, System
 from secateur.config.limits import unlimited
 from secateur.core import layout
-from secateur.core.artifacts import read_json
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.planning.primary import primary_tests
 from secateur.planning.problems import answer_problems, has_untrained_questions, transfer_problems, variant_problems
 
-__all__ = ["AXES", "Variant", "changes", "experiment", "run_variants", "variants"]
+__all__ = ["AXES", "Variant", "experiment", "variants"]
 
 NARROWING = tuple(f"experiment.{key}" for key in ("systems", "axes", "exclude", "datasets"))  # overrides that drop rows
 OPTIONS = {"system": "systems", "study": "studies"}  # group -> the key of an experiment that names its options
@@ -111,13 +110,6 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     return resolved
 
 
-def run_variants(root: Path, name: str) -> list[Variant]:
-    """The variants of an experiment under the overrides of its last run in a project's folder."""
-    record = root / "results" / "experiments" / name / "run.json"
-    overrides = read_json(record).get("overrides", ()) if record.exists() else ()
-    return variants(root / "conf", name, tuple(overrides))
-
-
 def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tuple[str, ...], where: str) -> System:
     """A system with the options that the experiment gives it; the command line has the last word."""
     system = option(conf, group, name, overrides, where)
@@ -128,26 +120,13 @@ def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tupl
     return option(conf, group, name, (*written, *overrides), where)
 
 
-def changes(planned: Iterable[Variant], record: Path) -> str:
-    """The variants added to and removed from an earlier run; empty without a record of one."""
-    if not record.exists():
-        return ""
-    rows = read_json(record)["config"]["extra.variants"]
-    before = dict.fromkeys(" ".join(filter(None, (row["dataset"], row["system"], row["order"]))) for row in rows)
-    now = dict.fromkeys(" ".join(filter(None, (v.dataset, v.system, v.order))) for v in planned)
-    lists = {"adds": [name for name in now if name not in before], "removes": [n for n in before if n not in now]}
-    return "; ".join(f"{change}: {', '.join(names)}" for change, names in lists.items() if names)
-
-
 def _check_groups(spec: Experiment, overrides: tuple[str, ...], where: str) -> None:
     """Raises ConfigError for an override of systems where there are studies alone, and the other way round."""
     for (group, listed), other in zip(OPTIONS.items(), reversed(OPTIONS), strict=True):
-        if getattr(spec, listed):
-            continue
-        for text in overrides:
-            if text.lstrip("+~").startswith(f"{group}."):
-                fix = text.replace(group, other, 1)
-                raise ConfigError(f"{where}: {text} changes nothing, as experiment.{listed} is empty. Fix: {fix}")
+        given = [text for text in overrides if text.lstrip("+~").startswith(f"{group}.")]
+        if given and not getattr(spec, listed):
+            fix = f"Fix: {given[0].replace(group, other, 1)}"
+            raise ConfigError(f"{where}: {given[0]} changes nothing, as experiment.{listed} is empty. {fix}")
 
 
 def _check_axes(conf: Path, spec: Experiment, where: str) -> None:

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
+from secateur.config.code import plugin_digest
 from secateur.config.policy import Policy
 from secateur.contexts.channels import ACTIONS
 from secateur.core.artifacts import atomic, dropped
@@ -23,7 +24,6 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
 

@@ -6,8 +6,7 @@ it. Nothing here knows MLflow; `tracking` does.
 
 import json
 import re
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,22 +23,18 @@ from secateur.core.cache import digest
 from secateur.core.redaction import redacted
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
+from secateur.stage.behind import Record, cost, upstream
 
 __all__ = [
     "FOLDER",
     "HEADLINES",
     "ROW",
     "collect",
-    "costs",
     "record_at",
     "records",
     "started",
-    "upstream",
     "variant_runs",
-    "warned",
 ]
-
-Record = dict[str, Any]
 
 FOLDER = "ledger"  # under results
 ROW = ["experiment", "dataset", "system", "order"]  # identifies a variant; its runs differ in their fingerprints
@@ -57,7 +52,6 @@ HEADLINES = (  # metrics that a run shows, with their intervals; the suffix @cla
     "memory_tokens_to_first",
 )
 CURVES = {metric.partition("@")[0] for metric in HEADLINES} | {"tokens"}  # that a run shows over the budget
-SENT = ("contexts", "selections", "policy")  # outputs that a variant gives its reader, or chooses its contexts by
 POLICY = "policy"  # scorer of the figures of a policy
 DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
@@ -72,19 +66,8 @@ def record_at(path: Path) -> Record | None:
     """A stage's record; None for a copy, whose outputs are in another folder."""
     record = read_json(path)
     homes = {Path(output).parent.parts for output in record["outputs"].values()}
-    return record if not homes or any(path.parent.parts[-len(home) :] == home for home in homes) else None
-
-
-def upstream(found: Iterable[Record], files: Iterable[str]) -> list[Record]:
-    """The records of all stages that some files depend on, the nearest first."""
-    maker = {path: record for record in found if not record["failure"] for path in record["outputs"].values()}
-    queue, chosen = deque(files), {}
-    while queue:
-        record = maker.get(queue.popleft())
-        if record is not None and id(record) not in chosen:
-            chosen[id(record)] = record
-            queue.extend(sorted(record["inputs"]))
-    return list(chosen.values())
+    places = (path.parent.parts, path.parent.parent.parts)  # a page's record has a folder of its own
+    return record if not homes or any(place[-len(home) :] == home for place in places for home in homes) else None
 
 
 def started(record: Record) -> str:
@@ -129,43 +112,6 @@ def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
                 if written is not None and json.loads(written) != value:
                     found[path] = value
     return found
-
-
-def _cost(behind: list[Record]) -> dict[str, float]:
-    """CPU seconds summed, and peak memory maximised, over stages."""
-    peak = max(record["peak_bytes"] for record in behind)
-    return {"cpu_seconds": sum(record["cpu_seconds"] for record in behind), "peak_bytes": peak}
-
-
-def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[dict[str, Any]]:
-    """The cost of each variant: dataset, system, order, cpu_seconds and peak_bytes of all stages that its figures depend on.
-
-    With the prefix `sent_`: the same for the stages that its contexts depend on. Variants with a missing record, or whose stages
-    have no output that is sent, are left out. variants: rows {dataset, system, order, files}.
-    """
-    made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
-    rows = []
-    for variant in variants:
-        behind = upstream(found, variant["files"])
-        sent = [path for record in behind for name, path in record["outputs"].items() if name in SENT]
-        read = {path for record in behind for path in record["inputs"] if path.startswith("results/")}
-        if sent and made.issuperset({*variant["files"], *read}):
-            own = {f"sent_{name}": value for name, value in _cost(upstream(found, sent)).items()}
-            rows.append({name: variant[name] for name in ROW[1:]} | _cost(behind) | own)
-    return rows
-
-
-def warned(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[str]:
-    """What stages warned of on which the figures of some variants depend, each text once.
-
-    variants: rows {files}. A text names the data set, or the corpus, and the stage.
-    """
-    behind = upstream(found, [path for variant in variants for path in variant["files"]])
-    told: dict[tuple[str, str, str], None] = {}
-    for record in sorted(behind, key=lambda record: (record["stage"], json.dumps(record["axes"], sort_keys=True))):
-        about = record["axes"].get("dataset") or record["axes"].get("corpus", "")
-        told |= dict.fromkeys((about, record["stage"], text) for text in record["warnings"])
-    return [f"{about}, {stage}: {text}" for about, stage, text in told]
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
@@ -227,7 +173,7 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
     settings: dict[str, dict] = {}
     for record in behind:
         settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
-    costs = [(name, value, 0) for name, value in _cost(behind).items()]
+    costs = [(name, value, 0) for name, value in cost(behind).items()]
     identity = sorted(digest([record[name] for name in IDENTITY]) for record in behind)
     return {
         **key,

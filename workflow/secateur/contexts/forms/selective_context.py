@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from secateur.config.code import plugin_digest
 from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
 from secateur.models.words import MOSTLY, PARSER, share_outside_latin
-from secateur.stage.provenance import plugin_digest
 
 BEFORE = "\n"  # what a passage's first token is predicted from
 WORD = re.compile(r"\S+\s*")

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.config.code import plugin_digest
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
@@ -26,7 +27,6 @@ from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.ecs.reading.trajectory import along_base, along_context, prefilled_prompts
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.stage.provenance import plugin_digest
 
 __all__ = ["estimate", "statistics", "statistics_frame"]
 

@@ -12,13 +12,12 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from secateur.config import plugins
+from secateur.config import code, plugins
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.triples.surface import Extraction, Triple, normalised_triples
 from secateur.models.words import MOSTLY, share_outside_latin
-from secateur.stage import provenance
 
 __all__ = [
     "extract",
@@ -91,7 +90,7 @@ class _CachedExtractor:
     def __init__(self, cfg, ctx, cache=None) -> None:
         self.front = plugin_of(cfg).FrontEnd(_settings(cfg, "conf/extractor"), ctx)
         self.cache = cache or RequestCache(ctx.cache / "triples" / self.front.name)
-        self.code = provenance.plugin_digest(type(self.front).__module__)  # equal for all stages that share the cache
+        self.code = code.plugin_digest(type(self.front).__module__)  # equal for all stages that share the cache
         self.max_failed = getattr(self.front, "max_failed", 0.0)
 
     def __call__(self, texts: list[str], title: str | None) -> Extraction:

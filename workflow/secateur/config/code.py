@@ -1,0 +1,125 @@
+"""The code that a result depends on: a module or plug-in, and all that it imports, without comments and docstrings.
+
+Modules in `GLUE` are left out: configuration values are params, and table declarations have digests of their own.
+"""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from secateur.config.plugins import LIBRARY, source_of
+
+__all__ = ["GLUE", "contents", "digest_of", "imports", "is_glue", "module_file", "plugin_digest", "without_docs"]
+
+GLUE = (  # modules that carry a stage and compute nothing
+    "config",
+    "core.artifacts",
+    "core.errors",
+    "core.fields",
+    "core.layout",
+    "core.tables",
+    "planning.plan",
+    "stage.contract",
+    "stage.provenance",
+    "stage.threads",
+)
+COMPUTING = ("core.tables.vectors",)  # modules in packages of GLUE that decide figures
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+Import = tuple[int, str, tuple[str, ...]]  # leading dots, module or the empty string, names of a `from` import
+
+
+def is_glue(module: str) -> bool:
+    """Whether a module, named without `secateur.`, is in `GLUE` or in a package of it, and computes nothing."""
+    return module not in COMPUTING and any(module == name or module.startswith(f"{name}.") for name in GLUE)
+
+
+@cache
+def _parsed(source: str) -> tuple[str, tuple[Import, ...]]:
+    """The syntax tree as text, without comments and docstrings, and what it imports, inside functions too.
+
+    Both come from one walk, since a dry run parses every module.
+    """
+    tree, found = ast.parse(source), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
+        elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree), tuple(found)
+
+
+def without_docs(source: str) -> str:
+    """A source's syntax tree as text, without comments and docstrings."""
+    return _parsed(source)[0]
+
+
+@cache
+def _imported(source: str, package: str) -> frozenset[str]:
+    """Full names of the modules that a source imports. package: the source's package."""
+    found = set()
+    for level, module, names in _parsed(source)[1]:
+        above = package.split(".")[: len(package.split(".")) + 1 - level] if level else []
+        base = ".".join([*above, *filter(None, [module])])
+        found |= {base, *(f"{base}.{name}" for name in names)}
+    return frozenset(found)
+
+
+def module_file(library: Path, name: str) -> Path | None:
+    """The file of a module; None for package files of the library, which hold no code."""
+    path = source_of(name, library)
+    return None if path is None or (name.split(".")[0] == "secateur" and path.stem == "__init__") else path
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+@cache
+def imports(library: Path, script: Path, plugins: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The plug-ins, and the modules that they and a script import, directly or not; sorted, without `GLUE`.
+
+    For a plug-in outside the library, modules of its own package count too.
+    """
+    return _reached(library, plugins, (*plugins, *_imported(script.read_text(encoding="utf-8"), "scripts")))
+
+
+def _reached(library: Path, plugins: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules `first`, and all that they import, directly or not."""
+    roots = {"secateur", *(plugin.partition(".")[0] for plugin in plugins)}
+    seen: set[str] = set()
+    queue = list(first)
+    while queue:
+        name = queue.pop()
+        counts = name.partition(".")[0] in roots and name not in seen and not is_glue(name.removeprefix("secateur."))
+        path = module_file(library, name) if counts else None
+        if path is not None:
+            seen.add(name)
+            package = name if path.stem == "__init__" else name.rpartition(".")[0]
+            queue += [*_parents(name), *_imported(path.read_text(encoding="utf-8"), package)]
+    return tuple(sorted(seen))
+
+
+@cache
+def plugin_digest(module: str, library: Path = LIBRARY) -> str:
+    """Digest of the code of one plug-in and of what it imports: part of the key of a cache of its results."""
+    return digest_of([text for _, text in contents(library, _reached(library, (module,), (module,)))])
+
+
+def contents(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(module, code without docstrings) of each module, and (module, text) of each template beside it."""
+    found = []
+    for name in modules:
+        module = module_file(library, name)
+        found.append((name, f"{name}:{without_docs(module.read_text(encoding='utf-8'))}"))
+        templates = sorted(module.parent.glob(f"{module.stem}.*.j2"))
+        found += [(name, path.read_text(encoding="utf-8")) for path in templates]
+    return found
+
+
+def digest_of(parts: list[str]) -> str:
+    """Digest of some texts in their order."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
