@@ -127,6 +127,14 @@ def test_no_strings_have_no_vectors(tmp_path):
     assert Embedder(config(), tmp_path).embed([]).shape == (0, 384)
 
 
+def test_the_code_is_part_of_the_cache_key(cold, monkeypatch):
+    before = Embedder(config(), cold[0])
+    monkeypatch.setattr("secateur.models.embedder.plugin_digest", lambda module: module)
+    after = Embedder(config(), cold[0])
+    assert before.identity == after.identity  # of the model, which an index on disk names
+    assert before.cache.folder != after.cache.folder
+
+
 def test_the_window_is_part_of_the_cache_key(cold):
     assert Embedder(config(), cold[0]).cache.folder != Embedder(config(max_tokens=128), cold[0]).cache.folder
 

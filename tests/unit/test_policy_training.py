@@ -135,12 +135,15 @@ def test_a_longer_training_is_not_taken_for_a_shorter_one(tmp_path, limits):
     assert all((weights(clean)[name] == weights(after)[name]).all() for name in weights(clean))
 
 
-def test_a_checkpoint_of_other_data_or_settings_is_not_taken_up(tmp_path):
+def test_a_checkpoint_of_other_data_settings_or_code_is_not_taken_up(tmp_path, monkeypatch):
     (fit, dev), _ = splits((12, 6), QUICK)
     train(fit, dev, lattice(3, 3), QUICK, tmp_path)
     train(fit, Examples(dev.x, dev.value + 1, dev.pairs), lattice(3, 3), QUICK, tmp_path)
     train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
+    monkeypatch.setattr("secateur.policy.dpo.plugin_digest", lambda module: module)
+    train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.parametrize("place", [3, 40, -700, -1])
