@@ -50,9 +50,9 @@ def run(cfg, inputs, outputs, ctx):
     contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
     rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())
     if cfg.extra.sees_gold:  # under no passage, an upper bound would be a closed book
-        without = turns.filter(~pl.col("question_id").is_in(list(rows))).height
-        ctx.note_counts({"questions_without_gold_passages": without})
-        turns = turns.filter(pl.col("question_id").is_in(list(rows)))
+        bounded = turns.filter(pl.col("question_id").is_in(list(rows)))
+        ctx.note_counts({"questions_without_gold_passages": turns.height - bounded.height})
+        turns = bounded
     if not turns.height:
         outputs["answers"] = TABLES["answers"].empty()
         return {"questions": 0}

@@ -66,6 +66,10 @@ CONSTRUCTIONS = {
         "Ann did not buy, sell or rent the mill.",
         [("Ann", "did not", "buy"), ("Ann", "did not", "sell"), ("Ann", "did not rent", "mill")],
     ),
+    "a shared negation with a typographic apostrophe": (
+        "Ann didn\u2019t buy or sell the mill.",
+        [("Ann", "did not", "buy"), ("Ann", "did not sell", "mill")],
+    ),
     "a shared never": (
         "Ann never smoked cigars or drank whisky.",
         [("Ann", "never smoked", "cigars"), ("Ann", "never drank", "whisky")],

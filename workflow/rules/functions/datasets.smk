@@ -42,12 +42,11 @@ def limited_split(wildcards):
 
 
 def content_of(function):
-    """A param: digests of the user's files that an input function names. Times alone do not tell a file that was replaced
-    by an older one."""
+    """A param: the digest of the user's files that an input function names, since one may be replaced by an older one."""
 
-    def digests(wildcards):
+    def content(wildcards):
         found = function(wildcards)
         own = [Path(p) for p in ([found] if isinstance(found, str) else found) if not str(p).startswith("results/")]
-        return [known_digest(path, CACHE / "files") for path in own if path.is_file()]
+        return known_digest(own, CACHE / "files") if own and all(path.is_file() for path in own) else None
 
-    return digests
+    return content

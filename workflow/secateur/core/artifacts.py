@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -134,14 +134,27 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def known_digest(path: Path, folder: Path) -> str:
-    """sha256 of a file's content, kept in a folder for files of one size, inode and times: gigabytes take seconds."""
-    stat = path.stat()
-    seen = (path.resolve(), stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+def known_digest(files: Sequence[Path], folder: Path) -> str:
+    """sha256 of files, one after the other, kept in a folder while their sizes, inodes and times stay: gigabytes take seconds.
+
+    The time of change of an inode tells a file that was replaced and given its old date.
+    """
+    stats = [(str(path.resolve()), path.stat()) for path in files]
+    seen = [(path, s.st_size, s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
     known = folder / hashlib.sha256(repr(seen).encode()).hexdigest()
     if not known.is_file():
-        write_text(known, file_digest(path))
+        write_text(known, _together(files))
     return known.read_text(encoding="utf-8")
+
+
+def _together(files: Iterable[Path]) -> str:
+    """sha256 of files, one after the other."""
+    whole = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as stream:
+            while piece := stream.read(1 << 20):
+                whole.update(piece)
+    return whole.hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -10,7 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from secateur.core.artifacts import file_digest, write_text
+from secateur.config.code import plugin_digest
+from secateur.core.artifacts import write_text
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
 from secateur.models.attention import BLOCK, attend_in_blocks
@@ -33,10 +34,7 @@ def check_once(lm: CausalLM, cache: Path) -> None:
     cache/checked holds a file for each model, data type, device, version of PyTorch and transformers, and code that reads.
     """
     versions = [version(name) for name in ("torch", "transformers")]
-    code = [
-        file_digest(Path(__file__).with_name(f"{name}.py")) for name in ("agreement", "attention", "causal", "decoding")
-    ]
-    passed = cache / "checked" / digest(lm.identity, str(lm.model.device), *versions, *code)
+    passed = cache / "checked" / digest(plugin_digest(__name__), lm.identity, str(lm.model.device), *versions)
     if passed.is_file():
         return
     difference, allowed = largest_difference(lm)

@@ -4,7 +4,6 @@ An address is a folder, a hub id, a GGUF file, `package:PACKAGE/FILE.gguf` in an
 for a package that holds one GGUF file in pieces.
 """
 
-import hashlib
 import logging
 import shutil
 import tempfile
@@ -16,8 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
-from secateur.core.artifacts import file_digest, made_once, seal, unsealed, write_text
-from secateur.core.cache import digest
+from secateur.core.artifacts import known_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
 from secateur.models.hub import fetched
 from secateur.models.locate import locate
@@ -165,11 +163,7 @@ def gguf_file(address: str) -> Iterator[Path]:
 
 
 def weights_digest(address: str, cache: Path) -> str:
-    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here.
-
-    It is kept in the cache for files of one size, inode and times, since 15 GB take half a minute. The time of change of the
-    inode tells a file that was replaced and given its old date.
-    """
+    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here."""
     folder = Path(address)
     if is_gguf(address):
         files = _pieces(address)
@@ -181,24 +175,7 @@ def weights_digest(address: str, cache: Path) -> str:
             )
     else:
         return address
-    stats = [(str(path.resolve()), path.stat()) for path in files]
-    seen = [(path, s.st_size, s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
-    known = cache / "weights" / digest(seen)
-    if known.is_file():
-        return known.read_text(encoding="utf-8")
-    computed = file_digest(files[0]) if len(files) == 1 else _together(files)
-    write_text(known, computed)
-    return computed
-
-
-def _together(files: Iterable[Path]) -> str:
-    """sha256 of files, one after the other."""
-    whole = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as stream:
-            while piece := stream.read(1 << 20):
-                whole.update(piece)
-    return whole.hexdigest()
+    return known_digest(files, cache / "weights")
 
 
 def prepare(address: str, cache: Path, weights: bool = True, say: Callable[[str], None] = LOG.info) -> str:

@@ -12,7 +12,7 @@ __all__ = ["orphaned", "size"]
 PARTIAL = (".*.tmp", ".*.tmp.xml", ".*.tmp.bin", ".*.part", ".making-*")
 CACHES = (  # folders of the cache
     *("code", "config", "triples", "replies", "embeddings", "models", "statistics", "answer_gain", "pmi_q"),
-    *("tokenizers", "answers", "policies", "peers", "peer_replies"),
+    *("tokenizers", "answers", "policies", "peers", "peer_replies", "self_information", "checked", "files", "weights"),
 )
 KEPT = ("experiments", "ledger", "bench", "models", "raw", "peers")  # folders of results
 AGE = 86_400  # seconds without a write after which a partial file counts as abandoned

@@ -4,6 +4,7 @@
 of the experiment in `results`, else of its kept figures in `docs/results`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,11 +15,11 @@ import polars as pl
 import yaml
 
 from secateur.config.limits import command
-from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
+from secateur.planning.earlier import run_overrides
 from secateur.report.kept import kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import saved
@@ -110,9 +111,8 @@ def _metrics(root: Path, experiment: str) -> pl.DataFrame:
 
 def _set_otherwise(root: Path, place: Spec) -> list[str]:
     """Overrides of the run whose figures a cell shows that its command does not name; none of kept figures."""
-    record = root / "results" / "experiments" / place["experiment"] / "run.json"
-    given = read_json(record).get("overrides", ()) if record.exists() else ()
-    return [f"with {text}" for text in given if text not in place.get("command", "")]
+    declared = re.split(r"[\s'\"]+", place.get("command", ""))
+    return [f"with {text}" for text in run_overrides(root, place["experiment"]) if text not in declared]
 
 
 def _measured(metrics: pl.DataFrame, labels: Spec) -> Measured | None:

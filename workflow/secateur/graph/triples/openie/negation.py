@@ -5,7 +5,7 @@ from secateur.graph.triples.surface import word_set
 
 __all__ = ["denied_by"]
 
-NEGATIVE = word_set("no not never neither hardly scarcely barely rarely seldom")
+NEGATIVE = word_set("no not n't never neither hardly scarcely barely rarely seldom")
 AUXILIARIES = word_set("aux auxpass")
 
 
@@ -48,4 +48,4 @@ def _coordinated(tree: Tree, word: int) -> list[int]:
 
 def _negations(tree: Tree, word: int) -> list[int]:
     """Negative words before a word that belong to it."""
-    return [k for k in tree.children[word] if k < word and tree.words[k].lower().replace("n't", "not") in NEGATIVE]
+    return [k for k in tree.children[word] if k < word and tree.words[k].lower().replace("\u2019", "'") in NEGATIVE]
