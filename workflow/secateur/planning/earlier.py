@@ -5,8 +5,9 @@ from pathlib import Path
 
 from secateur.core.artifacts import read_json
 from secateur.planning.plan import Variant, variants
+from secateur.stage.ledger import run_overrides
 
-__all__ = ["changes", "run_overrides", "run_variants"]
+__all__ = ["changes", "run_variants"]
 
 
 def changes(planned: Iterable[Variant], record: Path) -> str:
@@ -23,9 +24,3 @@ def changes(planned: Iterable[Variant], record: Path) -> str:
 def run_variants(root: Path, name: str) -> list[Variant]:
     """The variants of an experiment under the overrides of its last run in a project's folder."""
     return variants(root / "conf", name, run_overrides(root, name))
-
-
-def run_overrides(root: Path, name: str) -> tuple[str, ...]:
-    """The overrides of an experiment's last run in a project's folder; none without a run."""
-    record = root / "results" / "experiments" / name / "run.json"
-    return tuple(read_json(record).get("overrides", ())) if record.exists() else ()

@@ -19,11 +19,11 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.published import published_statistics
-from secateur.planning.earlier import run_overrides
 from secateur.report.kept import kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import saved
 from secateur.report.table import Column, Number, Row, Table, inline, latex, markdown
+from secateur.stage.ledger import run_overrides
 
 __all__ = ["Artefact", "Cell", "artefact", "drawn", "names", "written"]
 

@@ -32,6 +32,7 @@ __all__ = [
     "collect",
     "record_at",
     "records",
+    "run_overrides",
     "started",
     "variant_runs",
 ]
@@ -68,6 +69,12 @@ def record_at(path: Path) -> Record | None:
     homes = {Path(output).parent.parts for output in record["outputs"].values()}
     places = (path.parent.parts, path.parent.parent.parts)  # a page's record has a folder of its own
     return record if not homes or any(place[-len(home) :] == home for place in places for home in homes) else None
+
+
+def run_overrides(root: Path, name: str) -> tuple[str, ...]:
+    """The overrides of an experiment's last run in a project's folder; none without a run."""
+    record = root / "results" / "experiments" / name / "run.json"
+    return tuple(read_json(record).get("overrides", ())) if record.exists() else ()
 
 
 def started(record: Record) -> str:
