@@ -1,7 +1,9 @@
 """Caches return what was put, and only that."""
 
+import gc
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 
 import numpy as np
@@ -97,20 +99,35 @@ def test_segments_add_up_and_may_overlap(tmp_path):
     np.testing.assert_array_equal(found, vectors_of(["d", "ccc", "bb", "a"]))
 
 
+@contextmanager
+def switching_often():
+    """Threads change places at almost every step, in Python's own parser too: a callback of the collector runs there."""
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+
+    def step(*_):
+        sum(range(50))
+
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(20)
+    gc.callbacks.append(step)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(step)
+        gc.set_threshold(*threshold)
+        sys.setswitchinterval(interval)
+
+
 def test_threads_that_put_and_get_at_once_find_each_string_its_own_vector(tmp_path):
-    cache, often = VectorCache(tmp_path, 3), sys.getswitchinterval()
+    cache = VectorCache(tmp_path, 3)
     parts = [[f"{m}{'x' * n}" for m in range(n % 7 + 1)] for n in range(1, 41)]
 
     def put_and_get(part):
         cache.put(part, vectors_of(part))
         return cache.get(part)
 
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(put_and_get, parts))
-    finally:
-        sys.setswitchinterval(often)
+    with switching_often(), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(put_and_get, parts))
     for part, (known, vectors) in zip(parts, found, strict=True):
         assert known.all()
         np.testing.assert_array_equal(vectors, vectors_of(part))

@@ -23,6 +23,7 @@ from secateur.core.artifacts import atomic, dropped, write_text
 __all__ = ["RequestCache", "VectorCache", "digest"]
 
 PATIENCE = 300  # seconds that a job waits for another job's block: some blocks of strings on a busy machine
+READING = threading.Lock()  # numpy parses headers by `ast`, which fails in threads of Python 3.11.7 (gh-106905)
 SMALL = 4096  # requests of at most so many strings are kept in memory
 
 
@@ -125,7 +126,7 @@ class VectorCache:
     def _stored(segment: Path, name: str) -> NDArray | None:
         """An array of a segment; None where the file is gone, or is damaged and therefore removed."""
         try:
-            with np.load(segment) as stored:
+            with READING, np.load(segment) as stored:
                 return stored[name]
         except FileNotFoundError:  # another job dropped it meanwhile
             return None
