@@ -32,6 +32,27 @@ def test_a_key_reruns_exactly_the_rules_that_read_it(matrix, override):
     assert matrix.rerun(*override.split(" & "), given=asked_of(override)) == KEYS[override]
 
 
+CROSS_ENCODER = "{{kind: cross_encoder, model: {}, top: 1, weight: 1, batch: 1, max_tokens: 64, titles: true}}"
+
+
+@pytest.mark.parametrize(
+    ("override", "rules"),
+    [
+        ("embedder.model={}", KEYS["embedder.model=package:other/model"]),
+        ("extractor.settings.model={}", KEYS["extractor.settings.model=folder/other"]),
+        (f"reranker.spec={CROSS_ENCODER}", {"rerank_passages"}),
+    ],
+)
+def test_a_model_that_is_replaced_in_its_folder_reruns_what_another_address_would(matrix, tmp_path, override, rules):
+    weights = tmp_path / "model" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"first")
+    before = matrix.jobs(override.format(weights.parent))
+    weights.write_bytes(b"other")
+    after = matrix.jobs(override.format(weights.parent))
+    assert {rule for rule in RULES if after[rule] != before[rule]} == rules
+
+
 def test_the_table_names_every_key_of_every_group():
     keys = {f"{group}.{field.name}" for group, cls in GROUPS.items() for field in dataclasses.fields(cls)}
     assert {".".join(re.split(r"[.=]", override.lstrip("+"))[:2]) for override in KEYS} == keys

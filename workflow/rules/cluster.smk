@@ -6,7 +6,7 @@ NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|f
 
 if config.get("resources"):
     rules_here = resources.rules_of(ROOT / "workflow" / "rules")
-    resources.override(workflow, or_stop(resources.parse)(words(config["resources"]), rules_here))
+    resources.override(workflow, or_stop(resources.parse)(compose.separated(config["resources"]), rules_here))
 
 needs.patch()
 quoting.patch()

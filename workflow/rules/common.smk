@@ -39,20 +39,13 @@ def or_stop(function):
     return call
 
 
-def words(value):
-    """The items of a list of `key=value` that Snakemake's --config passes as a list or as a text."""
-    return compose.separated(value) if isinstance(value, str) else tuple(map(str, value or ()))
-
-
 EXPERIMENT = str(config.get("experiment", "quickstart"))
 os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; sums depend on it
-OVERRIDES = words(config.get("overrides"))
+OVERRIDES = compose.separated(config.get("overrides"))
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES))  # for records, not params
 
 if config.get("data"):
-    stop(
-        f"data={config['data']}: a folder is an experiment of its own since 0.3. Fix: secateur evaluate {config['data']}"
-    )
+    stop(f"data={config['data']}: a folder is its own experiment since 0.3. Fix: secateur evaluate {config['data']}")
 
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local
@@ -93,7 +86,7 @@ def leaf_params(rule, *keys, **extra):
     A key is `group`, `group.key`, or `group=option` where no wildcard names the option. The digest covers the plug-ins
     that the leaves name: a stage loads no others. extra: functions of the wildcards.
     """
-    families = []  # (group, key, option, family) of the leaves that name plug-ins
+    families, models = [], []  # (group, key, option, family) of leaves that name plug-ins; those that name models
 
     def chosen(group, fixed, wildcards):
         return option(group, fixed) if fixed else named(group, wildcards)
@@ -115,6 +108,9 @@ def leaf_params(rule, *keys, **extra):
         provenance.note_code(CACHE, *parts)
         return f"code={provenance.code_digest(*parts)}"
 
+    def content(wildcards):
+        return sources.content_of_models((getattr(chosen(g, o, wildcards), k) for g, k, o in models), CACHE)
+
     params = {}
     for text in keys:
         path, _, fixed = text.partition("=")
@@ -122,8 +118,11 @@ def leaf_params(rule, *keys, **extra):
         for field in fields(GROUPS[group]):
             if key in ("", field.name):
                 params[f"{group}_{field.name}"] = value_of(group, field.name, fixed)
+                if f"{group}.{field.name}" in sources.MODELS:
+                    models.append((group, field.name, fixed))
                 if field.metadata["family"]:
                     families.append((group, field.name, fixed, field.metadata["family"]))
+    extra |= {"models": content} if models else {}
     return params | {name: extra_of(name, function) for name, function in extra.items()} | {"code": code}
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import version
@@ -70,13 +70,15 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "\\'") + "'"
 
 
-def separated(text: str) -> tuple[str, ...]:
-    """The overrides of a text. Each begins at a `key=` after a blank, so that values may have blanks.
+def separated(given: str | Iterable[Any] | None) -> tuple[str, ...]:
+    """The overrides that Snakemake's --config passes as a list or as a text.
+
+    In a text each begins at a `key=` after a blank, so that values may have blanks.
 
     >>> separated("dataset.folder=/my data eval.budgets=[64, 128]  lm.model='a b=c'")
     ('dataset.folder=/my data', 'eval.budgets=[64, 128]', "lm.model='a b=c'")
     """
-    return tuple(OVERRIDE.findall(text.strip()))
+    return tuple(OVERRIDE.findall(given.strip()) if isinstance(given, str) else map(str, given or ()))
 
 
 def _check_name(conf: Path, group: str, name: str, asked_by: str) -> None:

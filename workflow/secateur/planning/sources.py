@@ -1,18 +1,28 @@
 """Finds the files that corpora and data sets are read from: fetched files, paths, or a folder of the user's own."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from glob import glob
 from pathlib import Path
 from typing import Any
 
+from secateur.core.artifacts import known_digest
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import Spec, format_of
 from secateur.datasets.registry import load_registry
 from secateur.datasets.texts import is_hidden
 
-__all__ = ["existing", "folder_files", "listed_files", "refuse_foreign", "registry_entry"]
+__all__ = [
+    "MODELS",
+    "content_of_models",
+    "existing",
+    "folder_files",
+    "listed_files",
+    "refuse_foreign",
+    "registry_entry",
+]
 
+MODELS = ("embedder.model", "extractor.settings", "reranker.spec")  # keys that name models, besides those of conf/lm
 FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 
@@ -48,6 +58,17 @@ def listed_files(names: Iterable[str]) -> list[str]:
         else:
             raise SecateurError(f"{name}: no file of this pattern. {FIX}")
     return paths
+
+
+def content_of_models(settings: Iterable[Any], cache: Path) -> str | None:
+    """Digest of the models in folders that settings name, each as a text or under `model`: one may be replaced by another.
+
+    None where no setting names a folder: a hub id's revision and a package's version are in the records of stages.
+    """
+    named = (each.get("model") if isinstance(each, Mapping) else each for each in settings)
+    folders = sorted({Path(name) for name in named if isinstance(name, str) and Path(name).is_dir()})
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return known_digest(files, cache / "files") if files else None
 
 
 def registry_entry(registry: Path, name: str) -> dict[str, Any]:
