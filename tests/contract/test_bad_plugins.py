@@ -91,8 +91,8 @@ def ranked(ctx):
     [
         ("np.zeros((1, 3))", "gave scores with shape (1, 3), (1, 2) (questions, passages) is needed"),
         ("np.zeros(2)", "gave scores with shape (2,)"),
-        ("[[0.0, np.nan]]", "gave scores with NaN or +inf"),
-        ("[[0.0, np.inf]]", "gave scores with NaN or +inf"),
+        ("[[0.0, np.nan]]", "gave scores with NaN or +inf, first for question q and passage p2"),
+        ("[[np.inf, 0.0]]", "gave scores with NaN or +inf, first for question q and passage p1"),
         ("[['a', 'b']]", "mine.py: ValueError: could not convert string to float"),
         ("None", "gave scores with shape ()"),
         ("{}['k1']", "mine.py:5: KeyError: 'k1'"),

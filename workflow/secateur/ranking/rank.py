@@ -78,7 +78,7 @@ class _UnsmoothedScores:
             batch = self._batch(questions, ranker.answer)
             with plugins.calling("ranker", ranker.module):
                 scores = np.asarray(ranker.module.score(ranker.settings, group, batch, self.seed), float)
-            self._check(ranker, scores, (len(batch.queries), len(group.texts)))
+            self._check(ranker, scores, batch.ids, group.ids)
             self.cache[key] = scores
         return self.cache[key]
 
@@ -88,13 +88,17 @@ class _UnsmoothedScores:
         return Questions(queries, ids, [frozenset(self.gold.get(q, ())) for q in ids])
 
     @staticmethod
-    def _check(ranker: Ranker, scores: np.ndarray, shape: tuple[int, int]) -> None:
+    def _check(ranker: Ranker, scores: np.ndarray, questions: list[str], passages: list[str]) -> None:
         """Raise SecateurError for scores of another shape, NaN or +inf."""
-        problems = [] if scores.shape == shape else [f"shape {scores.shape}, {shape} (questions, passages) is needed"]
-        problems += ["NaN or +inf"] if np.isnan(scores).any() or np.isposinf(scores).any() else []
-        if problems:
+        shape, problem = (len(questions), len(passages)), ""
+        if scores.shape != shape:
+            problem = f"shape {scores.shape}, {shape} (questions, passages) is needed"
+        elif len(wrong := np.argwhere(np.isnan(scores) | np.isposinf(scores))):
+            row, column = wrong[0]
+            problem = f"NaN or +inf, first for question {questions[row]} and passage {passages[column]}"
+        if problem:
             raise SecateurError(
-                f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {' and '.join(problems)}. "
+                f"ranker {ranker.name} ({ranker.module.__name__}) gave scores with {problem}. "
                 "Fix: score() in that file; minus infinity leaves a passage out."
             )
 
