@@ -83,5 +83,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": turns.height, "contexts_cut": cut} | _costs(ctx, model, answers)
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -118,5 +118,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(contexts), "failed": failed}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -80,5 +80,4 @@ def _mean_tokens(rows: list[tuple], budget: int) -> float:
     return sum(tokens.values()) / max(len(tokens), 1)
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -192,5 +192,4 @@ def run(cfg, inputs, outputs, ctx):
     }
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -117,5 +117,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"bytes": len(page.encode())}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

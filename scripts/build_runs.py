@@ -10,5 +10,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"runs": runs.height, "edges_per_run": round(run_edges.height / max(runs.height, 1), 3)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

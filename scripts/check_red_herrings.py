@@ -71,5 +71,4 @@ def _of_scorer(
     )
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

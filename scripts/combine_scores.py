@@ -64,5 +64,4 @@ def run(cfg, inputs, outputs, ctx):
     return metrics | {"questions": rankings["question_id"].n_unique(), "scorers": len(scores) + len(utilities)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -27,5 +27,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": paired.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

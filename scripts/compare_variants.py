@@ -95,5 +95,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"rows": sum(m.height for m in metrics), "differences": sum(c.height for c in comparisons)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -11,5 +11,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"passages": inputs["passages"].height, "questions": inputs["questions"].height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -60,5 +60,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(questions)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -72,5 +72,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(golds[None]), "scorers": len(scorers)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

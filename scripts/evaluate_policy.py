@@ -68,5 +68,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

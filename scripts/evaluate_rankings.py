@@ -25,5 +25,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": figures["question_id"].n_unique(), "scorers": len(orders)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

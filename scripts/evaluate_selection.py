@@ -92,5 +92,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": with_gold, "scorers": tables[0]["scorer"].n_unique()}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -12,5 +12,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"passages": passages.height, "triples": triples.height, "resolved": int(triples["resolved"].sum())}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -17,5 +17,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"bytes": result.bytes}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -14,5 +14,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"mentions": mentions.height, "mentions_pruned": found.height - mentions.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -23,5 +23,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": contexts["question_id"].n_unique(), "rows": contexts.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -45,5 +45,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"documents": len(documents), "indexed": int(failure is None)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -88,5 +88,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(items), "unread": unread / max(verdicts, 1)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

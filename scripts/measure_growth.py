@@ -39,5 +39,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"passages": total, "bytes": size}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -24,5 +24,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"passages": passages.height, "documents": passages["doc_id"].n_unique()}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -20,5 +20,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": loaded.questions.height, "evidence": loaded.evidence.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

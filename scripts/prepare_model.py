@@ -22,5 +22,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"converted": int(is_gguf(address))}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

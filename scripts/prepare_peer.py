@@ -13,5 +13,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"installed": int(environment["failure"] is None)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -52,5 +52,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": questions.height, "candidates": sum(c.height for c in candidates)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -122,5 +122,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": questions.height, "sessions": len(parts), "rows": len(rows)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -98,5 +98,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"sessions": replayed, "questions": len({row[0] for row in rows})}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

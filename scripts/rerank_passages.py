@@ -39,5 +39,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": reranked["question_id"].n_unique(), "rankings": reranked.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

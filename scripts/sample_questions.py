@@ -75,5 +75,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": len(samples), "edges": len(drawings)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -24,5 +24,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": questions.height, "pairs": pool.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -9,5 +9,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": selections["question_id"].n_unique(), "selected": selections.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

@@ -123,5 +123,4 @@ def run(cfg, inputs, outputs, ctx):
     return {"questions": questions.height}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

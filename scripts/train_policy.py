@@ -37,5 +37,4 @@ def run(cfg, inputs, outputs, ctx):
     return statistics | {"epochs": len(curves), "rises": rises(training.terms.tokens, configurations)}
 
 
-if "snakemake" in globals():
-    main(run, snakemake)  # noqa: F821 (Snakemake defines it)
+main(run, globals().get("snakemake"))

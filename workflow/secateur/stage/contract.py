@@ -317,7 +317,12 @@ def _ended(*_: Any) -> None:
 
 
 def main(run: Callable[..., Metrics], snakemake: Any) -> None:
-    """Entry point of a rule's script: `run_stage`; a SIGTERM ends it like an error, with a record."""
+    """Entry point of a rule's script: `run_stage`; a SIGTERM ends it like an error, with a record.
+
+    snakemake: what Snakemake defines in its scripts; None where a script is imported, and nothing runs.
+    """
+    if snakemake is None:
+        return
     signal.signal(signal.SIGTERM, _ended)
     job = job_of(snakemake.rule, snakemake)
     try:
