@@ -26,8 +26,8 @@ rule judge_answers:
             "assembly.budget",
             "lm.model",
             *(f"{key}=minilm" for key in slices.EMBEDDING),
-            model=judge_options,
-            reader=judge_reader,
+            model=of_lm(model_options, judge_lm),
+            reader=of_lm(reader_code, judge_lm),
             order=order_of,
         ),
     message:

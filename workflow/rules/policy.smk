@@ -20,7 +20,7 @@ rule build_preferences:
         candidates=of_options(layout.candidates),
         contexts=CONTEXTS,
         model=of_options(layout.model),
-        judge=policy_judge_model,
+        judge=of_lm(model_file, policy_judge_lm),
     output:
         preferences=f"{PREFERENCES}/preferences.parquet",
         features=f"{PREFERENCES}/features.parquet",
@@ -46,8 +46,8 @@ rule build_preferences:
             *slices.ANSWER_TRIPLES,
             *slices.EMBEDDING,
             judge=policy_judge,
-            judge_model=policy_judge_options,
-            judge_reader=policy_judge_reader,
+            judge_model=of_lm(model_options, policy_judge_lm),
+            judge_reader=of_lm(reader_code, policy_judge_lm),
         ),
     message:
         "Read the questions of {wildcards.dataset} under every configuration (memory {wildcards.memory})"

@@ -36,7 +36,7 @@ rule rerank_passages:
         rankings="results/{corpus}/{dataset}/rankings/{ranking}/rankings.parquet",
         passages=PASSAGES,
         questions=QUESTIONS,
-        model=reranker_model,
+        model=of_lm(model_file, reranker_lm),
     output:
         rankings="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/rankings.parquet",
         record="results/{corpus}/{dataset}/reranked/{ranking}/{pick}/{reranker}/run.json",
@@ -49,7 +49,7 @@ rule rerank_passages:
             "reranker",
             *(f"{key}=default" for key in slices.ROWS),
             model=reranker_options,
-            reader=reranker_reader,
+            reader=of_lm(reader_code, reranker_lm),
         ),
     message:
         "Rerank the best passages of {wildcards.dataset} ({wildcards.pick}, {wildcards.reranker})"

@@ -10,13 +10,3 @@ def judge_model(wildcards):
     """The weights of the judge; for an endpoint those of the reader, whose tokenizer counts tokens."""
     lm = judge_lm(wildcards)
     return layout.model({"lm": lm} if lm else layout.options_of(wildcards))
-
-
-def judge_options(wildcards):
-    """The judge's option of conf/lm as plain data."""
-    return model_options(judge_lm(wildcards))
-
-
-def judge_reader(wildcards):
-    """The code digest of the plug-in that reads the judge."""
-    return reader_code(judge_lm(wildcards))

@@ -17,6 +17,16 @@ def weights_of(wildcards):
         return None
 
 
+def of_lm(value, lm_of):
+    """An input function or a param: a value of the model that `lm_of` names for a job."""
+    return lambda wildcards: value(lm_of(wildcards))
+
+
+def model_file(lm):
+    """The weights of an option of conf/lm; none without a model."""
+    return layout.model({"lm": lm}) if lm else []
+
+
 def model_options(lm):
     """An option of conf/lm as plain data, without its speed; None without a model."""
     return {k: v for k, v in vars(option("lm", lm)).items() if k != "seconds"} if lm else None

@@ -17,19 +17,3 @@ def policy_judge(wildcards):
 def policy_judge_lm(wildcards):
     """The judge's option of conf/lm; None for an endpoint and for the reader."""
     return (policy_judge(wildcards) or {}).get("lm")
-
-
-def policy_judge_model(wildcards):
-    """The weights of a judge in process."""
-    lm = policy_judge_lm(wildcards)
-    return layout.model({"lm": lm}) if lm else []
-
-
-def policy_judge_options(wildcards):
-    """The judge's option of conf/lm as plain data."""
-    return model_options(policy_judge_lm(wildcards))
-
-
-def policy_judge_reader(wildcards):
-    """The code digest of the plug-in that reads the judge."""
-    return reader_code(policy_judge_lm(wildcards))

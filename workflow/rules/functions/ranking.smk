@@ -25,20 +25,9 @@ def reranker_lm(wildcards):
     return option("reranker", wildcards.reranker).spec.get("lm")
 
 
-def reranker_model(wildcards):
-    """The weights of the reranker's language model."""
-    lm = reranker_lm(wildcards)
-    return layout.model({"lm": lm}) if lm else []
-
-
 def reranker_options(wildcards):
     """The reranker's option of conf/lm as plain data; of one that reads names, how names are told."""
     if names := option("reranker", wildcards.reranker).spec.get("names"):
         told = option("consolidation", names)
         return {name: getattr(told, name) for name in ("joins", "skipped", "longest")}
     return model_options(reranker_lm(wildcards))
-
-
-def reranker_reader(wildcards):
-    """The code digest of the plug-in that reads the reranker's language model."""
-    return reader_code(reranker_lm(wildcards))
