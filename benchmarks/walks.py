@@ -26,11 +26,10 @@ from secateur.evaluation.resampling import paired
 from secateur.evaluation.retrieval import by_hop
 from secateur.graph.walks import beam, pagerank
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import Group, Questions, z_scores
+from secateur.ranking.group import Group, Questions, scores_of, z_scores
 from secateur.ranking.mentions import mentions_of
 from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import dense, requery, two_step, zsum
-from secateur.ranking.scorers.zsum import lexical
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = ("hotpotqa", "2wikimultihopqa", "musique")
@@ -109,7 +108,7 @@ class Set:
         """z-scores of BM25 over title and text, and of the cosine."""
         asked = Questions(self.texts)
         spec = option("rankers", "multihop").scorers["title_zsum"]["lexical"]
-        return z_scores(lexical(spec, self.group, asked, SEED)), z_scores(
+        return z_scores(scores_of(spec, "lexical", self.group, asked, SEED)), z_scores(
             dense.score(dense.Settings(), self.group, asked, SEED)
         )
 

@@ -14,7 +14,7 @@ from secateur.core.errors import SecateurError
 from secateur.planning import costs, pace
 from secateur.planning.costs import Estimate, Foretold
 from secateur.planning.pace import ENOUGH, Coefficients, Paces, Ran, blended
-from secateur.planning.sizes import NAMES, Data
+from secateur.planning.sizes import READ, Data
 from secateur.planning.snakemake_output import Job
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +22,21 @@ CONF, SHIPPED = ROOT / "conf", ROOT / "data/costs.yaml"
 RESULTS = Path("results")
 SCORING = "score_candidates"
 
+NAMES = (
+    *(
+        "job",
+        "passages",
+        "documents",
+        "characters",
+        "bytes",
+        "unseen",
+        "questions",
+        "compared",
+        "rankings",
+        "requeries",
+    ),
+    *("token_characters", *READ, "pairs", "rivals", "probes", "reread", "variants", "paired"),
+)
 RULES = {
     "extract_triples": {"job": 2.0, "characters": 0.01},
     "rank_passages": {"job": 1.0, "unseen": 0.001, "compared": 0.1},

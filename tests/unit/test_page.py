@@ -12,7 +12,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.report.browser import Set, browsed
 from secateur.report.format import named, with_enough_data
 from secateur.report.page import About, Figures, render
-from secateur.report.plots.style import inline, words
+from secateur.report.plots.style import inline, subplots
 from secateur.report.sections.differences import paired_parts
 from secateur.report.sections.gain import gain_parts
 from secateur.report.sections.recall import recall_parts
@@ -187,7 +187,7 @@ def test_every_line_of_every_table_has_a_head():
 
 def test_a_label_of_a_plot_is_text_whatever_is_in_it():
     label = 'recall on "a & b" <img src=x>\\1'
-    drawn = ET.fromstring(inline(words("few"), label))
+    drawn = ET.fromstring(inline(subplots(6.4, 1.2)[0], label))
     assert drawn.get("aria-label") == label
     assert drawn.get("role") == "img"
 

@@ -18,6 +18,7 @@ __all__ = [
     "Query",
     "Ranked",
     "Row",
+    "Text",
     "head_of",
     "passage_text",
     "rows_of",
@@ -158,6 +159,18 @@ class LineTokens:
         if new:
             self.sizes |= zip(new, self.count([f"{text}\n" for text in new]).tolist(), strict=True)
         return [self.sizes[piece.text] for piece in pieces]
+
+
+class Text:
+    """A form whose text is that of its pieces, a line each. Base of forms that write no symbols."""
+
+    additive = True
+
+    def __init__(self, material: Material) -> None:
+        self.texts, self.parts = material.texts, LineTokens(material.count)
+
+    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
+        return rows_of(pieces)
 
 
 def head_of(titles: bool) -> pl.Expr:

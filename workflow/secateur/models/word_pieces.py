@@ -1,9 +1,8 @@
 """Token counts: word pieces for budgets, the answering model's tokens for prompt costs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +17,15 @@ __all__ = ["Counter", "lm_counter", "word_piece_counter"]
 SEAL = ".sha256"  # digest of a tokenizer's file: a flipped bit may be another token
 
 
-class Counter(Protocol):
-    """Counts tokens, without special tokens."""
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """(n,) token counts."""
+Counter = Callable[[Sequence[str]], NDArray[np.int64]]  # (n,) token counts of n texts, without special tokens
 
 
-class _Counter:
-    def __init__(self, tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+def _counter(tokenizer) -> Counter:
+    def count(texts: Sequence[str]) -> NDArray[np.int64]:
+        encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return np.array([len(e.ids) for e in encoded], np.int64)
+
+    return count
 
 
 @cache
@@ -45,7 +39,7 @@ def word_piece_counter(model: str) -> Counter:
     tokenizer = Tokenizer.from_file(str(Path(embedder_folder(model)) / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return _Counter(tokenizer)
+    return _counter(tokenizer)
 
 
 @cache
@@ -58,7 +52,7 @@ def lm_counter(model: str, cache: Path) -> Counter:
     from tokenizers import Tokenizer
 
     if not is_gguf(model):
-        return _Counter(_tokenizer(locate(model)))
+        return _counter(_tokenizer(locate(model)))
 
     def convert(path: Path) -> None:
         with gguf_file(model) as file:
@@ -66,7 +60,7 @@ def lm_counter(model: str, cache: Path) -> Counter:
         seal(path.with_suffix(SEAL), [path])
 
     path = cache / "tokenizers" / f"{weights_digest(model, cache)}.json"
-    return _Counter(remade(path, lambda path: Tokenizer.from_file(str(whole(path, path.with_suffix(SEAL)))), convert))
+    return _counter(remade(path, lambda path: Tokenizer.from_file(str(whole(path, path.with_suffix(SEAL)))), convert))
 
 
 def _tokenizer(folder: str | Path, **named: str):

@@ -55,32 +55,12 @@ from secateur.evaluation.subsets import answered, members
 from secateur.planning.plan import Variant
 from secateur.planning.sources import folder_files, listed_files
 
-__all__ = ["NAMES", "READ", "SHARD", "Data", "Sizes", "data_of", "pairs_of"]
+__all__ = ["READ", "SHARD", "Data", "Sizes", "data_of", "pairs_of"]
 
 Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
 
 READ = ("answered", "gain", "trained", "grown")  # counted in questions that a language model reads
-NAMES = (
-    "job",
-    "passages",
-    "documents",
-    "characters",
-    "bytes",
-    "unseen",
-    "questions",
-    "compared",
-    "rankings",
-    "requeries",
-    "token_characters",
-    *READ,
-    "pairs",
-    "rivals",
-    "probes",
-    "reread",
-    "variants",
-    "paired",
-)
 ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
 CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
 LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list

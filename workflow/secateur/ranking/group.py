@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.config import plugins
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
-__all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "top", "without_excluded", "z_scores"]
+__all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "scores_of"]
+__all__ += ["top", "without_excluded", "z_scores"]
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
@@ -85,6 +87,12 @@ def without_excluded(scores: Scores, questions: pl.DataFrame, ids: Sequence[str]
         if passage in places:
             left[row, places[passage]] = -np.inf
     return left
+
+
+def scores_of(spec: dict[str, Any], key: str, group: Group, questions: Questions, seed: int) -> Scores:
+    """Scores of the ranker that another one builds on. key: where its spec stands in the other's, for messages."""
+    settings = plugins.settings("ranker", spec, "conf/rankers", key)
+    return plugins.load("ranker", spec["kind"]).score(settings, group, questions, seed)
 
 
 def z_scores(scores: Scores) -> Scores:

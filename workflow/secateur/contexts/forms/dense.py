@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import regex
 
-from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
 from secateur.core.fields import key
 from secateur.models.words import UNSPACED, with_apostrophes
 
@@ -54,18 +54,14 @@ def without(text: str, drop: frozenset[str]) -> str:
     return " ".join(kept) or text
 
 
-class _Dense:
-    additive = True
-
+class _Dense(Text):
     def __init__(self, settings: Settings, material: Material) -> None:
-        self.drop, self.texts, self.parts = frozenset(settings.drop), material.texts, LineTokens(material.count)
+        super().__init__(material)
+        self.drop = frozenset(settings.drop)
 
     def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         ids = dict.fromkeys(unit.passage_id for unit in ranked)
         return [Piece(p, without(self.texts[p], self.drop)) for p in ids]
-
-    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
-        return rows_of(pieces)
 
 
 def form(settings: Settings, material: Material) -> Form:

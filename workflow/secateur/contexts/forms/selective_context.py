@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.config.code import plugin_digest
-from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
@@ -56,11 +56,10 @@ def kept(text: str, units: Sequence[Span], information: Sequence[float], keep: f
     return " ".join("".join(parts).split())
 
 
-class _SelectiveContext:
-    additive = True
-
+class _SelectiveContext(Text):
     def __init__(self, settings: Settings, material: Material) -> None:
-        self.settings, self.texts, self.parts = settings, material.texts, LineTokens(material.count)
+        super().__init__(material)
+        self.settings = settings
         self.store = RequestCache(self._cache / "self_information")
         self.short: dict[str, str] = {}  # by passage
 
@@ -68,9 +67,6 @@ class _SelectiveContext:
         ids = list(dict.fromkeys(unit.passage_id for unit in ranked))[: self.settings.top]
         self._shorten([passage for passage in ids if passage not in self.short])
         return [Piece(passage, self.short[passage]) for passage in ids]
-
-    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
-        return rows_of(pieces)
 
     def _shorten(self, passages: Sequence[str]) -> None:
         """Set the text of some passages; a blank one stays."""

@@ -3,22 +3,14 @@
 from collections.abc import Sequence
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.contexts.piece import Form, LineTokens, Material, Piece, Query, Ranked, Row, rows_of
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
 
 NEEDS_SENT = True
 
 
-class _Sent:
-    additive = True
-
-    def __init__(self, material: Material) -> None:
-        self.parts = LineTokens(material.count)
-
+class _Sent(Text):
     def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         return list(query.sent)
-
-    def rows(self, query: Query, pieces: Sequence[Piece]) -> list[Row]:
-        return rows_of(pieces)
 
 
 def form(settings: Settings, material: Material) -> Form:

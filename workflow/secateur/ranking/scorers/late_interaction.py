@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from secateur.core.fields import key
-from secateur.ranking.group import Group, Questions, Scores, top, z_scores
-from secateur.ranking.scorers.zsum import lexical as scores_of
+from secateur.ranking.group import Group, Questions, Scores, scores_of, top, z_scores
 
 EMBEDS_TOKENS = True
 
@@ -27,7 +26,7 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """z(MaxSim) + first * z(ranker), both over the pool; below it the others, in their order."""
-    first = scores_of(settings.of, group, questions, seed)
+    first = scores_of(settings.of, "of", group, questions, seed)
     passages, asked = (
         group.once("tokens", lambda: group.embed_tokens(group.texts)),
         group.embed_tokens(questions.queries),

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.ranking.group import EPS, Group, Questions, Scores, top
-from secateur.ranking.scorers.zsum import lexical as scores_of
+from secateur.ranking.group import EPS, Group, Questions, Scores, scores_of, top
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Settings:
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """The marginal relevance with which a passage was chosen; passages outside the pool lie below it, in their order."""
     vectors = group.once("vectors", lambda: group.embed(group.texts))
-    scores = scores_of(settings.of, group, questions, seed)
+    scores = scores_of(settings.of, "of", group, questions, seed)
     return np.stack([_reordered(row, vectors, settings) for row in scores])
 
 

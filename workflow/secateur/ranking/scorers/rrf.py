@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from secateur.core.fields import key
-from secateur.ranking.group import Group, Questions, Scores
+from secateur.ranking.group import Group, Questions, Scores, scores_of
 from secateur.ranking.scorers import dense
-from secateur.ranking.scorers.zsum import lexical
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Sum of 1 / (k + rank) over both rankings; ties within one go to the earlier passage."""
-    words = lexical(settings.lexical, group, questions, seed)
+    words = scores_of(settings.lexical, "lexical", group, questions, seed)
     return _reciprocal_ranks(words, settings.k) + _reciprocal_ranks(
         dense.score(dense.Settings(), group, questions, seed), settings.k
     )

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.ranking.group import Group, Questions, Scores
-from secateur.ranking.scorers.zsum import lexical as scores_of
+from secateur.ranking.group import Group, Questions, Scores, scores_of
 
 ORDER_AWARE = True
 
@@ -27,7 +26,7 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Minus the place of a passage where hits are visited best first, and each is followed by what is new of its window."""
-    scores = scores_of(settings.of, group, questions, seed)
+    scores = scores_of(settings.of, "of", group, questions, seed)
     return np.stack([_with_windows(row, group.docs, settings.size) for row in scores])
 
 

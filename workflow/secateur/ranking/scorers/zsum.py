@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.config import plugins
 from secateur.core.fields import key
-from secateur.ranking.group import Group, Questions, Scores, z_scores
+from secateur.ranking.group import Group, Questions, Scores, scores_of, z_scores
 from secateur.ranking.scorers import dense
 
 
@@ -17,13 +16,7 @@ class Settings:
     dense: float = key("weight of the cosine's z-score beside the lexical ranker's", low=0, default=1.0)
 
 
-def lexical(spec: dict[str, Any], group: Group, questions: Questions, seed: int) -> Scores:
-    """(questions, passages) scores of a lexical ranker, from its spec."""
-    settings = plugins.settings("ranker", spec, "conf/rankers", "lexical")
-    return plugins.load("ranker", spec["kind"]).score(settings, group, questions, seed)
-
-
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """z(lexical) + dense * z(cosine)."""
-    words = lexical(settings.lexical, group, questions, seed)
+    words = scores_of(settings.lexical, "lexical", group, questions, seed)
     return z_scores(words) + settings.dense * z_scores(dense.score(dense.Settings(), group, questions, seed))

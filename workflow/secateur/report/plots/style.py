@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 __all__ = ["COLOURS", "FAMILIES", "INCH", "LIGHT", "MARKERS", "SERIES", "SMALL", "STYLES", "blank"]
-__all__ += ["encoded", "inline", "saved", "subplots", "words"]
+__all__ += ["encoded", "inline", "saved", "subplots"]
 
 COLOURS = {  # name on the page: colour in the light scheme and in files, colour in the dark scheme
     "ink": ("#111827", "#e5e7eb"),
@@ -112,11 +112,3 @@ def inline(figure, label: str, form: str = "plot") -> str:
     head = f'<svg class="{form}" role="img" aria-label="{escape(label)}" style="min-width: {least}px" '
     sized = r'<svg ([^>]*?)width="([\d.]+)pt" ([^>]*?)height="([\d.]+)pt"'
     return re.sub(sized, lambda hit: f'{head}{hit[1]}width="{hit[2]}" {hit[3]}height="{hit[4]}"', svg, count=1)
-
-
-def words(text: str):
-    """A text in the place of a plot."""
-    figure, (axis,) = subplots(6.4, 1.2)
-    axis.axis("off")
-    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)
-    return figure
