@@ -16,9 +16,9 @@ from secateur.report.contents import Contents, labelled, tables
 from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
 from secateur.report.trace import Traces, turns
-from secateur.stage.behind import costs, warned
 from secateur.stage.contract import main
 from secateur.stage.ledger import records
+from secateur.stage.lineage import costs, warned
 
 RESULTS = Path("results")
 

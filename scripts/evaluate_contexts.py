@@ -6,10 +6,10 @@ from functools import cache
 import polars as pl
 
 from secateur.contexts.table import NOTHING, made_for, names_passages, reads, unmade
-from secateur.core.layout import ALL, PEER
+from secateur.core.layout import ALL, PEER, scorer_order
 from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measure_all
-from secateur.evaluation.rows import long_rows, order_of
+from secateur.evaluation.rows import long_rows
 from secateur.models.embedder import Embedder
 from secateur.stage.contract import main
 
@@ -56,7 +56,7 @@ def run(cfg, inputs, outputs, ctx):
     }
     tables, work = [], [(scorer, aware, hop) for scorer, aware in scorers.items() for hop in golds]
     for scorer, aware, hop in ctx.progress(work, len(work), "rankings"):
-        name, order = (scorer, order_of(scorer)) if of_list else (None, cfg.extra.order)
+        name, order = (scorer, scorer_order(scorer)) if of_list else (None, cfg.extra.order)
         ids = [qid for qid in golds[hop] if not (of_list and aware) or qid in ranked[scorer]]  # some have no answer
         known = {budget: [qid for qid in ids if (qid, budget) not in unknown] for budget in budgets}
         rows = _rows(cfg, golds[hop], contexts, known, has_sources, scorer, lambda texts: embedder().embed(texts))

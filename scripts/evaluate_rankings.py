@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from secateur.core.layout import ALL
+from secateur.core.layout import ALL, scorer_order
 from secateur.evaluation.retrieval import article_of_passages, by_hop, rank_metrics, recall_metrics
-from secateur.evaluation.rows import SCHEMA, order_of
+from secateur.evaluation.rows import SCHEMA
 from secateur.stage.contract import main
 
 
@@ -18,7 +18,7 @@ def run(cfg, inputs, outputs, ctx):
         if hop is None:
             tables.append(rank_metrics(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))
     figures = pl.concat(tables)
-    orders = {scorer: order_of(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
+    orders = {scorer: scorer_order(scorer) if pick == ALL else cfg.extra.order for scorer in figures["scorer"].unique()}
     scorer = pl.col("scorer") if pick == ALL else pl.lit(None, pl.String)
     order = pl.col("scorer").replace_strict(orders, return_dtype=pl.String) if orders else pl.lit(None, pl.String)
     outputs["question_metrics"] = figures.with_columns(order=order, scorer=scorer).select(list(SCHEMA))

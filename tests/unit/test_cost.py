@@ -5,7 +5,7 @@ from tests.support.report_rows import metric
 
 from secateur.core.tables.catalog import TABLES
 from secateur.report.sections.cost import cost_parts
-from secateur.stage.behind import costs
+from secateur.stage.lineage import costs
 
 FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "rankers": "lexical", "raptor": "peer", "read": "imported"}
 

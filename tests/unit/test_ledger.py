@@ -14,8 +14,8 @@ from secateur.config.compose import option
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import META, TableError
 from secateur.stage import ledger
-from secateur.stage.behind import upstream, warned
 from secateur.stage.ledger import FOLDER, collect, records, variant_runs
+from secateur.stage.lineage import upstream, warned
 
 
 @pytest.fixture(autouse=True)

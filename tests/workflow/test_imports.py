@@ -51,7 +51,7 @@ ORDER = [
     "report.results",
     "report.sections.*",
     "report.page",
-    "stage.behind",
+    "stage.lineage",
     "stage.ledger",
     "stage.tracked",
     "stage.tracking",

@@ -100,8 +100,8 @@ def summary(experiment: Experiment) -> None:
     from secateur.report.compare import settings
     from secateur.report.leaderboard import board_table, boards, primary_table
     from secateur.report.page import About, ordered_findings
-    from secateur.stage.behind import warned
     from secateur.stage.ledger import records
+    from secateur.stage.lineage import warned
 
     metrics, comparisons, leaders = (table_of(experiment, name) for name in ("metrics", "comparisons", "leaders"))
     config = settings(Path(), experiment)

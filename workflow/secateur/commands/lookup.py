@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from secateur.config.limits import command
+from secateur.config.limits import not_run
 from secateur.core import layout
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, one_of
+from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
-from secateur.evaluation.rows import order_of
 from secateur.planning.earlier import run_variants
 from secateur.planning.plan import Variant
 from secateur.report.format import row_of
@@ -157,7 +157,7 @@ def _of_question(documents: list[QuestionTables], experiment: str, dataset: str 
         one_of(f"{experiment}: dataset", dataset, (tables.variant.dataset for tables in documents))
         documents = [tables for tables in documents if tables.variant.dataset == dataset]
     if not all((tables.root / layout.beside(tables.contexts, "run.json")).exists() for tables in documents):
-        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+        raise not_run(experiment)
     question_id = documents[0].question_id
     ids = {tables.variant.dataset: tables.question_ids() for tables in documents}
     matches = [tables for tables in documents if question_id in ids[tables.variant.dataset]]
@@ -182,7 +182,7 @@ def _scorer(tables: QuestionTables, scorer: str | None, order: str | None) -> st
     if tables.variant["pick"] != layout.ALL or tables.options["family"] == layout.IMPORTED:
         return None
     scorers = sorted(set(tables.whole(tables.contexts)["scorer"]))
-    scorers = [name for name in scorers if order in (None, order_of(name))]
+    scorers = [name for name in scorers if order in (None, scorer_order(name))]
     if scorer is None:
         raise SecateurError(
             f"system {system} has several rankers. Fix: --system {system}/NAME, of {', '.join(scorers)}"

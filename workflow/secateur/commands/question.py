@@ -9,8 +9,8 @@ import polars as pl
 
 from secateur.commands.lookup import QuestionTables, find
 from secateur.core import layout
+from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.rows import order_of
 from secateur.graph.codebook import edge_lines
 from secateur.report.format import row_name
 from secateur.report.trace import Trace, turns
@@ -50,7 +50,7 @@ def _document_sections(tables: QuestionTables, full: bool) -> Iterator[list[str]
     """The sections of a question of documents, from its text to its context."""
     variant, budget, contexts = tables.variant, tables.budget(), tables.rows(tables.contexts)
     trace = tables.trace(contexts.filter(budget=budget), tables.figures(), tables.steps())
-    order = variant.order or order_of(tables.scorer or "")
+    order = variant.order or scorer_order(tables.scorer or "")
     yield _question(trace, f"{row_name(variant.system, tables.scorer)}, order-{order}", variant.dataset)
     yield _evidence(trace, True)
     if "candidates" in trace.steps:

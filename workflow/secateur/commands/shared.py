@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from secateur.config import files
-from secateur.config.limits import command, unlimited
-from secateur.core.errors import SecateurError, one_of
+from secateur.config.limits import not_run, unlimited
+from secateur.core.errors import one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
@@ -34,7 +34,7 @@ def table_of(experiment: str, name: str) -> pl.DataFrame:
     """A table of an experiment. Raises SecateurError with the command to run if it has not run."""
     path = EXPERIMENTS / experiment_named(experiment) / f"{name}.parquet"
     if not path.exists():
-        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+        raise not_run(experiment)
     return read_table(TABLES[name], path)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from secateur.config import plugins
 from secateur.config.datasets import Corpus, Dataset
 from secateur.config.experiment import Experiment
+from secateur.core.errors import SecateurError
 
-__all__ = ["LIMITS", "command", "limited", "unlimited"]
+__all__ = ["LIMITS", "command", "limited", "not_run", "unlimited"]
 
 LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may follow the names of its options in paths
 
@@ -28,6 +29,11 @@ def unlimited(name: str) -> tuple[str, int | None]:
     """
     match = NAME.fullmatch(name)
     return (match[1], int(match[2])) if match else (name, None)
+
+
+def not_run(experiment: str) -> SecateurError:
+    """The error of what reads the results of an experiment that has none, with the command that makes them."""
+    return SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
 
 
 def command(experiment: str, overrides: Sequence[str] = ()) -> str:

@@ -2,9 +2,7 @@
 
 import polars as pl
 
-from secateur.core.layout import scorer_order as order_of
-
-__all__ = ["SCHEMA", "long_rows", "order_of"]
+__all__ = ["SCHEMA", "long_rows"]
 
 SCHEMA = {
     "question_id": pl.String,

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from secateur.stage.behind import upstream
 from secateur.stage.ledger import record_at
+from secateur.stage.lineage import upstream
 
 __all__ = ["orphaned", "size"]
 

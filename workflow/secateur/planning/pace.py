@@ -20,9 +20,8 @@ import polars as pl
 import yaml
 from threadpoolctl import threadpool_limits
 
-from secateur.config.limits import command
+from secateur.config.limits import not_run
 from secateur.core.artifacts import read_json
-from secateur.core.errors import SecateurError
 from secateur.planning.sizes import READ, SHARD, Data, Sizes, data_of, pairs_of
 
 __all__ = [
@@ -269,7 +268,7 @@ def written(coefficients: Coefficients, ran: Sequence[Ran], experiment: str, who
     """
     jobs = [job for job in ran if job.experiment == experiment]
     if not jobs:
-        raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+        raise not_run(experiment)
     start = (whole - sum(job.seconds for job in jobs)) / len(jobs)
     names = ", ".join(sorted({job.experiment for job in ran if job.experiment}))
     head = HEAD.format(experiment=experiment, whole=whole, jobs=len(ran), experiments=names)

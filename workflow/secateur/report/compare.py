@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.config.limits import command
+from secateur.config.limits import command, not_run
 from secateur.core.artifacts import file_digest, read_json
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
@@ -34,7 +34,7 @@ def settings(root: Path, experiment: str) -> dict[str, Any]:
     home, config = root / EXPERIMENTS / experiment, {}
     for record in (home / "run.json", home / "report" / "run.json"):
         if not record.exists():
-            raise SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+            raise not_run(experiment)
         config = read_json(record)["config"] | config  # where both have a key, that of the comparison counts
     return config
 

@@ -23,7 +23,7 @@ from secateur.core.cache import digest
 from secateur.core.redaction import redacted
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
-from secateur.stage.behind import Record, cost, upstream
+from secateur.stage.lineage import Record, cost, upstream
 
 __all__ = [
     "FOLDER",
