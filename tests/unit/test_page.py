@@ -57,6 +57,23 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
     )
 
 
+@pytest.mark.parametrize(
+    ("other", "shown"),
+    [
+        ({"n": 17}, "| other | 0.900 (0.800 to 1.000; n 17) |"),
+        ({"answer_aware": True}, "| other, sees the answer | 0.900"),
+    ],
+)
+def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown):
+    rows = [metric("secateur", "evidence_recall@64", 0.5), metric("beam", "evidence_recall@64", 0.4)]
+    rows += [metric("other", "evidence_recall@64", 0.9, **other)]
+    drawn, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
+    lines = markdown(part["table"]).splitlines()
+    assert any(line.startswith(shown) for line in lines)
+    assert "| secateur | **0.500** (0.400 to 0.600) |" in lines
+    assert ("Not drawn: other." in drawn["note"]) == ("n" in other)
+
+
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
     rows = [

@@ -52,6 +52,15 @@ def test_a_row_of_one_budget_alone_stands_below_and_the_caption_says_what_a_mean
     assert "(mean" not in made(gains, metric="answer_gain").caption  # it has budgets of its own
 
 
+def test_a_mean_of_fewer_questions_states_them_and_is_neither_first_nor_bold():
+    few = [metric("few", f"evidence_recall@{at}", 1.0, n=30) for at in (64, "claim")]
+    table = made([*ROWS, *few])
+    assert [row.cells[0] for row in table.rows] == ["graph_1", "zsum", "bm25", "few", "gold"]
+    lines = markdown(table).splitlines()
+    assert lines[2] == markdown(made()).splitlines()[2]  # the best of all questions
+    assert lines[5] == "| few | 1.000 (n 30) |  |  | 1.000 (n 30) |"
+
+
 def test_the_baseline_may_be_named_and_a_pair_counts_from_both_sides():
     assert made(baseline="graph_1").texts()[2][1] == "0.320†"
 

@@ -91,7 +91,8 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
             ("evidence_recall@64", "all", 1.0),
         ]
     ]
-    about = {"name": "beam", "system": "beam", "scorer": None, "order": "blind", "split": "all", "published": False}
+    about = {"name": "beam", "system": "beam", "scorer": None, "order": "blind", "split": "all"}
+    about |= {"published": False, "answer_aware": False}
     own = pl.DataFrame([row | about for row in rows], schema_overrides={"scorer": pl.String})
     (part,) = retrieval_parts("musique", own, "blind")
     assert part["table"].heads == [

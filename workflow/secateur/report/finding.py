@@ -8,10 +8,10 @@ import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY, significant
 from secateur.evaluation.subsets import MAIN
-from secateur.report.format import enough_data, more_questions, row_name, sizes, verdict
+from secateur.report.format import WHOLE, enough_data, more_questions, row_name, sizes, verdict
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
-__all__ = ["CONTROL", "METRICS", "WHOLE", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
 __all__ += ["difference_of", "main_metric", "main_subset"]
 
 METRICS = {  # metric: (what rows may differ in, words for a higher first row, for a lower one)
@@ -25,7 +25,6 @@ METRICS = {  # metric: (what rows may differ in, words for a higher first row, f
 PLAIN = "lexical"  # the family of the baselines
 YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
 OWN = (YOURS, "imported")
-WHOLE = 0.9  # share of the questions from which a row is about all of them
 CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
 AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,7 +13,7 @@ from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
 __all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "more_questions"]
 __all__ += ["named", "not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
-__all__ += ["with_enough_data"]
+__all__ += ["SEES_ANSWER", "WHOLE", "apart", "aware_named", "with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
 OURS = ("secateur", "beam", "ecs")  # systems that the others are compared with
@@ -35,6 +36,8 @@ MEMORY = {  # figure of a session: its title, digits
     "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
 }
 NOT_ENOUGH = "not enough data"
+WHOLE = 0.9  # share of the questions from which a row is about all of them
+SEES_ANSWER = ", sees the answer"  # behind the name of a row
 FEW = 20  # questions below which there is no verdict, whatever the number of units
 
 
@@ -66,6 +69,11 @@ def named(rows: pl.DataFrame) -> pl.DataFrame:
     sides = {name: columns for name, columns in sides.items() if columns[0] in rows.columns}
     names = {name: [row_name(*row) for row in rows.select(columns).iter_rows()] for name, columns in sides.items()}
     return rows.with_columns(pl.Series(name, values, pl.String) for name, values in names.items())
+
+
+def aware_named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Named rows of figures; a name says so where the scorer sees the answer."""
+    return rows.with_columns(pl.col("name") + pl.when("answer_aware").then(pl.lit(SEES_ANSWER)).otherwise(pl.lit("")))
 
 
 def style(row: Mapping[str, Any]) -> str:
@@ -108,6 +116,12 @@ def sizes(row: Mapping[str, Any]) -> str:
     """Number of questions and of units of a figure or a difference."""
     counts = ((row["n"], "question"), (row["units"], "unit"))
     return " in ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+
+
+def apart(*keys: str) -> pl.Expr:
+    """Whether a figure is of clearly fewer questions than others with the same keys: a mean over other, maybe easier ones."""
+    most = pl.col("n").filter(~pl.col("published")).max()
+    return ~pl.col("published") & (pl.col("n") < WHOLE * (most.over(keys) if keys else most))
 
 
 def not_enough_data(rows: pl.DataFrame) -> str:
@@ -154,17 +168,29 @@ def pivoted(
     """A table with a row per combination of labels, in the order of the rows, and a column per value of the keys.
 
     rows: the labels, the keys and the columns of `metrics` or `comparisons`; columns: value of the key, or tuple of
-    values, -> column; labels: column of `rows` -> column, by default `name` -> system.
+    values, -> column; labels: column of `rows` -> column, by default `name` -> system. A mean of fewer questions than others
+    of its column states its n; one of clearly fewer, or that sees the answer where others do not, is never the best.
     """
     labels = labels or {"name": "system"}
+    if "value" in rows.columns:
+        mixed, most = rows["answer_aware"].n_unique() > 1, pl.col("n").filter(~pl.col("published")).max()
+        few = ~pl.col("published") & (pl.col("n") < most.over(keys))
+        rows = rows.with_columns(few=few, apart=apart(*keys) | (pl.col("answer_aware") & mixed))
     lines = []
     for names, part in rows.group_by(*labels, maintain_order=True):
         by_key = {tuple(row[key] for key in keys): row for row in part.iter_rows(named=True)}
         picked = (by_key.get(key if isinstance(key, tuple) else (key,)) for key in columns)
-        cells = (None if row is None else cell(row) for row in picked)
+        cells = (None if row is None else _cell(row, cell(row)) for row in picked)
         lines.append(Row((*names, *cells), style(part.row(0, named=True))))
     heads = (Column(head, align="left") if isinstance(head, str) else head for head in labels.values())
     return Table([*heads, *columns.values()], lines, labels=len(labels))
+
+
+def _cell(row: Mapping[str, Any], cell: Cell) -> Cell:
+    """The cell of a mean, with its n where others have more questions."""
+    if not isinstance(cell, Number) or "apart" not in row:
+        return cell
+    return replace(cell, notes=(*cell.notes, *([f"n {row['n']}"] if row["few"] else [])), apart=row["apart"])
 
 
 def note(rows: pl.DataFrame, **where: Any) -> str:

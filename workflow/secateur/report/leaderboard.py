@@ -8,8 +8,17 @@ import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.metric import figure_of
-from secateur.report.finding import CONTROL, OWN, WHOLE, Line, lines, main_metric, main_subset
-from secateur.report.format import difference, enough_data, named, pivoted, verdict, with_enough_data
+from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
+from secateur.report.format import (
+    SEES_ANSWER,
+    apart,
+    difference,
+    enough_data,
+    named,
+    pivoted,
+    verdict,
+    with_enough_data,
+)
 from secateur.report.table import Column, Number, Row, Table, interval
 
 __all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title_of"]
@@ -88,15 +97,15 @@ def _places(
     leading = set(best.select("minus", "answer_aware").iter_rows())
     to_baseline = {line.key: line for line in own}
     places = []
-    for row in rows.iter_rows(named=True):
+    for row in rows.with_columns(apart=apart()).iter_rows(named=True):
         pair = to_best.get((row["name"], row["answer_aware"]))
         enough = bool(pair and enough_data(pair["n"], pair["units"], min_units))
-        name = row["name"] + (", sees the answer" if row["answer_aware"] else "")
+        name = row["name"] + (SEES_ANSWER if row["answer_aware"] else "")
         places.append(
             (
                 row["answer_aware"],
                 families.get(row["system"]) == CONTROL,
-                row["n"] < WHOLE * rows["n"].max(),
+                row["apart"],
                 -row["value"],
                 Place(
                     name,

@@ -9,7 +9,7 @@ from secateur.core.errors import one_of
 from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
 from secateur.report.finding import CONTROL, both_ways, main_metric, main_subset
-from secateur.report.format import enough_data, named, number
+from secateur.report.format import apart, enough_data, named
 from secateur.report.leaderboard import title_of
 from secateur.report.table import Cell, Column, Number, Row, Table
 
@@ -46,9 +46,9 @@ def pivot(
         metric or (main_metric(comparisons.filter(dataset=dataset), families) or rows["metric"][0]).partition("@")[0]
     )
     columns = _columns(asked, rows["metric"].unique(maintain_order=True).to_list(), claimed)
-    rows = rows.filter(pl.col("metric").is_in(list(columns)))
+    rows = rows.filter(pl.col("metric").is_in(list(columns))).with_columns(apart=apart("metric"))
     leading = next((name for name in columns if name.endswith("@claim")), next(iter(columns)))
-    first = rows.filter(metric=leading).sort("value", "name", descending=[True, False])
+    first = rows.filter(metric=leading).sort("apart", "value", "name", descending=[False, True, False])
     plain = [name for name, system in first.select("name", "system").iter_rows() if families.get(system) == "lexical"]
     baseline = _one("baseline", baseline, first["name"]) if baseline else next(iter(plain), None)
     wins = {
@@ -59,9 +59,9 @@ def pivot(
     cells: dict[tuple[str, str], Cell] = {}
     for row in rows.iter_rows(named=True):
         place = (row["name"], row["metric"])
-        is_control = families.get(row["system"]) == CONTROL  # as text, so that it is never the best
-        digits = columns[row["metric"]].digits
-        cells[place] = number(row["value"], digits) if is_control else Number(row["value"], mark=MARK * (place in wins))
+        is_control = families.get(row["system"]) == CONTROL
+        notes = (f"n {row['n']}",) if row["apart"] else ()
+        cells[place] = Number(row["value"], None, None, notes, None, MARK * (place in wins), row["apart"] or is_control)
     systems = dict(first.select("name", "system").iter_rows()) | dict(rows.select("name", "system").iter_rows())
     ranked = sorted(systems, key=lambda name: families.get(systems[name]) == CONTROL)
     lines = [Row((name, *(cells.get((name, column)) for column in columns))) for name in ranked]

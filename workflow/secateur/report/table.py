@@ -35,6 +35,7 @@ class Number:
     """A number with its interval.
 
     notes: lines of small print below the interval; digits: decimals, those of its column by default; mark: a sign behind it.
+    apart: not to be compared with the others of its column, so never the best.
     """
 
     value: float
@@ -43,6 +44,7 @@ class Number:
     notes: tuple[str, ...] = ()
     digits: int | None = None
     mark: str = ""
+    apart: bool = False
 
 
 Cell = str | int | float | Number | None
@@ -88,8 +90,8 @@ class Table:
         return [[_text(cell, c) for cell, c in zip(row.cells, self.columns, strict=True)] for row in self.rows]
 
     def values(self, n: int) -> list[float]:
-        """The numbers of a column."""
-        cells = (row.cells[n] for row in self.rows)
+        """The numbers of a column that can be compared."""
+        cells = (row.cells[n] for row in self.rows if not _is_apart(row.cells[n]))
         numbers = (cell.value if isinstance(cell, Number) else cell for cell in cells)
         return [number for number in numbers if isinstance(number, int | float)]
 
@@ -148,7 +150,11 @@ def inline(cell: Cell, column: Column) -> str:
 
 
 def _is_best(cell: Cell, best: float | None) -> bool:
-    return best is not None and (cell.value if isinstance(cell, Number) else cell) == best
+    return best is not None and not _is_apart(cell) and (cell.value if isinstance(cell, Number) else cell) == best
+
+
+def _is_apart(cell: Cell) -> bool:
+    return isinstance(cell, Number) and cell.apart
 
 
 # --- shape ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from secateur.report.format import Part, dots, note, pivoted
+from secateur.report.format import Part, apart, aware_named, dots, note, pivoted
 from secateur.report.table import Column
 
 __all__ = ["gain_parts"]
@@ -28,11 +28,12 @@ def gain_parts(dataset: str, rows: pl.DataFrame, order: str, families: Mapping[s
 
     rows: of `metrics`, of a data set, with `name` and `enough_data`.
     """
-    whole = rows.filter(order=order, subset="all")
+    whole = aware_named(rows.filter(order=order, subset="all"))
     measured = whole.filter(pl.col("metric").str.contains(rf"^({'|'.join(HEADS)})(@\d+)?$"))
     if measured.is_empty():
         return
-    claimed = whole.filter(metric="answer_gain@claim").sort("value", "name", descending=[True, False])
+    claimed = whole.filter(metric="answer_gain@claim")
+    claimed = claimed.sort(apart(), "value", "name", descending=[False, True, False])
     if claimed.height:
         xlabel = "nats a token of the gold answer above no context, mean over the budgets"
         drawn = dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)

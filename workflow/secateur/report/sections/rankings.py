@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from secateur.report.format import SEES, Part, note, pivoted
+from secateur.report.format import SEES, Part, aware_named, note, pivoted
 from secateur.report.table import Column
 
 __all__ = ["cutoff_parts", "retrieval_parts"]
@@ -24,7 +24,9 @@ def retrieval_parts(dataset: str, rows: pl.DataFrame, order: str) -> list[Part]:
     measured = pl.col("metric").str.contains(
         r"^((passage_recall|all_gold|ndcg)@\d+|reciprocal_rank|average_precision)$"
     )
-    rows = rows.filter(measured, ~pl.col("published"), order=order).sort("system", "scorer", nulls_last=True)
+    rows = aware_named(rows.filter(measured, ~pl.col("published"), order=order)).sort(
+        "system", "scorer", nulls_last=True
+    )
     if rows.is_empty():
         return []
     keys = sorted(set(rows.select("subset", "metric").iter_rows()), key=_place)

@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import Part, figure, note, number, pivoted, style
+from secateur.report.format import Part, apart, aware_named, figure, note, number, pivoted, style
 from secateur.report.plots.charts import curves
 from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
@@ -45,7 +45,9 @@ def _by_budget(rows: pl.DataFrame, order: str) -> pl.DataFrame:
     """The rows of an order at a budget, with the budget as a number and the metric without it."""
     at_budget = rows.filter(pl.col("metric").str.contains(r"@\d+$"), ~pl.col("published"), order=order, subset="all")
     parts = pl.col("metric").str.split_exact("@", 1).struct
-    return at_budget.with_columns(metric=parts.field("field_0"), budget=parts.field("field_1").cast(pl.Int32))
+    return aware_named(at_budget).with_columns(
+        metric=parts.field("field_0"), budget=parts.field("field_1").cast(pl.Int32)
+    )
 
 
 def _of_metric(rows: pl.DataFrame, metric: str) -> dict[tuple[str, int], float]:
@@ -70,7 +72,7 @@ def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     """
     at_budgets = _by_budget(rows, order)
     used = _of_metric(at_budgets, "tokens")
-    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]))
+    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]), ~apart("metric"))
     metrics = _shown(drawn)
     if drawn.is_empty():
         return
@@ -108,10 +110,10 @@ def _metric_part(rows: pl.DataFrame, metric: str, dataset: str, order: str) -> P
 
 
 def _undrawn(rows: pl.DataFrame) -> str:
-    """The rows that have no line, since no more than MAX_CURVES can be told apart."""
-    shown = _shown(rows)[:1]
-    drawn = rows.filter(pl.col("metric").is_in(shown))
-    left = sorted(set(drawn["name"]) - set(_colours(drawn))) if drawn.height else []
+    """The rows that have no line: of fewer questions than others, or more than MAX_CURVES, which cannot be told apart."""
+    shown = rows.filter(pl.col("metric").is_in(_shown(rows)[:1]))
+    drawn = shown.filter(~apart("metric"))
+    left = sorted(set(shown["name"]) - set(_colours(drawn))) if drawn.height else []
     return f" Not drawn: {', '.join(left)}." if left else ""
 
 

@@ -1,13 +1,12 @@
 """The report's part on selections: F1 of as many passages as a question has gold ones (R-precision), by subset."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
-from secateur.report.format import SEES, Part, dots, figure, note, pivoted
+from secateur.report.format import SEES, Part, dots, note, pivoted
 from secateur.report.sections.differences import MAIN
-from secateur.report.table import Column, Number, Table
+from secateur.report.table import Column, Table
 
 __all__ = ["selection_parts"]
 
@@ -44,15 +43,9 @@ def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str
 
 
 def _table(rows: pl.DataFrame, subsets: Sequence[str], best: Sequence[str]) -> Table:
-    """A row a scorer, the best first, a column a subset; an F1 of fewer questions than others states its n."""
-    most = dict(rows.filter(~pl.col("published")).group_by("subset").agg(pl.col("n").max()).iter_rows())
+    """A row a scorer, the best first, a column a subset."""
     place = {name: n for n, name in enumerate(dict.fromkeys([*best, *rows["name"]]))}
-
-    def cell(row: Mapping[str, Any]) -> Number:
-        few = not row["published"] and row["n"] < most.get(row["subset"], 0)
-        return figure(row, *([f"n {row['n']}"] if few else []))
-
     ordered = rows.sort(pl.col("name").replace_strict(place), maintain_order=True)
     label = pl.when("published").then(pl.col("name") + " (published)").otherwise(pl.col("name"))
     columns = {subset: Column(subset, best="higher") for subset in subsets}
-    return pivoted(ordered.with_columns(name=label), columns, "subset", labels={"name": "scorer"}, cell=cell)
+    return pivoted(ordered.with_columns(name=label), columns, "subset", labels={"name": "scorer"})
