@@ -7,7 +7,7 @@ from secateur.graph.retrieval.candidates import CodebookArrays, question_symbols
 from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines, best_passages, walk_steps
 from secateur.models.embedder import Embedder
 from secateur.ranking import select
-from secateur.ranking.group import blocks, without_excluded
+from secateur.ranking.group import blocks, texts_read, without_excluded
 from secateur.stage.contract import main
 
 GRAPH = "graph"  # name of the scorer in the table
@@ -26,7 +26,7 @@ def run(cfg, inputs, outputs, ctx):
     passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
     mentions = inputs["mentions"] if "mentions" in inputs else None
     if retriever.w_dense and retriever.units != "runs":
-        embedder.tell_split(passages["text"].to_list(), "passages", ctx)
+        embedder.tell_split(texts_read(passages), "passages", ctx)
     symbols = question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # all questions together
     candidates, rankings, paths = [], [], [TABLES["paths"].empty()]

@@ -9,10 +9,10 @@ import pytest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
-from secateur.graph.retrieval.ranking import best_passages
+from secateur.graph.retrieval.ranking import GraphRanking, best_passages
 from secateur.ranking import group
 from secateur.ranking.group import neighbour_smoothed
-from secateur.ranking.rank import expanded, rank
+from secateur.ranking.rank import expanded, group_of, rank
 
 TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]
 RECENCY, BM25 = {"kind": "recency"}, {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
@@ -32,6 +32,16 @@ def passages(group: str = "g1") -> pl.DataFrame:
         },
         schema_overrides={"title": pl.String, "speaker": pl.String},
     )
+
+
+def test_a_graph_reads_a_passage_with_its_speaker_as_other_rankers_do():
+    said = passages().with_columns(speaker=pl.Series(["Ann", None, "Ben", None, None]))
+    option = SimpleNamespace(coarse="maxpair", title=False, k1=1.2, b=0.75)
+    graph = GraphRanking(option, 0, said, None, TABLES["run_edges"].empty(), None, None)
+    assert graph.texts == group_of(said, None).texts
+    assert graph.texts[:3] == ["Ann: Bears eat salmon.", "I see.", "Ben: Bears eat salmon."]
+    assert graph.words.scores(["Ben"]).argmax() == 2
+    assert graph.first.tolist() == [0, 1, 2, 3, 4]  # the same words of two speakers are two texts
 
 
 def questions(*rows) -> pl.DataFrame:

@@ -28,7 +28,7 @@ QUESTION = "Where was the director of Free Guy born?"
 
 def passages(texts=TEXTS) -> pl.DataFrame:
     rows = [
-        {"passage_id": f"{doc}:{n}", "doc_id": doc, "title": title, "text": text}
+        {"passage_id": f"{doc}:{n}", "doc_id": doc, "title": title, "text": text, "speaker": None}
         for doc, (title, own) in texts.items()
         for n, text in enumerate(own)
     ]

@@ -17,7 +17,7 @@ from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
 __all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "scores_of"]
-__all__ += ["top", "without_excluded", "z_scores"]
+__all__ += ["texts_read", "top", "without_excluded", "z_scores"]
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
@@ -87,6 +87,15 @@ def without_excluded(scores: Scores, questions: pl.DataFrame, ids: Sequence[str]
         if passage in places:
             left[row, places[passage]] = -np.inf
     return left
+
+
+def texts_read(passages: pl.DataFrame) -> list[str]:
+    """The texts of passages as rankers read them, with the speaker before the words.
+
+    >>> texts_read(pl.DataFrame({"speaker": ["Ann", None], "text": ["I did.", "She left."]}))
+    ['Ann: I did.', 'She left.']
+    """
+    return [f"{s}: {t}" if s else t for s, t in passages.select("speaker", "text").iter_rows()]
 
 
 def scores_of(spec: dict[str, Any], key: str, group: Group, questions: Questions, seed: int) -> Scores:

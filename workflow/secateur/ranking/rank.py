@@ -17,7 +17,7 @@ from secateur.config import plugins
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, top, without_excluded
+from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, texts_read, top, without_excluded
 
 __all__ = ["expanded", "group_of", "rank"]
 
@@ -58,11 +58,15 @@ def expanded(scorers: dict[str, dict[str, Any]], suffixes: tuple[str, ...]) -> I
 
 def group_of(passages: pl.DataFrame, embed: Embed, embed_tokens=None) -> Group:
     """The passages of a group as rankers read them. passages: in reading order; embed_tokens: texts to `TokenVectors`."""
-    speaker = passages["speaker"]
-    texts = [f"{s}: {t}" if s else t for s, t in zip(speaker, passages["text"], strict=True)]
     _, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
     return Group(
-        texts, [t or "" for t in passages["title"]], docs, embed, passages["passage_id"].to_list(), {}, embed_tokens
+        texts_read(passages),
+        [t or "" for t in passages["title"]],
+        docs,
+        embed,
+        passages["passage_id"].to_list(),
+        {},
+        embed_tokens,
     )
 
 
@@ -133,7 +137,7 @@ def rank(
             )
     groups = questions.sort("position").partition_by("group_id", maintain_order=True)
     undecided: Counter[str] = Counter()
-    embedder.tell_split(passages["text"].to_list(), "passages", ctx)
+    embedder.tell_split(texts_read(passages), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):
         choices = passages.filter(pl.col("group_id") == in_group["group_id"][0]).sort("doc_id", "position")
         group, ids = group_of(choices, embedder.embed, embedder.embed_tokens), choices["passage_id"].to_numpy()

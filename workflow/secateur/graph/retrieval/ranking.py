@@ -17,7 +17,7 @@ from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
 from secateur.models.kernels import cosines, first_of_equal
 from secateur.ranking.bm25 import Bm25
-from secateur.ranking.group import Scores, neighbour_smoothed, top, z_scores
+from secateur.ranking.group import Scores, neighbour_smoothed, texts_read, top, z_scores
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 __all__ = [
@@ -89,7 +89,7 @@ class GraphRanking:
     ) -> None:
         passages = passages.sort("doc_id", "position")
         self.cfg, self.neighbour, self.book, self.embedder, self.mentions = cfg, neighbour, book, embedder, mentions
-        self.ids, self.texts = passages["passage_id"].to_list(), passages["text"].to_list()
+        self.ids, self.texts = passages["passage_id"].to_list(), texts_read(passages)
         titles = passages["title"].fill_null("").to_list()
         self.titled = [f"{title} {text}" for title, text in zip(titles, self.texts, strict=True)]
         _, self.docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
