@@ -150,7 +150,9 @@ def test_without_its_graph_beam_is_named_two_step_without_its_second_question():
     retriever = option(CONF, "retriever", "beam+walk,depth=0+w_line=0+w_run=0")
     consolidation = option(CONF, "consolidation", "default")
     ids = [str(n) for n in range(len(texts))]
-    passages = pl.DataFrame({"passage_id": ids, "doc_id": docs, "title": titles, "text": texts, "position": range(5)})
+    passages = pl.DataFrame(
+        {"passage_id": ids, "doc_id": docs, "title": titles, "text": texts, "speaker": None, "position": range(5)}
+    )
     edges = pl.DataFrame(schema={"passage_id": pl.String, "run_id": pl.Int32, "n": pl.Int32})
     mentions = mentions_of(passages, {}, consolidation)
     graph = GraphRanking(retriever, 0, passages, None, edges, mentions, SimpleNamespace(embed=embed))
