@@ -12,7 +12,8 @@ def run(cfg, inputs, outputs, ctx):
     passages = inputs["passages"].sort("doc_id", "position")
     passages = passages.with_columns(pl.Series("text", texts_read(passages), pl.String))
     phrases = triple_phrases(inputs["entities"], inputs["edges"], inputs["edge_sources"])
-    found = mentions_of(passages, phrases, cfg.consolidation)
+    groups = passages.partition_by("group_id", maintain_order=True)  # no group reads another's titles
+    found = pl.concat(mentions_of(group, phrases, cfg.consolidation) for group in groups)
     outputs["mentions"] = mentions = prune_names(found, passages, cfg.consolidation)
     record_counts(mentions, passages, ctx)
     return {"mentions": mentions.height, "mentions_pruned": found.height - mentions.height}

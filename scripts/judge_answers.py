@@ -1,6 +1,7 @@
 """Judge answers and their contexts with a language model, and check its verdicts with controls."""
 
 from dataclasses import replace
+from itertools import islice
 
 import polars as pl
 
@@ -44,34 +45,48 @@ def _items(questions: pl.DataFrame, inputs, budget: int) -> dict[str, Item]:
     }
 
 
-def _judgements(items: dict[str, Item], questions: pl.DataFrame, ask: Asking) -> dict[str, tuple[Item, Judgement]]:
-    """Each question's item and its judgement, against the gold answer that meets most facts of its answer."""
+def _golds(items: dict[str, Item], questions: pl.DataFrame) -> dict[str, list[Item]]:
+    """The item of each question, with each of its gold answers."""
     aliases = dict(questions.select("question_id", "aliases").drop_nulls().iter_rows())
-    golds = {q: (item, *(replace(item, gold=alias) for alias in aliases.get(q, ()))) for q, item in items.items()}
-    judgements = iter(judged([item for of_question in golds.values() for item in of_question], ask))
-    pairs = {q: [(item, next(judgements)) for item in of_question] for q, of_question in golds.items()}
-    return {q: max(of_question, key=lambda pair: pair[1].facts or 0) for q, of_question in pairs.items()}
+    return {q: [item, *(replace(item, gold=alias) for alias in aliases.get(q, ()))] for q, item in items.items()}
+
+
+def _judgements(
+    golds: dict[str, list[Item]], ask: Asking, embedder: Embedder
+) -> dict[str, tuple[Item, Judgement, float]]:
+    """Each question's item, judgement and cosine of answer and gold, of the gold answer under which they are highest.
+
+    A judgement that could not be read is below any that could.
+    """
+    flat = [item for of_question in golds.values() for item in of_question]
+    answers, wanted = (embedder.embed([getattr(item, side) or " " for item in flat]) for side in ("answer", "gold"))
+    found = zip(flat, judged(flat, ask), (answers * wanted).sum(1).tolist(), strict=True)
+    by_question = {q: list(islice(found, len(of_question))) for q, of_question in golds.items()}
+    return {q: max(of_question, key=_height) for q, of_question in by_question.items()}
+
+
+def _height(found: tuple[Item, Judgement, float]) -> tuple[float, float]:
+    _, judgement, cosine = found
+    return -1 if judgement.facts is None else judgement.facts, cosine
 
 
 def run(cfg, inputs, outputs, ctx):
     judge, name = cfg.judge, ctx.axes["judge"]
     questions = _judged(inputs, judge.judged)
     ask = Asking(judge_of(judge, cfg.extra.model, cfg.lm.model, ctx))
-    best = _judgements(_items(questions, inputs, cfg.assembly.budget), questions, ask)
-    items, judgements = ({q: pair[n] for q, pair in best.items()} for n in (0, 1))
-    embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
-    answer_vectors, gold_vectors = (
-        embedder.embed([getattr(item, side) or " " for item in items.values()]) for side in ("answer", "gold")
-    )
+    golds = _golds(_items(questions, inputs, cfg.assembly.budget), questions)
+    best = _judgements(golds, ask, Embedder(cfg.embedder, ctx.cache, ctx.log))
+    items, judgements = ({q: found[n] for q, found in best.items()} for n in (0, 1))
     figures = []
-    for (question, judgement), cosine in zip(judgements.items(), (answer_vectors * gold_vectors).sum(1), strict=True):
+    for question, (_, judgement, cosine) in best.items():
         values = {f"judged_{metric}": value for metric, value in judgement.figures.items()}
         if judgement.facts is not None:
-            values["judged_acc"] = judge.facts * judgement.facts + (1 - judge.facts) * (1 + float(cosine)) / 2
+            values["judged_acc"] = judge.facts * judgement.facts + (1 - judge.facts) * (1 + cosine) / 2
         figures += [(question, metric, value) for metric, value in values.items()]
     checked = answered(questions, "all", judge.checked)["question_id"].to_list()
     ctx.log.info("%d answers judged; the judge is checked on %d", len(items), len(checked))
-    checks = controls([items[q] for q in checked], [judgements[q] for q in checked], ask, judge.padding)
+    known = [[item.gold for item in golds[q]] for q in checked]
+    checks = controls([items[q] for q in checked], [judgements[q] for q in checked], known, ask, judge.padding)
     for question, values in zip(checked, checks, strict=True):
         figures += [(question, f"judge_{metric}", value) for metric, value in values.items()]
     outputs["question_metrics"] = long_rows(

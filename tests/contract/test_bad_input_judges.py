@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from scripts import judge_answers
@@ -35,6 +36,17 @@ class Judging(Server):
     def _completion(self, path, request, changes):
         said = {"message": {"role": "assistant", "content": self.rule(request["messages"][-1]["content"])}}
         return 200, {}, json.dumps({"choices": [{"index": 0, "finish_reason": "stop"} | said | changes]})
+
+
+class Letters:
+    """An embedder of texts by their letters."""
+
+    def embed(self, texts):
+        counts = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], float)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+LETTERS = Letters()
 
 
 def job_of(folder, url: str) -> Job:
@@ -148,6 +160,21 @@ def test_good_judges_have_no_problems():
 def test_an_answer_is_judged_against_the_gold_answer_that_it_meets_best():
     items = {"q1": Item("Where?", "It is Oslo.", "It is Norway.", "", ()), "q2": Item("Who?", "Ann.", "Bob.", "", ())}
     questions = pl.DataFrame({"question_id": ["q1", "q2"], "aliases": [["It is far.", "It is Oslo."], None]})
-    best = judge_answers._judgements(items, questions, lambda prompts: [*map(ruled, prompts)])
+    best = judge_answers._judgements(
+        judge_answers._golds(items, questions), lambda prompts: [*map(ruled, prompts)], LETTERS
+    )
     assert [best[q][0].gold for q in items] == ["It is Oslo.", "Bob."]
     assert [best[q][1].facts for q in items] == [1.0, 0.0]
+
+
+def test_of_gold_answers_that_meet_equally_much_the_nearest_counts_and_an_unread_verdict_last():
+    items = {"q1": Item("Who?", "Anna.", "Bob.", "", ()), "q2": Item("Who?", "Anna.", "Unread.", "", ())}
+    questions = pl.DataFrame({"question_id": ["q1", "q2"], "aliases": [["Hanna.", "Zoe."], ["Bob."]]})
+
+    def ask(prompts):
+        return ["?" if "Unread" in prompt and "Statements:" in prompt else ruled(prompt) for prompt in prompts]
+
+    best = judge_answers._judgements(judge_answers._golds(items, questions), ask, LETTERS)
+    assert [best[q][0].gold for q in items] == ["Hanna.", "Bob."]
+    assert [best[q][1].facts for q in items] == [0, 0]
+    assert best["q1"][2] > 0.9

@@ -248,6 +248,8 @@ def test_a_limit_takes_questions_of_every_group_in_turn(count):
     larger = limit_questions(whole, "all", count + 1).questions["question_id"]
     assert found[0] <= set(larger)
     assert not limit_questions(whole, "dev", count).questions.height
+    lacking = limit_questions(whole, "test", count).counts
+    assert lacking["questions_without_answer"] == lacking["questions_without_evidence"] == min(count, 41)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,13 @@ def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):
     assert made.retrieve("Which rooms does the mill have?", 500).text.splitlines() == texts
 
 
+def test_a_context_that_nothing_fits_holds_none_of_the_evidence(memory):
+    nothing = memory.retrieve(QUESTION, 1)
+    assert nothing.text == ""
+    figures = secateur.evaluate({"q": nothing}, {"q": QUESTION}, {"q": {"river": TEXTS["river"]}})
+    assert figures.filter(metric="evidence_recall")["value"].to_list() == [0.0]
+
+
 @pytest.mark.parametrize("form", ["ids", "matrix"])
 def test_symbols_are_worth_the_facts_that_they_stand_for(smoke, form):
     plain = secateur.Memory("title_zsum")

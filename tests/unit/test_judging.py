@@ -104,13 +104,18 @@ def test_prompts_are_asked_once():
     assert len(verdicts) == len(set(verdicts)) == 4  # the text; what follows from it, and twice from the context
 
 
+def golds(items) -> list[list[str]]:
+    """The gold answers of each item, of which it has one."""
+    return [[each.gold] for each in items]
+
+
 def test_a_perfect_judge_passes_its_controls():
     items = [
         item("It stands in Ghent. It is old."),
         item("The sea is blue.", gold="The sea is blue. It is deep.", question="And the sea?"),
     ]
     own = judged(items, by(ruled))
-    found = controls(items, own, by(ruled), PADDING)
+    found = controls(items, own, golds(items), by(ruled), PADDING)
     assert [(f["of_gold"], f["of_wrong"], f["backwards"]) for f in found] == [(1, 0, 1), (1, 0, 1)]
     assert all(f["padded"] < 0 for f in found)  # one more statement that the gold answer does not have
 
@@ -121,20 +126,20 @@ def test_a_judge_that_says_yes_to_all_is_seen_by_its_controls():
         return str(list(range(1, count + 1))) if "Statements:" in prompt else ruled(prompt)
 
     items = [item("Nonsense. More of it."), item("No.", gold="The sea is deep.")]
-    found = controls(items, judged(items, by(agrees)), by(agrees), PADDING)
+    found = controls(items, judged(items, by(agrees)), golds(items), by(agrees), PADDING)
     assert [f["of_wrong"] for f in found] == [1, 1]
 
 
 def test_a_judge_that_takes_the_first_statement_is_seen_by_its_controls():
     items = [item("One. Two. Three."), item("Four. Five.")]
     first = by(lambda prompt: "[1]" if "Statements:" in prompt else ruled(prompt))
-    found = controls(items, judged(items, first), first, PADDING)
+    found = controls(items, judged(items, first), golds(items), first, PADDING)
     assert all(f["backwards"] < 0.5 for f in found)
 
 
 def test_one_gold_answer_for_all_has_no_wrong_one():
     items = [item("One."), item("Two.")]
-    assert all("of_wrong" not in f for f in controls(items, judged(items, by(ruled)), by(ruled), PADDING))
+    assert all("of_wrong" not in f for f in controls(items, judged(items, by(ruled)), golds(items), by(ruled), PADDING))
 
 
 @given(st.text(), st.integers(1, 5))
@@ -172,5 +177,19 @@ def test_a_reply_with_two_lists_is_not_read():
 
 def test_the_wrong_answer_of_a_control_is_no_right_one():
     items = [item("No.", gold=gold) for gold in ("Yes.", "yes.", "No.", "Yes.")]
-    found = controls(items, judged(items, by(ruled)), by(ruled), PADDING)
+    found = controls(items, judged(items, by(ruled)), golds(items), by(ruled), PADDING)
     assert [f["of_wrong"] for f in found] == [0, 0, 0, 0]
+
+
+def test_another_gold_answer_of_the_item_is_no_wrong_one():
+    items = [item("No.", gold=gold) for gold in ("NYC.", "New York City.", "Ghent.")]
+    every = [["NYC.", "New York City."], ["New York City.", "NYC."], ["Ghent."]]
+    asked = []
+
+    def ask(prompts):
+        asked.extend(prompts)
+        return [ruled(prompt) for prompt in prompts]
+
+    controls(items, judged(items, by(ruled)), every, ask, PADDING)
+    assert any("Ghent" in prompt and "NYC" in prompt for prompt in asked)
+    assert not any("New York City" in prompt and "NYC" in prompt for prompt in asked)

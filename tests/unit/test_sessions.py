@@ -25,6 +25,12 @@ def test_all_questions_of_a_group_that_is_one_document_are_one_session():
     assert found.rows() == [("q0", "g", 0), ("q1", "g", 1)]
 
 
+def test_a_document_of_one_group_shares_no_session_with_a_group_of_its_name():
+    passages = pl.DataFrame({"group_id": ["A", "A", "d1"], "doc_id": ["d1", "d2", "book"]})
+    found = sessions(questions(("q0", "A", "d1", 0), ("q1", "A", "d2", 1), ("q2", "d1", "book", 2)), passages)
+    assert found["session_id"].n_unique() == 3
+
+
 @given(sizes=st.lists(st.integers(1, 9), max_size=12), count=st.integers(1, 6))
 def test_shards_hold_every_question_once_and_no_half_session(sizes, count):
     rows = [(f"q{s}-{n}", f"s{s}", n) for s, size in enumerate(sizes) for n in range(size)]

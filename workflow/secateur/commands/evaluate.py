@@ -129,13 +129,14 @@ def _unknown(own: Own) -> int:
 def _gained(own: Own) -> str:
     """What is measured of questions without evidence. Raises SecateurError for those without answers too."""
     questions = own.questions.questions
-    if questions["answer"].null_count() == questions.height or own.form == "dialogues":
+    answers = questions.height - questions["answer"].null_count()
+    if not answers or own.form == "dialogues":
         needed = "evidence" if own.form == "dialogues" else "evidence or answers"
         lost = f" ({unknown:,} evidence ids are of no passage)" if (unknown := _unknown(own)) else ""
         raise SecateurError(
             f"no question has {needed}{lost}, so nothing can be measured. Fix: add `evidence` (docs/data.md)"
         )
-    return f"answer gain alone, of {min(GAINED, questions.height)} questions"
+    return f"answer gain alone, of {min(GAINED, answers)} questions"
 
 
 def _read(folder: Path, settings: str | dict | None = None) -> Own:

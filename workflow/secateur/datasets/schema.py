@@ -129,14 +129,9 @@ def build_questions(
     )
     blank = sum(row.get("answer") is not None and not row["answer"].strip() for row in rows)
     gold = evidence_frame(evidence)
-    reported = {
-        "questions": questions.height,
-        "questions_without_answer": questions["answer"].null_count(),
-        "questions_without_evidence": questions.join(gold, on="question_id", how="anti").height,
-        "evidence": gold.height,
-        "evidence_repeated": (gold.height if entries is None else entries) - gold.height,
-        "evidence_unresolved": gold["passage_id"].null_count() + unknown,
-    }
+    reported = {"questions": questions.height} | _lacking(questions, gold)
+    reported["evidence_repeated"] = (gold.height if entries is None else entries) - gold.height
+    reported["evidence_unresolved"] += unknown
     return Questions(questions, gold, reported | ({"answers_without_text": blank} if blank else {}) | counts)
 
 
@@ -160,6 +155,16 @@ def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame
 
 
 # --- splits and samples --------------------------------------------------------------------------
+
+
+def _lacking(questions: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, int]:
+    """Counts of evidence, and of what questions lack."""
+    return {
+        "questions_without_answer": questions["answer"].null_count(),
+        "questions_without_evidence": questions.join(evidence, on="question_id", how="anti").height,
+        "evidence": evidence.height,
+        "evidence_unresolved": evidence["passage_id"].null_count(),
+    }
 
 
 def split_of(dataset: str, question_id: str) -> str:
@@ -210,9 +215,10 @@ def limit_questions(loaded: Questions, split: str, count: int) -> Questions:
 
 
 def _with_evidence(loaded: Questions, questions: pl.DataFrame) -> Questions:
-    """A part of the questions with their evidence."""
+    """A part of the questions with their evidence; what they lack is counted anew."""
     evidence = loaded.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
-    return Questions(questions, evidence, loaded.counts | {"questions_sampled": questions.height})
+    counts = loaded.counts | _lacking(questions, evidence) | {"questions_sampled": questions.height}
+    return Questions(questions, evidence, counts)
 
 
 def shuffle_passages(passages: pl.DataFrame, seed: int) -> pl.DataFrame:

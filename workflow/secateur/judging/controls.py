@@ -12,16 +12,18 @@ from secateur.judging.protocol import Ask, Item, Judgement, judged
 __all__ = ["controls"]
 
 
-def controls(items: Sequence[Item], judgements: Sequence[Judgement], ask: Ask, padding: str) -> list[dict[str, float]]:
+def controls(
+    items: Sequence[Item], judgements: Sequence[Judgement], golds: Sequence[Sequence[str]], ask: Ask, padding: str
+) -> list[dict[str, float]]:
     """The controls of each item, as far as replies could be read.
 
-    of_gold, of_wrong: `facts` of the item's gold answer, and of the next that differs from it; padded: `facts` of the padded answer
-    minus `facts` of the answer; backwards: share of verdicts that stay when statements are shown in the opposite order.
-    judgements: those of the items.
+    of_gold, of_wrong: `facts` of the item's gold answer, and of the next item's that is none of its own; padded: `facts` of
+    the padded answer minus `facts` of the answer; backwards: share of verdicts that stay when statements are shown in the
+    opposite order. judgements: those of the items; golds: all gold answers of each.
     """
     bare = [replace(item, context="", evidence=()) for item in items]
-    golds = [item.gold for item in bare]
-    wrong = [next((g for g in [*golds[n:], *golds[:n]] if _plain(g) != _plain(golds[n])), "") for n in range(len(bare))]
+    shown, own = [item.gold for item in bare], [[_plain(gold) for gold in every] for every in golds]
+    wrong = [next((g for g in [*shown[n:], *shown[:n]] if _plain(g) not in own[n]), "") for n in range(len(bare))]
     variants = {
         "of_gold": [replace(item, answer=item.gold, refused=False) for item in bare],
         "of_wrong": [replace(item, answer=gold, refused=False) for item, gold in zip(bare, wrong, strict=True)],

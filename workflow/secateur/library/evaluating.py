@@ -63,7 +63,10 @@ def evaluate(
     pairs = {question: _pairs(question, context) for question, context in contexts.items()}
     texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
-    sourced = any(passage is not None for parts in pairs.values() for passage, _ in parts)
+    parts = [part for own in pairs.values() for part in own]
+    sourced = not parts or any(
+        passage is not None for passage, _ in parts
+    )  # as in the pipeline: empty contexts hold none
     cases = []
     for question, parts in pairs.items():
         gold = _gold(question, questions[question], evidence[question])

@@ -10,12 +10,14 @@ __all__ = ["of_shard", "sessions"]
 def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """(question_id, session_id, n): the session of each question, and its index there, in file order.
 
-    A session is a conversation, or all questions whose first gold evidence is in one document. Where a group is one
-    document, all its questions are one session, resolved evidence or not.
+    A session is a conversation, or all questions of a group whose first gold evidence is in one document. Where a group is
+    one document, all its questions are one session, resolved evidence or not.
     """
     alone = passages.group_by("group_id").agg(pl.col("doc_id").n_unique() == 1).rename({"doc_id": "alone"})
     known = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
-    session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise("cluster_id")
+    several = passages["group_id"].n_unique() > 1  # a document of one may have the name of another
+    within = pl.concat_str("group_id", "cluster_id", separator=" · ") if several else pl.col("cluster_id")
+    session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise(within)
     found = known.select("question_id", session_id=session)
     return found.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
 
