@@ -56,13 +56,13 @@ $(READY): requirements/lock.txt requirements/hashes.txt requirements/models.txt 
 	@touch $@
 
 run: $(READY)  ## run an experiment, then print its main results and the report's path; V=1 shows Snakemake's output
-	@$(BIN)/secateur $(if $(DATA),evaluate "$$DATA" $(if $(NAMED),--experiment "$$NAMED") $(if $(LIMIT),--limit $(LIMIT)),run "$$EXPERIMENT") --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(OVERRIDES),--set "$$OVERRIDES")
+	@"$(BIN)/secateur" $(if $(DATA),evaluate "$$DATA" $(if $(NAMED),--experiment "$$NAMED") $(if $(LIMIT),--limit $(LIMIT)),run "$$EXPERIMENT") --profile "$$PROFILE" --cores "$$CORES" $(if $(V),--plain) $(if $(OVERRIDES),--set "$$OVERRIDES")
 
 smoke: $(READY)  ## run the whole pipeline on 40 passages
-	@$(BIN)/secateur run smoke --profile smoke --cores "$$CORES"
+	@"$(BIN)/secateur" run smoke --profile smoke --cores "$$CORES"
 
 ui: $(READY)  ## serve MLflow's pages until Ctrl-C, and print a link for each experiment
-	@$(BIN)/secateur ui
+	@"$(BIN)/secateur" ui
 
 test: $(READY)  ## run the fast tests of all parts
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
@@ -83,13 +83,13 @@ bench: $(READY)  ## run a benchmark, e.g. make bench NAME=openie; ARGS=... passe
 	@cd benchmarks && PYTHONPATH=.. ../$(BIN)/python $(NAME).py $(ARGS)
 
 docs: $(READY)  ## write the tables that pages quote, from docs/results
-	@$(BIN)/secateur docs
+	@"$(BIN)/secateur" docs
 
 site: results/experiments/quickstart/report.html  ## build site/: pages, reference, all figures and a report
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"
 
 results/experiments/quickstart/report.html: | $(READY)
-	@$(BIN)/secateur run quickstart --cores "$$CORES"
+	@"$(BIN)/secateur" run quickstart --cores "$$CORES"
 
 clean:  ## remove results, logs and caches, but not the environment
 	rm -rf results logs .cache .snakemake

@@ -17,7 +17,7 @@ from tests.support.tiny_models import tiny_network, tiny_tokenizer
 
 steady()  # before the first product of whichever test comes first
 # No test depends on the clock: a busy machine is slow, not wrong.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any machine", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 

@@ -78,8 +78,9 @@ def test_a_job_on_a_cluster_starts_under_an_environment_of_any_name(tmp_path, mo
     assert done.stdout.strip() == sys.executable
 
 
-def test_a_plain_path_stays_as_it_is(quoted):
-    assert of_executors() == sys.executable
+def test_a_plain_path_stays_as_it_is(quoted, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    assert of_executors() == "/usr/bin/python3"
 
 
 @pytest.mark.parametrize(
@@ -108,8 +109,8 @@ def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folde
 
 # Snakemake, which upon SIGINT waits for its jobs; a job that says how it ended; one that does not listen.
 DRIVER = """
-import subprocess, sys
-job = subprocess.Popen(["bash", "-c", f"{sys.executable} {sys.argv[1]}; true"])
+import shlex, subprocess, sys
+job = subprocess.Popen(["bash", "-c", f"{shlex.join([sys.executable, sys.argv[1]])}; true"])
 while job.poll() is None:
     try:
         job.wait()

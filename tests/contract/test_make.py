@@ -10,7 +10,7 @@ from secateur.config.compose import option, separated
 from secateur.core.fields import ConfigError
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = ("EXPERIMENT", "NAMED", "DATA", "OVERRIDES", "PROFILE", "CORES", "LIMIT", "MIRROR")
+SETTINGS = ("EXPERIMENT", "NAMED", "DATA", "OVERRIDES", "PROFILE", "CORES", "LIMIT", "MIRROR", "V")
 
 
 def handed_on(folder: Path, *given: str, print_it: str = 'printf "%s\\n" "$@"') -> list[str]:

@@ -152,7 +152,7 @@ def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):
 def test_a_context_that_nothing_fits_holds_none_of_the_evidence(memory):
     nothing = memory.retrieve(QUESTION, 1)
     assert nothing.text == ""
-    figures = secateur.evaluate({"q": nothing}, {"q": QUESTION}, {"q": {"river": TEXTS["river"]}})
+    figures = secateur.evaluate({"q": nothing}, {"q": QUESTION}, {"q": {"deal": TEXTS["deal"]}})
     assert figures.filter(metric="evidence_recall")["value"].to_list() == [0.0]
 
 

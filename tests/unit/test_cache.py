@@ -145,7 +145,7 @@ def _put(folder, part):
 
 def test_concurrent_jobs_share_a_cache(tmp_path):
     parts = [[f"{n}", f"{n + 1}", f"both {n % 2}"] for n in range(8)]
-    with ProcessPoolExecutor(2, get_context("fork")) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         list(pool.map(_put, [tmp_path] * len(parts), parts))
     texts = sorted({t for part in parts for t in part})
     known, found = VectorCache(tmp_path, 3).get(texts)
@@ -165,7 +165,7 @@ def _made(folder, part):
 
 def test_jobs_that_want_the_same_at_once_make_it_once(tmp_path):
     folder, part = tmp_path / "cache", ["a", "bc", "def"]
-    with ProcessPoolExecutor(4, get_context("fork")) as pool:
+    with ProcessPoolExecutor(4, get_context("spawn")) as pool:
         for found in pool.map(_made, [folder] * 8, [part] * 8):
             np.testing.assert_array_equal(found, vectors_of(part))
     assert (tmp_path / "made").read_text() == "once\n"

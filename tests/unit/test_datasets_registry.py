@@ -14,6 +14,8 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.fetch import fetch
 from secateur.datasets.registry import RegistryFile, load_registry
 
+pytestmark = pytest.mark.usefixtures("bare")  # a proxy of the machine does not serve its own servers
+
 REGISTRY = Path(__file__).parents[2] / "data" / "registry"
 CONTENT = b'[{"text": "The bear sleeps."}]' * 100
 ADDRESSES = {"hotpot_dev_distractor_v1.json": "http://curtis.ml.cmu.edu/datasets/hotpot/hotpot_dev_distractor_v1.json"}

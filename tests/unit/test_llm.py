@@ -182,7 +182,7 @@ def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, conte
 
 def test_silence_is_asked_again_after_the_timeout(server, context):
     server.script.append(lambda request: completion(f"{server.released.wait(30)}, too late"))
-    assert len(extracted(server, context, 2, timeout=0.2)[0]) == 2
+    assert len(extracted(server, context, 2, timeout=1.0)[0]) == 2
     assert "ReadTimeout" in context.log[0]
 
 

@@ -24,6 +24,8 @@ from secateur.peers.tracing import Tracer
 from secateur.peers.wire import Fact, Prompt, between, column_of, entity_passages, fenced, objects
 from secateur.peers.worker import PeerFailed, Worker
 
+pytestmark = pytest.mark.usefixtures("bare")  # a proxy of the machine does not serve its own servers
+
 TEXTS = ["Ann Lee was born in Ghent.", "She moved to Kent (1999)!", "It rained.", "Ghent has 260,000 people."]
 MODULE = '''
 """A peer of a test."""

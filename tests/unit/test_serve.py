@@ -15,6 +15,8 @@ import pytest
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
 
+pytestmark = pytest.mark.usefixtures("bare")  # a proxy of the machine does not serve its own servers
+
 ROOT = Path(__file__).parents[2]
 SAID = "Ann Lee was born in Ghent."
 

@@ -173,3 +173,13 @@ def test_what_is_said_about_a_table_reruns_nothing(matrix, monkeypatch):
     before = matrix.digests()
     monkeypatch.setitem(TABLES, "candidates", dataclasses.replace(TABLES["candidates"], doc="Said otherwise."))
     assert matrix.digests() == before
+
+
+def test_code_has_one_text_under_every_version_of_python():
+    """Versions from 3.12 on add fields to a function, from 3.13 on they leave out empty ones."""
+    text = source_code.without_docs('class B(a.C):\n    "doc"\n    def f(self, *x, y=1):\n        return None\n')
+    assert text == (
+        "Module(body=[ClassDef(name='B', bases=[Attribute(value=Name(id='a', ctx=Load()), attr='C', ctx=Load())], "
+        "body=[FunctionDef(name='f', args=arguments(args=[arg(arg='self')], vararg=arg(arg='x'), kwonlyargs=[arg(arg='y')], "
+        "kw_defaults=[Constant(value=1)]), body=[Return(value=Constant())])])])"
+    )

@@ -7,6 +7,7 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from secateur.config.plugins import LIBRARY, source_of
 
@@ -48,7 +49,17 @@ def _parsed(source: str) -> tuple[str, tuple[Import, ...]]:
             found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
         elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return ast.dump(tree), tuple(found)
+    return _dumped(tree), tuple(found)
+
+
+def _dumped(node: Any) -> str:
+    """As `ast.dump`, without fields that are empty: versions of Python add some and leave out others."""
+    if isinstance(node, ast.AST):
+        fields = [
+            f"{name}={_dumped(value)}" for name, value in ast.iter_fields(node) if value is not None and value != []
+        ]
+        return f"{type(node).__name__}({', '.join(fields)})"
+    return f"[{', '.join(map(_dumped, node))}]" if isinstance(node, list) else repr(node)
 
 
 def without_docs(source: str) -> str:
