@@ -9,12 +9,12 @@ import pytest
 from scripts import compare_variants
 
 from secateur.config import compose
+from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
 from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
 from secateur.evaluation.metric import headlines
-from secateur.evaluation.rows import order_of
 from secateur.planning.plan import variants
 
 CFG = SimpleNamespace(resamples=200, permutations=200, min_units=2, seed=7)
@@ -273,7 +273,7 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
         (v["system"], order, scorer, False)
         for v in own
         for scorer in (SCORERS if v["listed"] else [None])
-        for order in [v["order"] or order_of(scorer)]
+        for order in [v["order"] or scorer_order(scorer)]
     ]
     names = ["system", "order", "scorer", "answer_aware"]
     known = compare_variants._rows(

@@ -2,10 +2,11 @@
 
 import polars as pl
 
+from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.evaluation.evidence import gold_of
-from secateur.evaluation.rows import long_rows, order_of
+from secateur.evaluation.rows import long_rows
 
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
 QUESTIONS = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})
@@ -43,4 +44,4 @@ def test_long_rows_fit_their_table():
 
 def test_a_scorer_that_looks_at_neighbours_knows_the_order_of_the_text():
     expected = ["blind", "aware", "aware"]
-    assert [order_of(name) for name in ("bm25", "bm25+neighbour", "zsum+neighbour+answer")] == expected
+    assert [scorer_order(name) for name in ("bm25", "bm25+neighbour", "zsum+neighbour+answer")] == expected

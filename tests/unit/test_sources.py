@@ -33,7 +33,7 @@ def ranking(title: bool) -> GraphRanking:
     """Two sentences of two articles, and nothing but their words."""
     ids = ["a", "b"]
     rows = {"passage_id": ids, "doc_id": ids, "position": [0, 0], "title": ["Brown bear", "Otter"]}
-    passages = pl.DataFrame(rows | {"text": ["it eats fish"] * 2})
+    passages = pl.DataFrame(rows | {"text": ["it eats fish"] * 2, "speaker": [None] * 2})
     runs = pl.DataFrame(schema={"run_id": pl.Int32, "n": pl.Int32, "edge_id": pl.Int32, "passage_id": pl.String})
     own = {"w_bm25": 1, "w_dense": 0, "title": title, "walk": "none", "coarse": "ere"}
     return GraphRanking(SimpleNamespace(**vars(OPTION) | own), 0.0, passages, None, runs, None, None)

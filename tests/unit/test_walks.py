@@ -259,7 +259,7 @@ def test_a_graph_that_leads_from_no_article_to_another_is_told(text, told):
     from scripts import find_mentions
 
     own = passages({"a": ("Ash", ["Ash is in Kent."]), "b": ("Bow", [text])})
-    said, shown = [], own.with_columns(position=pl.int_range(pl.len()))
+    said, shown = [], own.with_columns(position=pl.int_range(pl.len()), group_id=pl.lit("g"))
     job = SimpleNamespace(counts={}, warn=said.append)
     rule = SimpleNamespace(joins=("of",), skipped=("it", "nothing"), longest=6, prune="none")
     ends = pl.DataFrame({"entity_id": [0, 1], "text": ["ash", "an island"]})

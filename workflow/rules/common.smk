@@ -45,7 +45,7 @@ OVERRIDES = compose.separated(config.get("overrides"))
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES))  # for records, not params
 
 if config.get("data"):
-    stop(f"data={config['data']}: a folder is its own experiment since 0.3. Fix: secateur evaluate {config['data']}")
+    stop(f"data={config['data']}: a folder is an experiment since 0.3. Fix: secateur evaluate {config['data']}")
 
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local

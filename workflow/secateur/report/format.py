@@ -172,7 +172,7 @@ def pivoted(
     of its column states its n; one of clearly fewer, or that sees the answer where others do not, is never the best.
     """
     labels = labels or {"name": "system"}
-    if "value" in rows.columns:
+    if "published" in rows.columns:  # means of `metrics`
         mixed, most = rows["answer_aware"].n_unique() > 1, pl.col("n").filter(~pl.col("published")).max()
         few = ~pl.col("published") & (pl.col("n") < most.over(keys))
         rows = rows.with_columns(few=few, apart=apart(*keys) | (pl.col("answer_aware") & mixed))
