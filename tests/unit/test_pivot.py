@@ -58,6 +58,7 @@ def test_a_mean_of_fewer_questions_states_them_and_is_neither_first_nor_bold():
     assert [row.cells[0] for row in table.rows] == ["graph_1", "zsum", "bm25", "few", "gold"]
     lines = markdown(table).splitlines()
     assert lines[2] == markdown(made()).splitlines()[2]  # the best of all questions
+    assert table.texts()[3] == ["few", "1.000 (n 30)", "", "", "1.000 (n 30)"]
     assert lines[5] == "| few | 1.000 (n 30) |  |  | 1.000 (n 30) |"
 
 

@@ -60,8 +60,8 @@ def pivot(
     for row in rows.iter_rows(named=True):
         place = (row["name"], row["metric"])
         is_control = families.get(row["system"]) == CONTROL
-        notes = (f"n {row['n']}",) if row["apart"] else ()
-        cells[place] = Number(row["value"], None, None, notes, None, MARK * (place in wins), row["apart"] or is_control)
+        mark = MARK * (place in wins) + f" (n {row['n']})" * row["apart"]
+        cells[place] = Number(row["value"], mark=mark, apart=row["apart"] or is_control)
     systems = dict(first.select("name", "system").iter_rows()) | dict(rows.select("name", "system").iter_rows())
     ranked = sorted(systems, key=lambda name: families.get(systems[name]) == CONTROL)
     lines = [Row((name, *(cells.get((name, column)) for column in columns))) for name in ranked]
