@@ -62,10 +62,10 @@ def _judgements(
     answers, wanted = (embedder.embed([getattr(item, side) or " " for item in flat]) for side in ("answer", "gold"))
     found = zip(flat, judged(flat, ask), (answers * wanted).sum(1).tolist(), strict=True)
     by_question = {q: list(islice(found, len(of_question))) for q, of_question in golds.items()}
-    return {q: max(of_question, key=_height) for q, of_question in by_question.items()}
+    return {q: max(of_question, key=_facts_then_cosine) for q, of_question in by_question.items()}
 
 
-def _height(found: tuple[Item, Judgement, float]) -> tuple[float, float]:
+def _facts_then_cosine(found: tuple[Item, Judgement, float]) -> tuple[float, float]:
     _, judgement, cosine = found
     return -1 if judgement.facts is None else judgement.facts, cosine
 

@@ -271,7 +271,7 @@ def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):
 
 def test_a_reply_without_end_is_given_up_in_time_and_in_size(tmp_path):
     """One byte now and then keeps a connection alive for ever; a body of any size is read to its end."""
-    with endless(0.2) as server, pytest.raises(SecateurError, match=r"no whole reply in 1 s|ReadTimeout"):
+    with endless(0.2) as server, pytest.raises(SecateurError, match="no whole reply in 1 s"):
         remote(server, tmp_path, timeout=1.0)(PROMPTS[:1])
     with endless(0) as server, pytest.raises(SecateurError, match="a reply of more than 16,777,216 bytes"):
         remote(server, tmp_path, timeout=600.0)(PROMPTS[:1])

@@ -23,20 +23,10 @@ RESULTS = Path("results")
 SCORING = "score_candidates"
 
 NAMES = (
-    *(
-        "job",
-        "passages",
-        "documents",
-        "characters",
-        "bytes",
-        "unseen",
-        "questions",
-        "compared",
-        "rankings",
-        "requeries",
-    ),
-    *("token_characters", *READ, "pairs", "rivals", "probes", "reread", "variants", "paired"),
+    *("job", "passages", "documents", "characters", "bytes", "unseen", "questions", "compared", "rankings"),
+    *("requeries", "token_characters", *READ, "pairs", "rivals", "probes", "reread", "variants", "paired"),
 )
+
 RULES = {
     "extract_triples": {"job": 2.0, "characters": 0.01},
     "rank_passages": {"job": 1.0, "unseen": 0.001, "compared": 0.1},

@@ -41,6 +41,10 @@ CROSS_ENCODER = "{{kind: cross_encoder, model: {}, top: 1, weight: 1, batch: 1, 
         ("embedder.model={}", KEYS["embedder.model=package:other/model"]),
         ("extractor.settings.model={}", KEYS["extractor.settings.model=folder/other"]),
         (f"reranker.spec={CROSS_ENCODER}", {"rerank_passages"}),
+        (
+            "assembly.form={{kind: selective_context, model: {}}}",
+            KEYS["assembly.form={kind: dense, drop: [a]}"] - {"compare_variants"},
+        ),
     ],
 )
 def test_a_model_that_is_replaced_in_its_folder_reruns_what_another_address_would(matrix, tmp_path, override, rules):

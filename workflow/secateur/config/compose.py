@@ -71,7 +71,7 @@ def literal(text: str) -> str:
 
 
 def separated(given: str | Iterable[Any] | None) -> tuple[str, ...]:
-    """The overrides that Snakemake's --config passes as a list or as a text.
+    """The settings that Snakemake's --config passes as a list or as a text.
 
     In a text each begins at a `key=` after a blank, so that values may have blanks.
 

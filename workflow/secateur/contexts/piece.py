@@ -18,7 +18,7 @@ __all__ = [
     "Query",
     "Ranked",
     "Row",
-    "Text",
+    "TextForm",
     "head_of",
     "passage_text",
     "rows_of",
@@ -161,7 +161,7 @@ class LineTokens:
         return [self.sizes[piece.text] for piece in pieces]
 
 
-class Text:
+class TextForm:
     """A form whose text is that of its pieces, a line each. Base of forms that write no symbols."""
 
     additive = True

@@ -105,6 +105,16 @@ def evidence_rows(question_id: str, pairs: Iterable[Pair]) -> list[dict[str, Any
     ]
 
 
+def _lacking(questions: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, int]:
+    """Counts of evidence, and of what questions lack."""
+    return {
+        "questions_without_answer": questions["answer"].null_count(),
+        "questions_without_evidence": questions.join(evidence, on="question_id", how="anti").height,
+        "evidence": evidence.height,
+        "evidence_unresolved": evidence["passage_id"].null_count(),
+    }
+
+
 def build_questions(
     dataset: str,
     rows: Sequence[Mapping[str, Any]],
@@ -157,16 +167,6 @@ def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame
 # --- splits and samples --------------------------------------------------------------------------
 
 
-def _lacking(questions: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, int]:
-    """Counts of evidence, and of what questions lack."""
-    return {
-        "questions_without_answer": questions["answer"].null_count(),
-        "questions_without_evidence": questions.join(evidence, on="question_id", how="anti").height,
-        "evidence": evidence.height,
-        "evidence_unresolved": evidence["passage_id"].null_count(),
-    }
-
-
 def split_of(dataset: str, question_id: str) -> str:
     """train, dev or test, by hash of data set and id, so that a question keeps its split when others come or go.
 
@@ -215,9 +215,14 @@ def limit_questions(loaded: Questions, split: str, count: int) -> Questions:
 
 
 def _with_evidence(loaded: Questions, questions: pl.DataFrame) -> Questions:
-    """A part of the questions with their evidence; what they lack is counted anew."""
+    """A part of the questions with their evidence; what they lack is counted anew.
+
+    Ids of no passage are no rows, so they stay counted for the whole file.
+    """
     evidence = loaded.evidence.join(questions, on="question_id", how="semi", maintain_order="left")
     counts = loaded.counts | _lacking(questions, evidence) | {"questions_sampled": questions.height}
+    unknown = loaded.counts.get("evidence_unresolved", 0) - loaded.evidence["passage_id"].null_count()
+    counts["evidence_unresolved"] += max(unknown, 0)
     return Questions(questions, evidence, counts)
 
 

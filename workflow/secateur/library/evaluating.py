@@ -64,9 +64,8 @@ def evaluate(
     texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
     parts = [part for own in pairs.values() for part in own]
-    sourced = not parts or any(
-        passage is not None for passage, _ in parts
-    )  # as in the pipeline: empty contexts hold none
+    # As in the pipeline, contexts of which all are empty hold no evidence.
+    sourced = not parts or any(passage is not None for passage, _ in parts)
     cases = []
     for question, parts in pairs.items():
         gold = _gold(question, questions[question], evidence[question])

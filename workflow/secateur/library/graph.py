@@ -15,6 +15,7 @@ from secateur.graph.segmenting import document_runs
 from secateur.graph.triples.extraction import extract, refuse_unreadable
 from secateur.library.options import context
 from secateur.models.embedder import Embedder
+from secateur.ranking.group import texts_read
 from secateur.ranking.mentions import mentions_of, triple_phrases
 
 __all__ = ["GRAPH", "Tables", "graph_tables"]
@@ -39,8 +40,8 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     graph = consolidated(cfg.consolidation, aliases, book.edges, book.edge_sources, run_edges)
     phrases = triple_phrases(entities, graph.edges, graph.edge_sources)
     tables = {"entities": entities, "relations": relations, "lines": lines, **vars(graph)}
-    mentions = mentions_of(passages, phrases, cfg.consolidation)
-    tables["mentions"] = prune_names(mentions, passages, cfg.consolidation)
+    read = passages.with_columns(pl.Series("text", texts_read(passages), pl.String))
+    tables["mentions"] = prune_names(mentions_of(read, phrases, cfg.consolidation), read, cfg.consolidation)
     return {name: _typed(name, tables[name]) for name in GRAPH}
 
 

@@ -22,7 +22,12 @@ __all__ = [
     "registry_entry",
 ]
 
-MODELS = ("embedder.model", "extractor.settings", "reranker.spec")  # keys that name models, besides those of conf/lm
+MODELS = (
+    "embedder.model",
+    "extractor.settings",
+    "reranker.spec",
+    "assembly.form",
+)  # keys that name models, but for conf/lm
 FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 
@@ -61,13 +66,14 @@ def listed_files(names: Iterable[str]) -> list[str]:
 
 
 def content_of_models(settings: Iterable[Any], cache: Path) -> str | None:
-    """Digest of the models in folders that settings name, each as a text or under `model`: one may be replaced by another.
+    """Digest of the models in files and folders that settings name, each as a text or under `model`.
 
-    None where no setting names a folder: a hub id's revision and a package's version are in the records of stages.
+    Another model may take the place of one. None where no setting names a path: a hub id's revision and a package's version
+    are in the records of stages.
     """
     named = (each.get("model") if isinstance(each, Mapping) else each for each in settings)
-    folders = sorted({Path(name) for name in named if isinstance(name, str) and Path(name).is_dir()})
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    paths = sorted({Path(name) for name in named if isinstance(name, str)})
+    files = [file for path in paths for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
     return known_digest(files, cache / "files") if files else None
 
 

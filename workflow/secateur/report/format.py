@@ -13,7 +13,7 @@ from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
 __all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "more_questions"]
 __all__ += ["named", "not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
-__all__ += ["SEES_ANSWER", "WHOLE", "apart", "aware_named", "with_enough_data"]
+__all__ += ["SEES_ANSWER", "WHOLE", "aware_named", "of_fewer", "with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
 OURS = ("secateur", "beam", "ecs")  # systems that the others are compared with
@@ -118,10 +118,10 @@ def sizes(row: Mapping[str, Any]) -> str:
     return " in ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
 
 
-def apart(*keys: str) -> pl.Expr:
-    """Whether a figure is of clearly fewer questions than others with the same keys: a mean over other, maybe easier ones."""
+def of_fewer(*keys: str, share: float = WHOLE) -> pl.Expr:
+    """Whether a figure is of less than a share of the questions of another with the same keys: they may be the easier ones."""
     most = pl.col("n").filter(~pl.col("published")).max()
-    return ~pl.col("published") & (pl.col("n") < WHOLE * (most.over(keys) if keys else most))
+    return ~pl.col("published") & (pl.col("n") < share * (most.over(keys) if keys else most))
 
 
 def not_enough_data(rows: pl.DataFrame) -> str:
@@ -173,9 +173,8 @@ def pivoted(
     """
     labels = labels or {"name": "system"}
     if "published" in rows.columns:  # means of `metrics`
-        mixed, most = rows["answer_aware"].n_unique() > 1, pl.col("n").filter(~pl.col("published")).max()
-        few = ~pl.col("published") & (pl.col("n") < most.over(keys))
-        rows = rows.with_columns(few=few, apart=apart(*keys) | (pl.col("answer_aware") & mixed))
+        sees = pl.col("answer_aware") & (rows["answer_aware"].n_unique() > 1)
+        rows = rows.with_columns(few=of_fewer(*keys, share=1), apart=of_fewer(*keys) | sees)
     lines = []
     for names, part in rows.group_by(*labels, maintain_order=True):
         by_key = {tuple(row[key] for key in keys): row for row in part.iter_rows(named=True)}

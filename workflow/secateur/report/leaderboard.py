@@ -11,10 +11,10 @@ from secateur.evaluation.metric import figure_of
 from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
 from secateur.report.format import (
     SEES_ANSWER,
-    apart,
     difference,
     enough_data,
     named,
+    of_fewer,
     pivoted,
     verdict,
     with_enough_data,
@@ -97,7 +97,7 @@ def _places(
     leading = set(best.select("minus", "answer_aware").iter_rows())
     to_baseline = {line.key: line for line in own}
     places = []
-    for row in rows.with_columns(apart=apart()).iter_rows(named=True):
+    for row in rows.with_columns(few=of_fewer()).iter_rows(named=True):
         pair = to_best.get((row["name"], row["answer_aware"]))
         enough = bool(pair and enough_data(pair["n"], pair["units"], min_units))
         name = row["name"] + (SEES_ANSWER if row["answer_aware"] else "")
@@ -105,7 +105,7 @@ def _places(
             (
                 row["answer_aware"],
                 families.get(row["system"]) == CONTROL,
-                row["apart"],
+                row["few"],
                 -row["value"],
                 Place(
                     name,

@@ -9,7 +9,7 @@ from secateur.core.errors import one_of
 from secateur.evaluation.comparison import significant
 from secateur.evaluation.metric import figure_of
 from secateur.report.finding import CONTROL, both_ways, main_metric, main_subset
-from secateur.report.format import apart, enough_data, named
+from secateur.report.format import enough_data, named, of_fewer
 from secateur.report.leaderboard import title_of
 from secateur.report.table import Cell, Column, Number, Row, Table
 
@@ -46,9 +46,9 @@ def pivot(
         metric or (main_metric(comparisons.filter(dataset=dataset), families) or rows["metric"][0]).partition("@")[0]
     )
     columns = _columns(asked, rows["metric"].unique(maintain_order=True).to_list(), claimed)
-    rows = rows.filter(pl.col("metric").is_in(list(columns))).with_columns(apart=apart("metric"))
+    rows = rows.filter(pl.col("metric").is_in(list(columns))).with_columns(few=of_fewer("metric"))
     leading = next((name for name in columns if name.endswith("@claim")), next(iter(columns)))
-    first = rows.filter(metric=leading).sort("apart", "value", "name", descending=[False, True, False])
+    first = rows.filter(metric=leading).sort("few", "value", "name", descending=[False, True, False])
     plain = [name for name, system in first.select("name", "system").iter_rows() if families.get(system) == "lexical"]
     baseline = _one("baseline", baseline, first["name"]) if baseline else next(iter(plain), None)
     wins = {
@@ -60,8 +60,8 @@ def pivot(
     for row in rows.iter_rows(named=True):
         place = (row["name"], row["metric"])
         is_control = families.get(row["system"]) == CONTROL
-        mark = MARK * (place in wins) + f" (n {row['n']})" * row["apart"]
-        cells[place] = Number(row["value"], mark=mark, apart=row["apart"] or is_control)
+        mark = MARK * (place in wins) + f" (n {row['n']})" * row["few"]
+        cells[place] = Number(row["value"], mark=mark, apart=row["few"] or is_control)
     systems = dict(first.select("name", "system").iter_rows()) | dict(rows.select("name", "system").iter_rows())
     ranked = sorted(systems, key=lambda name: families.get(systems[name]) == CONTROL)
     lines = [Row((name, *(cells.get((name, column)) for column in columns))) for name in ranked]

@@ -34,7 +34,7 @@ MINUS = "\N{MINUS SIGN}"
 class Number:
     """A number with its interval.
 
-    notes: lines of small print below the interval; digits: decimals, those of its column by default; mark: a sign behind it.
+    notes: lines of small print below the interval; digits: decimals, those of its column by default; mark: what stands behind it.
     apart: not to be compared with the others of its column, so never the best.
     """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import regex
 
-from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, TextForm
 from secateur.core.fields import key
 from secateur.models.words import UNSPACED, with_apostrophes
 
@@ -54,7 +54,7 @@ def without(text: str, drop: frozenset[str]) -> str:
     return " ".join(kept) or text
 
 
-class _Dense(Text):
+class _Dense(TextForm):
     def __init__(self, settings: Settings, material: Material) -> None:
         super().__init__(material)
         self.drop = frozenset(settings.drop)

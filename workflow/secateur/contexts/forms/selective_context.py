@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.config.code import plugin_digest
-from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, TextForm
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
@@ -56,7 +56,7 @@ def kept(text: str, units: Sequence[Span], information: Sequence[float], keep: f
     return " ".join("".join(parts).split())
 
 
-class _SelectiveContext(Text):
+class _SelectiveContext(TextForm):
     def __init__(self, settings: Settings, material: Material) -> None:
         super().__init__(material)
         self.settings = settings

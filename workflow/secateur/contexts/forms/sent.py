@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, Text
+from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, TextForm
 
 NEEDS_SENT = True
 
 
-class _Sent(Text):
+class _Sent(TextForm):
     def pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         return list(query.sent)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from secateur.report.format import Part, apart, aware_named, dots, note, pivoted
+from secateur.report.format import Part, aware_named, dots, note, of_fewer, pivoted
 from secateur.report.table import Column
 
 __all__ = ["gain_parts"]
@@ -33,7 +33,7 @@ def gain_parts(dataset: str, rows: pl.DataFrame, order: str, families: Mapping[s
     if measured.is_empty():
         return
     claimed = whole.filter(metric="answer_gain@claim")
-    claimed = claimed.sort(apart(), "value", "name", descending=[False, True, False])
+    claimed = claimed.sort(of_fewer(), "value", "name", descending=[False, True, False])
     if claimed.height:
         xlabel = "nats a token of the gold answer above no context, mean over the budgets"
         drawn = dots(claimed, families, f"answer gain on {dataset}, order-{order}", xlabel, SHOWN)

@@ -8,7 +8,7 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.evaluation.metric import figure_of
-from secateur.report.format import Part, apart, aware_named, figure, note, number, pivoted, style
+from secateur.report.format import Part, aware_named, figure, note, number, of_fewer, pivoted, style
 from secateur.report.plots.charts import curves
 from secateur.report.plots.style import inline
 from secateur.report.sections.differences import CLAIMED
@@ -72,7 +72,7 @@ def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     """
     at_budgets = _by_budget(rows, order)
     used = _of_metric(at_budgets, "tokens")
-    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]), ~apart("metric"))
+    drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]), ~of_fewer("metric"))
     metrics = _shown(drawn)
     if drawn.is_empty():
         return
@@ -112,7 +112,7 @@ def _metric_part(rows: pl.DataFrame, metric: str, dataset: str, order: str) -> P
 def _undrawn(rows: pl.DataFrame) -> str:
     """The rows that have no line: of fewer questions than others, or more than MAX_CURVES, which cannot be told apart."""
     shown = rows.filter(pl.col("metric").is_in(_shown(rows)[:1]))
-    drawn = shown.filter(~apart("metric"))
+    drawn = shown.filter(~of_fewer("metric"))
     left = sorted(set(shown["name"]) - set(_colours(drawn))) if drawn.height else []
     return f" Not drawn: {', '.join(left)}." if left else ""
 
