@@ -4,7 +4,7 @@ import re
 import string
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rouge_score.tokenizers import DefaultTokenizer
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -40,6 +40,7 @@ def test_words_are_runs_of_letters_and_digits(text):
 
 @quick
 @given(ASCII)
+@example("a'A")
 def test_quotations_and_names_are_compared_as_before(text):
     spaced = re.sub(r"[^\w]+", " ", text.lower()).strip()
     assert containment.normalised(text) == spaced
@@ -49,7 +50,8 @@ def test_quotations_and_names_are_compared_as_before(text):
     bare = re.sub(r"\s*\([^)]*\)\s*$", "", text).casefold()
     bare = re.sub(r"[^\w]+", " ", re.sub(r"['’]s\b", "", bare)).strip()
     assert canonical(text) == re.sub(r"^(the|a|an) ", "", bare)
-    assert [m[0] for m in _TOKEN.finditer(text)] == re.findall(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?|[^\w\s]", text)
+    elided = r"[a-z]{1,4}'(?=[A-Z])"  # the d' of d'Artagnan, a token since names begin behind it
+    assert [m[0] for m in _TOKEN.finditer(text)] == re.findall(rf"{elided}|[^\W_]+(?:[.'’&-][^\W_]+)*\.?|[^\w\s]", text)
     assert list(_tokens(text)) == re.findall(r"[^\W_]+", text.casefold())
 
 
