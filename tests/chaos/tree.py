@@ -93,7 +93,7 @@ class Tree:
         caches = [path for name in (".cache", "cold") for half in HALF for path in (self.root / name).rglob(half)]
         for path in caches:
             os.utime(path, (0, 0))
-        known = {path for name in (".cache", "cold") for path, _ in orphaned(self.root / "results", self.root / name)}
+        known = {path for name in (".cache", "cold") for path, _ in orphaned(self.root, self.root / name)}
         return more + [str(path) for path in caches if not known & {path, *path.parents}]
 
     @contextmanager

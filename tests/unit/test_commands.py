@@ -193,8 +193,9 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     index = "results/toy/peers/raptor"
     record("index_peer", index, [f"{index}/peer_costs.parquet"], {})
     record("build_runs", "results/other", ["results/other/runs.parquet"], {}, experiment="unfinished")
-    found = dict(orphaned(RESULTS, Path("cache")))
+    found = dict(orphaned(Path(), Path("cache")))
     assert set(found) == {Path(old), half}
+    assert set(dict(orphaned(project, Path("cache")))) == {project / old, project / half}  # from elsewhere, the same
     assert "nothing was removed" in said("orphans")
     assert half.exists()
     assert "removed" in said("orphans", "--delete")

@@ -255,7 +255,7 @@ def orphans(delete: Annotated[bool, Option("--delete", help="Delete the listed o
         raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: change to the root of a clone.")
     if delete and (drivers() or workers()):
         raise SecateurError("a run is active in this folder. Fix: wait until it has ended.")
-    outputs = orphaned(Path("results"), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
+    outputs = orphaned(Path(), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
     rows = [{"MB": f"{size(path) / 1e6:.1f}", "path": str(path), "why": why} for path, why in outputs]
     print(aligned(rows) if rows else "no orphaned outputs")
     for path, _ in outputs if delete else []:

@@ -23,25 +23,26 @@ def size(path: Path) -> int:
     return sum(p.stat().st_size for p in path.rglob("*") if p.is_file()) if path.is_dir() else path.stat().st_size
 
 
-def orphaned(results: Path, cache: Path) -> list[tuple[Path, str]]:
+def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
     """Lists partial files older than a day, and stage folders of finished experiments that no finished experiment uses.
 
-    Returns (path, reason) pairs. Never listed: folders that contain a used output, indexes of peers,
-    copies of results.
+    root: of a project, to which the paths in its records are relative. Returns (path, reason) pairs.
+    Never listed: folders that contain a used output, indexes of peers, copies of results.
     """
-    roots = [results, *(cache / name for name in CACHES)]
-    orphans = {path: "partial file of a killed job" for root in roots for path in _partial(root)}
-    records = [record for record in map(record_at, results.rglob("run.json")) if record]
-    home = f"{results}/experiments/"
+    results = root / "results"
+    searched = [results, *(cache / name for name in CACHES)]
+    orphans = {path: "partial file of a killed job" for folder in searched for path in _partial(folder)}
+    records = [record for record in map(record_at, results.rglob("run.json")) if record and record["outputs"]]
+    home = "results/experiments/"
     tables = [path for record in records for path in record["outputs"].values() if path.startswith(home)]
     used = {path for record in upstream(records, tables) for path in record["outputs"].values()}
     for record in records:
-        folder = Path(next(iter(record["outputs"].values()), home)).parent
+        folder = Path(next(iter(record["outputs"].values()))).parent
         finished = (results / "experiments" / str(record.get("experiment")) / "run.json").exists()
         is_used = any(path.startswith(f"{folder}/") for path in used)
-        is_kept = folder.parts[len(results.parts)] in KEPT or "peers" in folder.parts
+        is_kept = folder.parts[1] in KEPT or "peers" in folder.parts
         if finished and not is_used and not is_kept:
-            orphans[folder] = f"output of {record['stage']}; no experiment uses it"
+            orphans[root / folder] = f"output of {record['stage']}; no experiment uses it"
     return sorted((path, why) for path, why in orphans.items() if not any(parent in orphans for parent in path.parents))
 
 
